@@ -1,0 +1,46 @@
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+import {
+  AuthenticationError,
+  BadRequestError,
+  InternalError,
+  MediaTypeError,
+  PermissionError,
+  RateLimitError,
+  TooLargeError,
+  UnavailableError
+} from "./Errors.ts"
+
+/** The holder of a valid key. */
+export interface Principal {
+  readonly keyId: string
+  readonly accountId: string
+  readonly projectId: string | null
+  readonly kind: "inference" | "management"
+  readonly scopes: ReadonlyArray<string>
+  /** Multiplies the rate limits. */
+  readonly limitScale: number
+  readonly budget: { readonly id: string; readonly period: string } | undefined
+}
+
+/** Who is calling; every operation with a credential has one. */
+export class Caller extends Context.Service<Caller, Principal>()("tollgate/Caller") {}
+
+/** Requires an inference key (`svc_sk_…`) as a bearer, and counts the request against that key's rate limit. */
+export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, { provides: Caller }>()(
+  "tollgate/InferenceAccess",
+  {
+    error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+    security: { bearer: HttpApiSecurity.bearer }
+  }
+) {}
+
+/** Needs no key; counts the request against the key when one is sent, else against the client's address. */
+export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
+  error: RateLimitError
+}) {}
+
+/** Answers what every operation can: malformed requests and faults of the service, in the one error envelope. */
+export class Envelope extends HttpApiMiddleware.Service<Envelope>()("tollgate/Envelope", {
+  error: [BadRequestError, TooLargeError, MediaTypeError, InternalError]
+}) {}

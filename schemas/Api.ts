@@ -1,0 +1,20 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { Envelope, OpenAccess } from "./Access.ts"
+import { RequestsGroup } from "./account/RequestsGroup.ts"
+import { ModelsGroup } from "./catalogue/Models.ts"
+import { ChatGroup } from "./inference/ChatGroup.ts"
+
+/** Everything the service answers at its public address, in reading order. */
+export class Api extends HttpApi.make("tollgate")
+  .add(ChatGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
+  .prefix("/api/v1")
+  .middleware(Envelope)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "tollgate",
+      version: "1.0.0",
+      description: "A paid gateway that puts many hosted AI models and generation providers behind one API."
+    })
+  ) {}

@@ -1,0 +1,8 @@
+import { Schema } from "effect"
+
+/** Entries on a page: 1 to 100, 50 unless told. */
+export const Limit = Schema.Int.check(
+  Schema.isBetween({ minimum: 1, maximum: 100 }, { message: "an integer from 1 to 100" })
+)
+
+export const DEFAULT_LIMIT = 50

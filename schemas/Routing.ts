@@ -1,0 +1,91 @@
+import { Schema } from "effect"
+import { sized } from "./Bounds.ts"
+import { ModelString } from "./Ids.ts"
+
+export const Strategy = Schema.Literals(["balanced", "cost", "latency", "quality"])
+export const DataPolicy = Schema.Literals(["default", "no_training", "zero_retention"])
+
+const ProviderName = Schema.String.check(...sized(1, 128, "characters"))
+const ProviderNames = Schema.Array(ProviderName).check(Schema.isMaxLength(32, { message: "at most 32 items" }))
+const PriceLimit = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" }))
+const Milliseconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600_000 }, { message: "1 to 3600000" }))
+
+/** How the caller wants a request routed. Nothing but these fields is allowed. */
+export const RoutingPolicy = Schema.Struct({
+  strategy: Schema.optionalKey(Strategy),
+  providers: Schema.optionalKey(
+    Schema.Struct({
+      /** Only these providers, in no order. */
+      only: Schema.optionalKey(ProviderNames),
+      /** These first, in this order. */
+      order: Schema.optionalKey(ProviderNames),
+      /** Never these. */
+      ignore: Schema.optionalKey(ProviderNames)
+    })
+  ),
+  /** Whether another provider or model may be tried when the first fails. True unless told. */
+  allow_fallbacks: Schema.optionalKey(Schema.Boolean),
+  /** Providers that do not meet it are left out, never silently used. */
+  data_policy: Schema.optionalKey(DataPolicy),
+  /** `auto`: prompt-cache breakpoints are set for the caller where a provider needs them. */
+  caching: Schema.optionalKey(Schema.Literal("auto")),
+  /** Leave out providers that do not take every parameter of the request. */
+  require_parameters: Schema.optionalKey(Schema.Boolean),
+  /** Upper limits in USD: per million prompt or completion tokens, per request, per image. */
+  max_price: Schema.optionalKey(
+    Schema.Struct({
+      prompt: Schema.optionalKey(PriceLimit),
+      completion: Schema.optionalKey(PriceLimit),
+      request: Schema.optionalKey(PriceLimit),
+      image: Schema.optionalKey(PriceLimit)
+    })
+  ),
+  /** Clocks of one attempt in milliseconds; they can shorten the service's, not lengthen them. */
+  timeouts: Schema.optionalKey(
+    Schema.Struct({
+      connect_ms: Schema.optionalKey(Milliseconds),
+      first_token_ms: Schema.optionalKey(Milliseconds),
+      total_ms: Schema.optionalKey(Milliseconds)
+    })
+  )
+}).annotate({ identifier: "RoutingPolicy" })
+export type RoutingPolicy = typeof RoutingPolicy.Type
+
+/** One call to one provider. */
+export const ProviderAttempt = Schema.Struct({
+  provider: Schema.String,
+  outcome: Schema.Literals(["served", "failed_over", "failed"]),
+  attempt_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+}).annotate({ identifier: "ProviderAttempt" })
+
+/** How `svc/auto` chose. */
+export const RouterDecisionSummary = Schema.Struct({
+  id: Schema.Literal("svc/auto"),
+  task: Schema.String,
+  classified_by: Schema.Literals(["regex", "llm", "llm-cached"]),
+  override: Schema.NullOr(Schema.Literals(["long_context", "multilingual"])),
+  reasoning: Schema.String,
+  candidates: Schema.Array(ModelString),
+  considered: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+}).annotate({ identifier: "RouterDecisionSummary" })
+
+/** How a request was routed. */
+export const RoutingSummary = Schema.Struct({
+  strategy: Strategy,
+  requested_models: Schema.Array(ModelString),
+  resolved_model: ModelString,
+  provider: Schema.NullOr(Schema.String),
+  provider_attempts: Schema.optionalKey(Schema.Array(ProviderAttempt)),
+  fallbacks_allowed: Schema.Boolean,
+  data_policy: DataPolicy,
+  caching: Schema.optionalKey(Schema.Literal("auto")),
+  source: Schema.optionalKey(Schema.Literals(["request", "project", "default"])),
+  router: Schema.optionalKey(RouterDecisionSummary)
+}).annotate({ identifier: "RoutingSummary" })
+export type RoutingSummary = typeof RoutingSummary.Type
+
+/** Said beside a generated answer while the balance is below $5.00. */
+export const BalanceWarning = Schema.Struct({
+  warning: Schema.Literal("low_balance"),
+  threshold: Schema.String
+}).annotate({ identifier: "BalanceWarning" })

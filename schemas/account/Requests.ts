@@ -1,0 +1,86 @@
+import { Schema } from "effect"
+import { Count, Usd } from "../Bounds.ts"
+import { ModelString, RequestId } from "../Ids.ts"
+import { Limit } from "../Page.ts"
+import { RoutingSummary } from "../Routing.ts"
+
+const Ms = Schema.NullOr(Schema.Finite)
+
+/** Tokens in disjoint buckets: no token stands in two of the first three, `reasoning_tokens` is a part of `output_tokens`. */
+export const ReceiptUsage = Schema.Struct({
+  input_tokens: Count,
+  cached_tokens: Count,
+  cache_creation_tokens: Count,
+  output_tokens: Count,
+  reasoning_tokens: Count
+}).annotate({ identifier: "ReceiptUsage" })
+
+/** Rates in USD per token, as they stood when the request was admitted. */
+export const ReceiptPrice = Schema.Struct({
+  unit: Schema.Literal("token"),
+  input: Usd,
+  cached_input: Usd,
+  cache_write: Usd,
+  output: Usd,
+  per_request: Usd
+}).annotate({ identifier: "ReceiptPrice" })
+
+export const RequestStatus = Schema.Literals(["open", "succeeded", "failed", "cancelled"])
+
+/**
+ * The receipt of one paid request. `cost_usd` is what was charged in the end: settled less refunded. `absorbed_usd` is what the
+ * provider charged beyond the hold and the house bears.
+ */
+export const RequestReceipt = Schema.Struct({
+  id: RequestId,
+  object: Schema.Literal("request"),
+  /** Unix seconds. */
+  created_at: Schema.Int,
+  operation: Schema.String,
+  status: RequestStatus,
+  model: Schema.String,
+  resolved_model: Schema.NullOr(ModelString),
+  provider: Schema.NullOr(Schema.String),
+  preset: Schema.optionalKey(Schema.String),
+  streamed: Schema.Boolean,
+  usage: Schema.NullOr(ReceiptUsage),
+  usage_basis: Schema.Literals(["reported", "counted", "none"]),
+  cost_usd: Usd,
+  held_usd: Usd,
+  settled_usd: Usd,
+  absorbed_usd: Usd,
+  refunded_usd: Usd,
+  price: Schema.NullOr(ReceiptPrice),
+  routing: Schema.NullOr(RoutingSummary),
+  timings: Schema.Struct({
+    queue_ms: Ms,
+    hold_ms: Ms,
+    first_token_ms: Ms,
+    total_ms: Ms,
+    settle_ms: Ms,
+    overhead_ms: Ms
+  }),
+  finish_reason: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),
+  idempotency_key: Schema.NullOr(Schema.String),
+  cached: Schema.Boolean,
+  key_id: Schema.String,
+  project_id: Schema.NullOr(Schema.String),
+  trace_id: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "RequestReceipt" })
+export type RequestReceipt = typeof RequestReceipt.Type
+
+/** Newest first; `next_cursor` is null on the last page. */
+export const RequestList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(RequestReceipt),
+  next_cursor: Schema.NullOr(RequestId)
+}).annotate({ identifier: "RequestList" })
+
+export const RequestListQuery = {
+  limit: Schema.optionalKey(Limit),
+  /** The `next_cursor` of the page before. */
+  cursor: Schema.optionalKey(RequestId),
+  model: Schema.optionalKey(ModelString),
+  status: Schema.optionalKey(RequestStatus)
+}

@@ -1,0 +1,230 @@
+import { Schema } from "effect"
+import { between, integer, sized, Count, Usd } from "../Bounds.ts"
+import { ModelString, RequestId } from "../Ids.ts"
+import { BalanceWarning, RoutingPolicy, RoutingSummary } from "../Routing.ts"
+
+const text = (minimum: number, maximum: number) => Schema.String.check(...sized(minimum, maximum, "characters"))
+const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
+// --- request
+
+export const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }).annotate({
+  identifier: "ChatTextPart"
+})
+export const ImagePart = Schema.Struct({
+  type: Schema.Literal("image_url"),
+  image_url: Schema.Struct({
+    /** An https URL or a data URL. */
+    url: Schema.String.check(Schema.isMinLength(1, { message: "a URL" })),
+    detail: Schema.optionalKey(Schema.Literals(["auto", "low", "high"]))
+  })
+}).annotate({ identifier: "ChatImagePart" })
+
+const TextContent = Schema.Union([Schema.String, Schema.NonEmptyArray(TextPart)])
+const RichContent = Schema.Union([Schema.String, Schema.NonEmptyArray(Schema.Union([TextPart, ImagePart]))])
+
+export const ToolCall = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("function"),
+  function: Schema.Struct({ name: Schema.String, arguments: Schema.String })
+}).annotate({ identifier: "ChatToolCall" })
+
+export const ChatMessage = Schema.Union([
+  Schema.Struct({ role: Schema.Literal("system"), content: TextContent, name: Schema.optionalKey(Schema.String) }),
+  Schema.Struct({ role: Schema.Literal("developer"), content: TextContent, name: Schema.optionalKey(Schema.String) }),
+  Schema.Struct({ role: Schema.Literal("user"), content: RichContent, name: Schema.optionalKey(Schema.String) }),
+  Schema.Struct({
+    role: Schema.Literal("assistant"),
+    content: orNull(TextContent),
+    name: Schema.optionalKey(Schema.String),
+    refusal: orNull(Schema.String),
+    tool_calls: orNull(Schema.Array(ToolCall))
+  }),
+  Schema.Struct({ role: Schema.Literal("tool"), content: RichContent, tool_call_id: Schema.String })
+]).annotate({ identifier: "ChatMessage" })
+
+export const ChatTool = Schema.Struct({
+  type: Schema.Literal("function"),
+  function: Schema.Struct({
+    name: Schema.String.check(
+      Schema.isPattern(/^[a-zA-Z0-9_-]{1,64}$/, { message: "1 to 64 letters, digits, underscores and dashes" })
+    ),
+    description: orNull(Schema.String),
+    /** JSON Schema of the arguments. */
+    parameters: orNull(JsonObject),
+    strict: orNull(Schema.Boolean)
+  })
+}).annotate({ identifier: "ChatTool" })
+
+export const ToolChoice = Schema.Union([
+  Schema.Literals(["auto", "none", "required"]),
+  Schema.Struct({ type: Schema.Literal("function"), function: Schema.Struct({ name: Schema.String }) })
+]).annotate({ identifier: "ChatToolChoice" })
+
+export const ResponseFormat = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("text") }),
+  Schema.Struct({ type: Schema.Literal("json_object") }),
+  Schema.Struct({
+    type: Schema.Literal("json_schema"),
+    json_schema: Schema.Struct({
+      name: text(1, 64),
+      description: orNull(Schema.String),
+      schema: orNull(JsonObject),
+      strict: orNull(Schema.Boolean)
+    })
+  })
+]).annotate({ identifier: "ChatResponseFormat" })
+
+/** How much a reasoning model thinks. Nothing but these fields is allowed. */
+export const ChatReasoning = Schema.Struct({
+  effort: Schema.optionalKey(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  max_tokens: Schema.optionalKey(integer(0, Number.MAX_SAFE_INTEGER)),
+  enabled: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "ChatReasoning" })
+
+/**
+ * OpenAI's chat completion request with OpenRouter's additions. A null counts as absent, as it does there. Members this service
+ * does not know are ignored and named in the header `X-Svc-Ignored-Parameters`; members of those APIs that would change the
+ * answer and are not offered are refused as `unsupported_parameter`.
+ */
+export const ChatCompletionRequest = Schema.Struct({
+  /** A model id, or a fallback chain of up to 15 ids joined by commas. Required unless `models` is given. */
+  model: orNull(ModelString),
+  /** The fallback chain as a list. */
+  models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
+  messages: Schema.Array(ChatMessage).check(...sized(1, 100, "items")),
+  stream: orNull(Schema.Boolean),
+  stream_options: orNull(Schema.Struct({ include_usage: orNull(Schema.Boolean) })),
+  /** Without one the service chooses a ceiling, and holds what the account has towards it. */
+  max_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+  max_completion_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+  temperature: orNull(between(0, 2)),
+  top_p: orNull(between(0, 1)),
+  top_k: orNull(integer(0, 1_000_000)),
+  min_p: orNull(between(0, 1)),
+  repetition_penalty: orNull(between(0, 2)),
+  frequency_penalty: orNull(between(-2, 2)),
+  presence_penalty: orNull(between(-2, 2)),
+  seed: orNull(Schema.Int),
+  stop: orNull(
+    Schema.Union([
+      Schema.String,
+      Schema.Array(Schema.String).check(Schema.isMaxLength(4, { message: "at most 4 items" }))
+    ])
+  ),
+  tools: orNull(Schema.Array(ChatTool)),
+  tool_choice: orNull(ToolChoice),
+  parallel_tool_calls: orNull(Schema.Boolean),
+  response_format: orNull(ResponseFormat),
+  reasoning: orNull(ChatReasoning),
+  /** The same as `reasoning.effort`, which wins. */
+  reasoning_effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  logprobs: orNull(Schema.Boolean),
+  top_logprobs: orNull(integer(0, 20)),
+  user: orNull(text(0, 256)),
+  metadata: orNull(Schema.Record(Schema.String, Schema.String)),
+  session_id: orNull(text(1, 256)),
+  routing: orNull(RoutingPolicy),
+  /** The most this request may cost, in US cents; models that could cost more are left out. */
+  budget_cents: orNull(between(0, 1_000_000_000))
+}).annotate({ identifier: "ChatCompletionRequest" })
+export type ChatCompletionRequest = typeof ChatCompletionRequest.Type
+
+// --- response
+
+/** Tokens of a chat call; `prompt_tokens` includes cached ones, `completion_tokens` includes reasoning. */
+export const ChatUsage = Schema.Struct({
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  total_tokens: Count,
+  prompt_tokens_details: Schema.Struct({ cached_tokens: Count, cache_creation_tokens: Count }),
+  completion_tokens_details: Schema.Struct({ reasoning_tokens: Count })
+}).annotate({ identifier: "ChatUsage" })
+
+const Logprobs = Schema.NullOr(Schema.Struct({ content: Schema.NullOr(Schema.Array(Schema.Unknown)) }))
+
+export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
+
+export const ChatChoice = Schema.Struct({
+  index: Count,
+  message: Schema.Struct({
+    role: Schema.Literal("assistant"),
+    content: Schema.String,
+    reasoning: Schema.optionalKey(Schema.String),
+    refusal: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    tool_calls: Schema.optionalKey(Schema.Array(ToolCall))
+  }),
+  finish_reason: FinishReason,
+  logprobs: Schema.optionalKey(Logprobs)
+}).annotate({ identifier: "ChatChoice" })
+
+/** A whole answer. `cost_usd` is what was charged; the receipt of `request_id` says the same. */
+export const ChatCompletion = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion"),
+  created: Schema.Int,
+  model: ModelString,
+  resolved_model: ModelString,
+  provider: Schema.String,
+  choices: Schema.Array(ChatChoice),
+  usage: ChatUsage,
+  cost_usd: Usd,
+  request_id: RequestId,
+  routing: RoutingSummary,
+  balance_warning: Schema.optionalKey(BalanceWarning)
+}).annotate({ identifier: "ChatCompletion" })
+export type ChatCompletion = typeof ChatCompletion.Type
+
+/**
+ * One piece of a streamed answer. The last before `[DONE]` carries usage and cost; when `include_usage` was asked it has no
+ * choices, else one with an empty delta. An error after the stream began comes as `error` with `finish_reason: "error"`.
+ */
+export const ChatCompletionChunk = Schema.Struct({
+  id: Schema.String,
+  object: Schema.Literal("chat.completion.chunk"),
+  created: Schema.Int,
+  model: ModelString,
+  choices: Schema.Array(
+    Schema.Struct({
+      index: Count,
+      delta: Schema.Struct({
+        role: Schema.optionalKey(Schema.Literal("assistant")),
+        content: Schema.optionalKey(Schema.String),
+        reasoning: Schema.optionalKey(Schema.String),
+        refusal: Schema.optionalKey(Schema.String),
+        tool_calls: Schema.optionalKey(
+          Schema.Array(
+            Schema.Struct({
+              index: Count,
+              id: Schema.optionalKey(Schema.String),
+              type: Schema.optionalKey(Schema.Literal("function")),
+              function: Schema.Struct({
+                name: Schema.optionalKey(Schema.String),
+                arguments: Schema.optionalKey(Schema.String)
+              })
+            })
+          )
+        )
+      }),
+      finish_reason: Schema.NullOr(Schema.Literals(["stop", "length", "tool_calls", "content_filter", "error"])),
+      logprobs: Schema.optionalKey(Logprobs)
+    })
+  ),
+  usage: Schema.optionalKey(ChatUsage),
+  cost_usd: Schema.optionalKey(Usd),
+  request_id: Schema.optionalKey(RequestId),
+  provider: Schema.optionalKey(Schema.String),
+  resolved_model: Schema.optionalKey(ModelString),
+  routing: Schema.optionalKey(RoutingSummary),
+  balance_warning: Schema.optionalKey(BalanceWarning),
+  error: Schema.optionalKey(
+    Schema.Struct({
+      message: Schema.String,
+      type: Schema.String,
+      code: Schema.String,
+      param: Schema.NullOr(Schema.String)
+    })
+  )
+}).annotate({ identifier: "ChatCompletionChunk" })
+export type ChatCompletionChunk = typeof ChatCompletionChunk.Type

@@ -1,0 +1,49 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { InferenceAccess } from "../Access.ts"
+import {
+  ConflictError,
+  IdempotencyError,
+  InsufficientCreditsError,
+  NotFoundError,
+  TimeoutError,
+  UpstreamError
+} from "../Errors.ts"
+import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
+import { CostEstimate, EstimateRequest } from "./Estimate.ts"
+
+/** A frame of a stream; `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. */
+const StreamFrame = Schema.Struct({
+  id: Schema.optional(Schema.String),
+  event: Schema.String,
+  data: Schema.String
+})
+
+/** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
+const idempotency = { "idempotency-key": Schema.optional(Schema.String) }
+
+const paidErrors = [
+  InsufficientCreditsError,
+  NotFoundError,
+  ConflictError,
+  IdempotencyError,
+  UpstreamError,
+  TimeoutError
+] as const
+
+/** Chat with any text model, and what it would cost. */
+export class ChatGroup extends HttpApiGroup.make("chat")
+  .add(
+    HttpApiEndpoint.post("chatCompletions", "/chat/completions", {
+      headers: idempotency,
+      payload: ChatCompletionRequest,
+      success: [ChatCompletion, HttpApiSchema.StreamSse({ events: StreamFrame })],
+      error: paidErrors
+    }).annotate(OpenApi.Summary, "Create a chat completion"),
+    HttpApiEndpoint.post("estimate", "/estimate", {
+      payload: EstimateRequest,
+      success: CostEstimate,
+      error: NotFoundError
+    }).annotate(OpenApi.Summary, "Estimate the cost of a chat call")
+  )
+  .middleware(InferenceAccess) {}

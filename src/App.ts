@@ -1,0 +1,135 @@
+/** Joins all layers, in the order in which a request flows through them. */
+import { NodeServices } from "@effect/platform-node"
+import { Duration, Effect, Layer } from "effect"
+import { Accounts } from "./account/Accounts.ts"
+import { Audit } from "./account/Audit.ts"
+import { Keys } from "./account/Keys.ts"
+import { Auth } from "./auth/Auth.ts"
+import { Customers } from "./billing/Customers.ts"
+import { Catalogue } from "./catalogue/Catalogue.ts"
+import { LiveFigures } from "./catalogue/LiveFigures.ts"
+import { modelIds } from "./catalogue/models.ts"
+import { listedProviders } from "./catalogue/Providers.ts"
+import { layer as server } from "./http/Server.ts"
+import { Inference } from "./inference/Inference.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import { Config } from "./platform/Config.ts"
+import { DataDirectory } from "./platform/DataDirectory.ts"
+import { layer as migrations } from "./platform/Migrations.ts"
+import { Outbound } from "./platform/Outbound.ts"
+import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
+import { layer as sql, layerCommand as sqlBeside } from "./platform/Sql.ts"
+import { makeOpenAi } from "./providers/openai/OpenAi.ts"
+import type { Provider } from "./providers/Provider.ts"
+import { ProviderPool } from "./providers/ProviderPool.ts"
+import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
+import { RateLimiter } from "./ratelimit/RateLimiter.ts"
+import { Router } from "./router/Router.ts"
+import { Requests } from "./usage/Requests.ts"
+import { layer as sweeps } from "./workers/Sweeps.ts"
+
+const OPENAI_URL = "https://api.openai.com/v1"
+
+/** An adapter puts its paths behind the address as it is written. */
+const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
+
+/** Providers whose settings name a key of their own; each needs an adapter to be served for real. */
+const ADAPTED = ["openai", "anthropic", "gemini", "voyage", "tavily", "fal", "xai"] as const
+
+const hosts = Effect.gen(function* () {
+  const { providers } = yield* Config
+  if (providers.file === undefined) return []
+  return yield* loadProvidersFile({
+    path: providers.file,
+    models: modelIds,
+    reserved: new Set(ADAPTED),
+    keyFrom: providers.keyFrom
+  })
+}).pipe(Effect.provide(NodeServices.layer))
+
+const catalogue = Layer.unwrap(
+  Effect.gen(function* () {
+    const { providers, sandbox } = yield* Config
+    const keyed = new Set<string>(providers.openai.apiKey === undefined ? [] : ["openai"])
+    return Catalogue.layerFrom({ sandbox, keyed, hosts: yield* hosts })
+  })
+)
+
+const realProviders = (custom: ReadonlyArray<Host>) =>
+  Effect.gen(function* () {
+    const { openai } = (yield* Config).providers
+    const real: Array<Provider> = []
+    if (openai.apiKey !== undefined) {
+      const baseUrl = openai.baseUrl === undefined ? OPENAI_URL : addressOf(openai.baseUrl)
+      const { apiKey } = openai
+      real.push(yield* makeOpenAi({ id: "openai", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true }))
+    }
+    for (const { apiKey, baseUrl, id, keyed } of custom) {
+      if (!keyed) continue
+      real.push(
+        yield* makeOpenAi({
+          id,
+          baseUrl: addressOf(baseUrl),
+          apiKey,
+          flavour: "compatible",
+          stopsBillingOnAbort: true
+        })
+      )
+    }
+    return real
+  })
+
+const pool = Layer.unwrap(
+  Effect.gen(function* () {
+    const { sandbox, upstream } = yield* Config
+    const live = yield* LiveFigures
+    const custom = yield* hosts
+    const real = yield* realProviders(custom)
+    const served = new Set(real.map((provider) => provider.id))
+    const ids = [...listedProviders, ...custom].map(({ id }) => id).filter((id) => !served.has(id))
+    return ProviderPool.layerFrom({
+      providers: [...real, ...(sandbox ? ids.map(makeSandbox) : [])],
+      clocks: {
+        connectMs: Duration.toMillis(upstream.connectTimeout),
+        firstTokenMs: Duration.toMillis(upstream.firstTokenTimeout),
+        idleMs: Duration.toMillis(upstream.idleTimeout),
+        totalMs: Duration.toMillis(upstream.totalTimeout)
+      },
+      observe: live.record
+    })
+  })
+)
+
+const inference = Layer.unwrap(
+  Effect.map(Config, ({ clientDrain, holdTtl, shutdownGrace }) =>
+    Inference.layerFrom({ holdTtl, drain: clientDrain, shutdownGrace })
+  )
+)
+
+const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.layerFrom({ redisUrl })))
+
+const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
+
+const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
+const databaseBeside = migrations.pipe(Layer.provideMerge(sqlBeside), Layer.provideMerge(DataDirectory.layer))
+
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
+const customers = Customers.layer.pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts))
+
+const serving = server.pipe(
+  Layer.provideMerge(inference),
+  Layer.provideMerge(pool),
+  Layer.provideMerge(Router.layer),
+  Layer.provideMerge(sweeping),
+  Layer.provideMerge(Requests.layer),
+  Layer.provideMerge(catalogue),
+  Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter)),
+  Layer.provideMerge(Auth.layer),
+  Layer.provideMerge(customers)
+)
+
+/** The whole service on its database; needs only the settings. */
+export const layer = serving.pipe(Layer.provideMerge(database))
+
+/** What the command line works with, beside a running service or without one. */
+export const layerCommand = customers.pipe(Layer.provideMerge(databaseBeside))

@@ -1,0 +1,48 @@
+import { Console, Effect, Option } from "effect"
+import { HttpServer } from "effect/http"
+import { Accounts } from "./account/Accounts.ts"
+import { Customers } from "./billing/Customers.ts"
+import { NANO_PER_USD } from "./domain/Money.ts"
+import { Config } from "./platform/Config.ts"
+
+const DEMO_EMAIL = "demo@tollgate.local"
+const DEMO_BALANCE = 25n * NANO_PER_USD
+
+/** The request that the README and the first start show. */
+export const curlLine = (origin: string, key: string): string =>
+  [
+    `curl -N ${origin}/api/v1/chat/completions`,
+    `-H "Authorization: Bearer ${key}"`,
+    `-H "Content-Type: application/json"`,
+    `-d '{"model":"gpt-4o-mini","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`
+  ].join(" ")
+
+/** Where the service can be reached from this machine. */
+export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) =>
+  "port" in address ? `http://127.0.0.1:${address.port}` : String(address)
+)
+
+/** Gives an empty sandbox its demo account and shows the keys, this once. */
+export const demoAccount = Effect.gen(function* () {
+  const { sandbox } = yield* Config
+  const accounts = yield* Accounts
+  if (!sandbox || (yield* accounts.exist)) return Option.none()
+  const customers = yield* Customers
+  const opened = yield* customers.open(DEMO_EMAIL, DEMO_BALANCE, { type: "service", id: "first-start" })
+  const origin = yield* localOrigin
+  yield* Console.log(
+    [
+      "",
+      `A demo account (${opened.account.email}) with $25.00 was made. Its keys are shown only now:`,
+      "",
+      `  inference key   ${opened.inferenceKey}`,
+      `  management key  ${opened.managementKey}`,
+      "",
+      "Try it:",
+      "",
+      `  ${curlLine(origin, opened.inferenceKey)}`,
+      ""
+    ].join("\n")
+  )
+  return Option.some(opened)
+})

@@ -1,0 +1,69 @@
+import { Context, Data, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { accountByEmail, type AccountRow, anyAccount, insertAccount, setLimitScale } from "./AccountsSql.ts"
+import { type Actor, Audit } from "./Audit.ts"
+
+/** There is an account with this address already. */
+export class EmailTaken extends Data.TaggedError("EmailTaken")<{ readonly email: string }> {}
+
+/** Who pays. An account is made with an empty balance; money comes by the ledger alone. */
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    readonly create: (email: string, actor: Actor) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
+    /** Addresses are compared without regard to case. */
+    readonly findByEmail: (email: string) => Effect.Effect<AccountRow | undefined, Unavailable>
+    readonly exist: Effect.Effect<boolean, Unavailable>
+    /** Multiplies every rate limit of the account; must be above zero. */
+    readonly setLimitScale: (account: AccountRow, scale: number, actor: Actor) => Effect.Effect<void, Unavailable>
+  }
+>()("tollgate/account/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      return Accounts.of({
+        create: (email, actor) => {
+          const id = newResourceId()
+          return insertAccount(sql, id, email).pipe(
+            Effect.andThen(
+              audit.append({
+                accountId: id,
+                type: "account.created",
+                actor,
+                resource: { type: "account", id },
+                changes: { email }
+              })
+            ),
+            sql.withTransaction,
+            Effect.as({ id, email, limit_scale: 1 }),
+            Effect.catchIf(
+              (error) => error.reason._tag === "UniqueViolation",
+              () => Effect.fail(new EmailTaken({ email }))
+            ),
+            storeErrors
+          )
+        },
+        findByEmail: (email) => storeErrors(accountByEmail(sql, email)),
+        exist: storeErrors(anyAccount(sql)),
+        setLimitScale: (account, scale, actor) =>
+          setLimitScale(sql, account.id, scale).pipe(
+            Effect.andThen(
+              audit.append({
+                accountId: account.id,
+                type: "account.limits_changed",
+                actor,
+                resource: { type: "account", id: account.id },
+                changes: { limit_scale: { from: account.limit_scale, to: scale } }
+              })
+            ),
+            sql.withTransaction,
+            storeErrors
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,93 @@
+import { Context, Effect, Layer } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
+import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
+import type { KeyRow } from "../account/KeysSql.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+
+/** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
+const CACHE_TTL_MS = 30_000
+
+const CACHE_MAX_KEYS = 10_000
+
+const invalidKey = failure({ _tag: "InvalidApiKey" })
+const missingKey = failure({ _tag: "MissingApiKey" })
+
+const principalOf = (row: KeyRow): Principal => ({
+  keyId: row.id,
+  accountId: row.account_id,
+  projectId: row.project_id,
+  kind: row.kind,
+  scopes: row.scopes,
+  limitScale: row.limit_scale,
+  budget: row.budget_id === null ? undefined : { id: row.budget_id, period: row.budget_period ?? "lifetime" }
+})
+
+/** The key of an `Authorization` header, or undefined when the header is not a bearer's. */
+const bearerOf = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
+
+/** Turns a credential into the principal it stands for. */
+export class Auth extends Context.Service<
+  Auth,
+  {
+    /**
+     * Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an active key, `WrongKeyKind` for a key of
+     * the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read. `mayCache` is for operations whose hold
+     * checks the key again.
+     */
+    readonly authenticate: (
+      authorization: string | undefined,
+      options: { readonly kind: KeyKind; readonly mayCache: boolean }
+    ) => Effect.Effect<Principal, Failure>
+    /** Drops what is remembered of a key that turned out to be inactive. */
+    readonly forget: (keyId: string) => void
+  }
+>()("tollgate/auth/Auth") {
+  static readonly layer = Layer.effect(
+    Auth,
+    Effect.gen(function* () {
+      const keys = yield* Keys
+      const cache = new Map<string, { readonly principal: Principal; readonly until: number }>()
+
+      const remember = (hash: string, principal: Principal, row: KeyRow) => {
+        if (cache.size >= CACHE_MAX_KEYS) {
+          const oldest = cache.keys().next()
+          if (oldest.done !== true) cache.delete(oldest.value)
+        }
+        const until = Date.now() + CACHE_TTL_MS
+        cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
+      }
+
+      const read = (hash: Buffer, name: string) =>
+        keys.findByHash(hash).pipe(
+          Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+          Effect.flatMap((row) => {
+            if (row === undefined || !row.active) return Effect.fail(invalidKey)
+            const principal = principalOf(row)
+            remember(name, principal, row)
+            return Effect.succeed(principal)
+          })
+        )
+
+      const ofKind = (principal: Principal, kind: KeyKind): Effect.Effect<Principal, Failure> =>
+        principal.kind === kind
+          ? Effect.succeed(principal)
+          : Effect.fail(failure({ _tag: "WrongKeyKind", needed: kind }))
+
+      return Auth.of({
+        authenticate: (authorization, { kind, mayCache }) => {
+          if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
+          const key = bearerOf(authorization)
+          if (key === undefined || !isWellFormedKey(key)) return Effect.fail(invalidKey)
+          const hash = hashKey(key)
+          const name = hash.toString("latin1")
+          const known = mayCache ? cache.get(name) : undefined
+          if (known !== undefined && known.until > Date.now()) return ofKind(known.principal, kind)
+          return Effect.flatMap(read(hash, name), (principal) => ofKind(principal, kind))
+        },
+        forget: (keyId) => {
+          for (const [name, { principal }] of cache) if (principal.keyId === keyId) cache.delete(name)
+        }
+      })
+    })
+  )
+}

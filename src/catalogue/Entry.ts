@@ -1,0 +1,151 @@
+import type { Capability, Modality, ModelStatus } from "../domain/Model.ts"
+
+/** One provider's serving of a model as it is listed by hand; its price is looked up when the catalogue is built. */
+export interface Listing {
+  readonly provider: string
+  readonly upstreamId: string
+  /** Absent: the model's own, or less where the price list knows that this provider serves less. */
+  readonly contextWindow?: number
+  readonly maxOutputTokens?: number
+  readonly unsupported?: ReadonlyArray<Capability>
+}
+
+/** A model as it is listed by hand, preferred provider first. */
+export interface Entry {
+  readonly id: string
+  readonly name: string
+  readonly vendor: string
+  readonly brand: string
+  readonly description: string
+  readonly modality: Modality
+  readonly status: ModelStatus
+  /** Day of release, `YYYY-MM-DD`. */
+  readonly released: string
+  /** Without `prompt_caching`, which follows from the prices. */
+  readonly capabilities: ReadonlyArray<Capability>
+  readonly contextWindow: number
+  readonly maxOutputTokens: number
+  readonly hiddenReasoning: boolean
+  readonly virtual: boolean
+  readonly supportedParameters: ReadonlyArray<string>
+  /** What the price does not say by itself; the rest of the note is derived from the price. */
+  readonly pricingNote: string
+  readonly listings: ReadonlyArray<Listing>
+}
+
+/** A listing at a provider under the provider's own name for the model. */
+export const at = (
+  provider: string,
+  upstreamId: string,
+  limits: Omit<Listing, "provider" | "upstreamId"> = {}
+): Listing => ({ provider, upstreamId, ...limits })
+
+type Ability = Exclude<Capability, "streaming" | "prompt_caching">
+
+/** The sampling parameters a family of models takes. */
+export const sampling = {
+  openai: ["temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty"],
+  anthropic: ["temperature", "top_p", "top_k", "stop"],
+  gemini: ["temperature", "top_p", "top_k", "stop", "seed", "frequency_penalty", "presence_penalty"],
+  xai: ["temperature", "top_p", "seed"],
+  mistral: ["temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty"],
+  perplexity: ["temperature", "top_p", "frequency_penalty", "presence_penalty"],
+  bedrock: ["temperature", "top_p", "stop"],
+  open: [
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "stop",
+    "seed",
+    "frequency_penalty",
+    "presence_penalty"
+  ],
+  /** Models that choose for themselves and refuse to be told. */
+  fixed: []
+} as const satisfies Record<string, ReadonlyArray<string>>
+
+const parametersOf = (abilities: ReadonlyArray<Ability>): ReadonlyArray<string> => [
+  ...(abilities.includes("tools") ? ["tools", "tool_choice", "parallel_tool_calls"] : []),
+  ...(abilities.includes("json_mode") ? ["response_format"] : []),
+  ...(abilities.includes("structured_outputs") ? ["structured_outputs"] : []),
+  ...(abilities.includes("reasoning") ? ["reasoning"] : []),
+  ...(abilities.includes("logprobs") ? ["logprobs", "top_logprobs"] : [])
+]
+
+interface TextSpec {
+  readonly id: string
+  readonly name: string
+  readonly released: string
+  readonly status?: ModelStatus
+  readonly context: number
+  readonly output: number
+  readonly can: ReadonlyArray<Ability>
+  readonly sampling?: ReadonlyArray<string>
+  readonly about: string
+  readonly note?: string
+  readonly at: ReadonlyArray<Listing>
+}
+
+/**
+ * A maker of text models of one vendor. A model that reasons is taken to hide it: providers bill all reasoning tokens but
+ * show some, a summary, or none.
+ */
+export const textModels =
+  (vendor: string, brand: string, family: ReadonlyArray<string>) =>
+  (spec: TextSpec): Entry => ({
+    id: spec.id,
+    name: spec.name,
+    vendor,
+    brand,
+    description: spec.about,
+    modality: "text",
+    status: spec.status ?? "ga",
+    released: spec.released,
+    capabilities: ["streaming", ...spec.can],
+    contextWindow: spec.context,
+    maxOutputTokens: spec.output,
+    hiddenReasoning: spec.can.includes("reasoning"),
+    virtual: false,
+    supportedParameters: ["max_tokens", ...(spec.sampling ?? family), ...parametersOf(spec.can)],
+    pricingNote: spec.note ?? "",
+    listings: spec.at
+  })
+
+interface MediaSpec {
+  readonly id: string
+  readonly name: string
+  readonly vendor: string
+  readonly brand: string
+  readonly released: string
+  readonly status?: ModelStatus
+  readonly can?: ReadonlyArray<Ability>
+  readonly context?: number
+  readonly parameters: ReadonlyArray<string>
+  readonly about: string
+  readonly note?: string
+  readonly at: ReadonlyArray<Listing>
+}
+
+/** A maker of models of a modality other than text; a window of 0 means that the model counts no tokens. */
+export const mediaModels =
+  (modality: Exclude<Modality, "text">) =>
+  (spec: MediaSpec): Entry => ({
+    id: spec.id,
+    name: spec.name,
+    vendor: spec.vendor,
+    brand: spec.brand,
+    description: spec.about,
+    modality,
+    status: spec.status ?? "ga",
+    released: spec.released,
+    capabilities: spec.can ?? [],
+    contextWindow: spec.context ?? 0,
+    maxOutputTokens: 0,
+    hiddenReasoning: false,
+    virtual: false,
+    supportedParameters: spec.parameters,
+    pricingNote: spec.note ?? "",
+    listings: spec.at
+  })

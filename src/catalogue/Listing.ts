@@ -1,0 +1,176 @@
+/** Models as the catalogue's endpoints show them. */
+import type { ModelDetail, ModelQuery } from "../../schemas/catalogue/Models.ts"
+import type { Modality, Model, Offer } from "../domain/Model.ts"
+import { nanoFromPico, usdFromNano, usdFromPico } from "../domain/Money.ts"
+import { type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { noTokens } from "../domain/Usage.ts"
+import type { Performance } from "./LiveFigures.ts"
+import type { Snapshot } from "./Snapshot.ts"
+
+/** The part of the catalogue that a listing needs. */
+export type Prices = Pick<Snapshot, "provider" | "isServable" | "preferredOffer" | "isOverlay">
+
+/** The part of the live figures that a listing needs. */
+export interface Figures {
+  readonly performance: (model: string, provider: string) => Performance
+}
+
+/** One model with its prices, its providers and how they have lately done. */
+export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDetail => {
+  const preferred = catalogue.preferredOffer(model)
+  const isOverlay = preferred !== undefined && catalogue.isOverlay(model, preferred)
+  return {
+    object: "model",
+    id: model.id,
+    name: model.name,
+    created: model.created,
+    owned_by: model.vendor,
+    modality: model.modality,
+    status: model.status,
+    servable: catalogue.isServable(model),
+    capabilities: model.capabilities,
+    pricing: pricingOf(model.modality, preferred?.price),
+    providers: model.offers.map((offer, index) => providerOf(catalogue, live, model, offer, index === 0)),
+    supportedParameters: model.supportedParameters,
+    brand: model.brand,
+    description: model.description,
+    contextWindow: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+    virtual: model.virtual,
+    pricingNote: model.pricingNote,
+    overlay: {
+      isOverlay,
+      dispatch: model.virtual ? "router" : "provider",
+      overrideStatus: isOverlay ? "price" : "none"
+    },
+    history: [{ event: "released", date: new Date(model.created * 1_000).toISOString().slice(0, 10) }]
+  }
+}
+
+const providerOf = (
+  catalogue: Prices,
+  live: Figures,
+  model: Model,
+  offer: Offer,
+  first: boolean
+): ModelDetail["providers"][number] => {
+  const info = catalogue.provider(offer.provider)
+  return {
+    provider: offer.provider,
+    providerDisplayName: info?.name ?? offer.provider,
+    upstreamModelId: offer.upstreamId,
+    role: first ? "primary" : "fallback",
+    available: offer.price !== undefined && info !== undefined && info.serving !== "none",
+    unsupportedCapabilities: offer.unsupported,
+    trainsOnData: info?.trainsOnData ?? true,
+    zeroRetentionAvailable: info?.zeroRetention ?? false,
+    contextWindow: offer.contextWindow,
+    maxOutputTokens: offer.maxOutputTokens,
+    performance: live.performance(model.id, offer.provider)
+  }
+}
+
+const units = {
+  text: "token",
+  embedding: "token",
+  rerank: "token",
+  image: "image",
+  image_edit: "image",
+  video: "second",
+  audio: "character",
+  search: "request"
+} as const satisfies Record<Modality, Price["unit"]>
+
+const unpriced = {
+  typicalRequestUsd: null,
+  meteredPromptPerToken: null,
+  meteredCachedPromptPerToken: null,
+  meteredCacheWritePromptPerToken: null,
+  meteredCompletionPerToken: null,
+  perRequestUsd: null,
+  perUnitUsd: null,
+  listPerUnitUsd: null,
+  promotion: null
+}
+
+const pricingOf = (modality: Modality, price: Price | undefined): ModelDetail["pricing"] => {
+  if (price === undefined) return { ...unpriced, unit: units[modality] }
+  const typicalRequestUsd = usdFromNano(typicalCost(modality, price))
+  if (price.unit !== "token") {
+    const perUnitUsd = usdFromPico(price.perUnit)
+    const perRequestUsd = price.unit === "request" ? perUnitUsd : null
+    return { ...unpriced, unit: price.unit, typicalRequestUsd, perUnitUsd, listPerUnitUsd: perUnitUsd, perRequestUsd }
+  }
+  const { rates } = price.tiers[0]
+  const prompt = { ...unpriced, unit: price.unit, typicalRequestUsd, meteredPromptPerToken: usdFromPico(rates.input) }
+  if (modality !== "text") return prompt
+  return {
+    ...prompt,
+    meteredCachedPromptPerToken: usdFromPico(rates.cached),
+    meteredCacheWritePromptPerToken: usdFromPico(rates.cacheWrite),
+    meteredCompletionPerToken: usdFromPico(rates.output),
+    perRequestUsd: usdFromNano(nanoFromPico(price.perRequest))
+  }
+}
+
+/** What is taken for one request when models are compared. */
+const typical = {
+  text: { input: 1_000, output: 500, units: 1 },
+  embedding: { input: 1_000, output: 0, units: 1 },
+  rerank: { input: 10_000, output: 0, units: 1 },
+  image: { input: 0, output: 0, units: 1 },
+  image_edit: { input: 0, output: 0, units: 1 },
+  video: { input: 0, output: 0, units: 5 },
+  audio: { input: 0, output: 0, units: 1_000 },
+  search: { input: 0, output: 0, units: 1 }
+} as const satisfies Record<Modality, object>
+
+const typicalCost = (modality: Modality, price: Price) => {
+  const { input, output, units } = typical[modality]
+  return price.unit === "token" ? tokenCost(price, { ...noTokens, input, output }) : unitCost(price, units)
+}
+
+/** The models that pass every filter of the query, in the order that it asks for. */
+export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ReadonlyArray<ModelDetail> => {
+  const kept = models.filter((model) => passes(model, query))
+  return query.sort === undefined ? kept : kept.toSorted(orders[query.sort])
+}
+
+const words = (text: string | undefined, separator: RegExp) =>
+  (text ?? "").split(separator).filter((word) => word !== "")
+
+const passes = (model: ModelDetail, query: ModelQuery): boolean => {
+  const { modality, provider, zdr, max_price: maxPrice } = query
+  if (modality !== undefined && model.modality !== modality) return false
+  if (provider !== undefined && !model.providers.some((one) => one.provider === provider)) return false
+  if (zdr === true && !model.providers.some((one) => one.zeroRetentionAvailable)) return false
+  const parameters = words(query.supported_parameters, /[\s,]+/)
+  if (!parameters.every((parameter) => model.supportedParameters.includes(parameter))) return false
+  if (maxPrice !== undefined && !(promptPerMillion(model) <= maxPrice)) return false
+  const text = `${model.id} ${model.name} ${model.brand} ${model.description}`.toLowerCase()
+  return words(query.q?.toLowerCase(), /\s+/).every((word) => text.includes(word))
+}
+
+/** Not a number where prompts are not metered, so that no limit admits the model. */
+const promptPerMillion = ({ pricing }: ModelDetail): number =>
+  pricing.meteredPromptPerToken === null ? Number.NaN : Math.round(pricing.meteredPromptPerToken * 1e12) / 1e6
+
+type Order = (a: ModelDetail, b: ModelDetail) => number
+
+const byPrice =
+  (direction: 1 | -1): Order =>
+  (a, b) => {
+    const [left, right] = [a.pricing.typicalRequestUsd, b.pricing.typicalRequestUsd]
+    if (left === null || right === null) return Number(left === null) - Number(right === null)
+    return direction * (left - right)
+  }
+
+const orders = {
+  price: byPrice(1),
+  "-price": byPrice(-1),
+  created: (a, b) => a.created - b.created,
+  "-created": (a, b) => b.created - a.created,
+  name: (a, b) =>
+    a.name.toLowerCase() < b.name.toLowerCase() ? -1 : a.name.toLowerCase() > b.name.toLowerCase() ? 1 : 0,
+  context: (a, b) => b.contextWindow - a.contextWindow
+} satisfies Record<NonNullable<ModelQuery["sort"]>, Order>

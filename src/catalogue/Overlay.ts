@@ -1,0 +1,45 @@
+/** Prices that the published list lacks, from the file beside this one. */
+import { type Effect, Schema } from "effect"
+import { picoFromUsd, picoPerUnit } from "../domain/Money.ts"
+import type { Price } from "../domain/Pricing.ts"
+import bundled from "./overlay.json" with { type: "json" }
+
+const Usd = Schema.Finite.check(Schema.isGreaterThan(0))
+
+const where = {
+  model: Schema.NonEmptyString,
+  provider: Schema.NonEmptyString,
+  /** Where the price was read, and what it covers. */
+  source: Schema.NonEmptyString
+}
+
+/** One price of one model at one provider, in USD: per million tokens, or per unit. */
+export const OverlayPrice = Schema.Union([
+  Schema.Struct({
+    ...where,
+    unit: Schema.Literal("token"),
+    inputUsdPerMillion: Usd,
+    cachedUsdPerMillion: Schema.optionalKey(Usd),
+    outputUsdPerMillion: Schema.optionalKey(Usd)
+  }),
+  Schema.Struct({ ...where, unit: Schema.Literals(["request", "image", "second", "character"]), usd: Usd })
+])
+export type OverlayPrice = typeof OverlayPrice.Type
+
+const decode = Schema.decodeUnknownEffect(Schema.Array(OverlayPrice), { onExcessProperty: "error" })
+
+/** The overlay file, checked. */
+export const bundledOverlay: Effect.Effect<ReadonlyArray<OverlayPrice>, Schema.SchemaError> = decode(bundled)
+
+/** The overlay's price in integer rates. */
+export const overlayPrice = (entry: OverlayPrice): Price => {
+  if (entry.unit !== "token") return { unit: entry.unit, perUnit: picoFromUsd(entry.usd) }
+  const input = picoPerUnit(entry.inputUsdPerMillion)
+  const rates = {
+    input,
+    cached: entry.cachedUsdPerMillion === undefined ? input : picoPerUnit(entry.cachedUsdPerMillion),
+    cacheWrite: input,
+    output: picoPerUnit(entry.outputUsdPerMillion ?? 0)
+  }
+  return { unit: "token", tiers: [{ abovePromptTokens: 0, rates }], perRequest: 0n }
+}

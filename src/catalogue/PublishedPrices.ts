@@ -1,0 +1,92 @@
+/** The price list published with `@pydantic/genai-prices`, turned into integer rates. */
+import { calcPrice, type ModelInfo, type ModelPrice } from "@pydantic/genai-prices"
+import { type Pico, picoFromUsd, picoPerUnit } from "../domain/Money.ts"
+import type { PriceTier, TokenPrice, TokenRates } from "../domain/Pricing.ts"
+
+/** A price as the list has it at one moment. */
+export interface Published {
+  readonly price: TokenPrice
+  /** The longest context this provider is known to serve, where the list says so. */
+  readonly contextWindow: number | undefined
+  /** Unix milliseconds until which the price holds; infinite when no other is announced. */
+  readonly until: number
+}
+
+type Rate = ModelPrice[string]
+
+/**
+ * The price of a token-metered model at a provider of the list, at `now` in Unix milliseconds. Undefined when the list has no
+ * rate above zero for its prompt, none for its output (where `outputs`), or bills parts of the output that usage does not tell
+ * apart. Without a rate for cache reads or writes those tokens cost the prompt rate.
+ */
+export const publishedPrice = (
+  provider: string,
+  model: string,
+  now: number,
+  outputs: boolean
+): Published | undefined => {
+  const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(now) })
+  if (found === null) return undefined
+  const price = tokenPrice(found.model_price, outputs)
+  if (price === undefined) return undefined
+  return { price, contextWindow: found.model.context_window, until: validUntil(found.model.prices, now) }
+}
+
+const tokenPrice = (published: ModelPrice, outputs: boolean): TokenPrice | undefined => {
+  const { input_mtok: input, output_mtok: output } = published
+  if (input === undefined || baseOf(input) <= 0 || (outputs && output === undefined)) return undefined
+  if (Object.keys(published).some((key) => /^output_(reasoning|citation|text_)/.test(key))) return undefined
+  const rates = {
+    input,
+    cached: published["cache_read_mtok"] ?? input,
+    cacheWrite: published["cache_write_mtok"] ?? input,
+    output: output ?? 0
+  }
+  const starts = new Set(Object.values(rates).flatMap(startsOf))
+  starts.delete(0)
+  const tier = (abovePromptTokens: number): PriceTier => ({
+    abovePromptTokens,
+    rates: ratesAbove(rates, abovePromptTokens)
+  })
+  return {
+    unit: "token",
+    tiers: [tier(0), ...[...starts].toSorted((a, b) => a - b).map(tier)],
+    perRequest: picoFromUsd(baseOf(published["requests_kcount"] ?? 0) / 1_000)
+  }
+}
+
+const baseOf = (rate: Exclude<Rate, undefined>): number => (typeof rate === "number" ? rate : rate.base)
+
+const startsOf = (rate: Exclude<Rate, undefined>): ReadonlyArray<number> =>
+  typeof rate === "number" ? [] : rate.tiers.map((tier) => tier.start)
+
+/** A rate of the list for a prompt one token longer than `start`: the list's tiers too begin above their start. */
+const picoAbove = (rate: Exclude<Rate, undefined>, start: number): Pico => {
+  if (typeof rate === "number") return picoPerUnit(rate)
+  const reached = rate.tiers.filter((tier) => tier.start <= start).toSorted((a, b) => b.start - a.start)[0]
+  return picoPerUnit(reached?.price ?? rate.base)
+}
+
+const ratesAbove = (rates: Record<keyof TokenRates, Exclude<Rate, undefined>>, start: number): TokenRates => ({
+  input: picoAbove(rates.input, start),
+  cached: picoAbove(rates.cached, start),
+  cacheWrite: picoAbove(rates.cacheWrite, start),
+  output: picoAbove(rates.output, start)
+})
+
+const DAY_MS = 86_400_000
+
+/** The next moment at which a condition of the price begins or ceases to hold. */
+const validUntil = (prices: ModelInfo["prices"], now: number): number => {
+  if (!Array.isArray(prices)) return Number.POSITIVE_INFINITY
+  const moments = prices.flatMap(({ constraint }) => {
+    if (constraint === undefined) return []
+    if (constraint.type === "start_date") return [Date.parse(`${constraint.start_date}T00:00:00Z`)]
+    const days = [now - DAY_MS, now, now + DAY_MS].map((time) => new Date(time).toISOString().slice(0, 10))
+    return days.flatMap((day) => [
+      Date.parse(`${day}T${constraint.start_time}`),
+      Date.parse(`${day}T${constraint.end_time}`)
+    ])
+  })
+  return Math.min(...moments.filter((moment) => moment > now))
+}

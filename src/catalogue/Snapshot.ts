@@ -1,0 +1,210 @@
+/** The catalogue as it is at one moment: a value, made by a pure function of the lists, the settings and the time. */
+import type { Capability, Model, Offer, ProviderInfo } from "../domain/Model.ts"
+import type { Price, TokenPrice } from "../domain/Pricing.ts"
+import type { Host } from "../platform/ProvidersFile.ts"
+import type { Entry, Listing } from "./Entry.ts"
+import { entries } from "./models.ts"
+import { type OverlayPrice, overlayPrice } from "./Overlay.ts"
+import { type ListedProvider, listedProviders } from "./Providers.ts"
+import { publishedPrice } from "./PublishedPrices.ts"
+import { type Serving, servingOf } from "./Serving.ts"
+
+/** A provider and who answers for it. */
+export interface CatalogueProvider extends ProviderInfo {
+  readonly serving: Serving
+}
+
+/** An immutable catalogue. Every look-up takes constant time. */
+export interface Snapshot {
+  readonly all: ReadonlyArray<Model>
+  readonly find: (id: string) => Model | undefined
+  readonly providers: ReadonlyArray<CatalogueProvider>
+  readonly provider: (id: string) => CatalogueProvider | undefined
+  /** Whether a request for the model can be served: it is not retired, and someone who is there offers it at a price. */
+  readonly isServable: (model: Model) => boolean
+  /** The preferred offer of those that can be called, else of those that have a price. */
+  readonly preferredOffer: (model: Model) => Offer | undefined
+  /** Whether the offer's price comes from the overlay file or stands in for one, as at a custom host. */
+  readonly isOverlay: (model: Model, offer: Offer) => boolean
+}
+
+export interface SnapshotOptions {
+  /** Whether providers without a key are doubled. */
+  readonly sandbox: boolean
+  /** Ids of the providers whose key is set. */
+  readonly keyed: ReadonlySet<string>
+  /**
+   * Further hosts. A model served there costs what its first priced offer costs, unless the price list knows the host by its
+   * id; a host with the id of a listed provider takes that provider's place.
+   */
+  readonly hosts: ReadonlyArray<Host>
+  readonly overlay: ReadonlyArray<OverlayPrice>
+}
+
+/** A snapshot and the Unix milliseconds until which its prices hold. */
+export interface Dated {
+  readonly snapshot: Snapshot
+  readonly until: number
+}
+
+/** The catalogue at `now`, in Unix milliseconds. */
+export const snapshotAt = (options: SnapshotOptions, now: number): Dated => {
+  const providers = providersOf(options)
+  const overlay = new Map(options.overlay.map((entry) => [pair(entry.model, entry.provider), overlayPrice(entry)]))
+  const priced = entries.map((entry) => price(entry, options.hosts, overlay, now))
+  const overlaid = new Set(
+    priced.flatMap(({ model, offers }) =>
+      offers.filter((one) => one.overlay).map((one) => pair(model.id, one.offer.provider))
+    )
+  )
+  return {
+    snapshot: assemble(
+      priced.map((one) => one.model),
+      providers,
+      overlaid
+    ),
+    until: Math.min(...priced.map((one) => one.until))
+  }
+}
+
+// A line break is in no id.
+const pair = (model: string, provider: string) => `${model}\n${provider}`
+
+const listedById: ReadonlyMap<string, ListedProvider> = new Map(listedProviders.map((one) => [one.id, one]))
+
+const providersOf = ({ hosts, keyed, sandbox }: SnapshotOptions): ReadonlyMap<string, CatalogueProvider> => {
+  const found = new Map<string, CatalogueProvider>()
+  for (const { id, name, trainsOnData, zeroRetention } of listedProviders) {
+    const serving = servingOf({ keyed: keyed.has(id), sandbox })
+    found.set(id, { id, name, trainsOnData, zeroRetention, serving })
+  }
+  for (const { id, name, trainsOnData, zeroRetention, keyed } of hosts) {
+    found.set(id, { id, name, trainsOnData, zeroRetention, serving: servingOf({ keyed, sandbox }) })
+  }
+  return found
+}
+
+interface PricedOffer {
+  readonly offer: Offer
+  readonly overlay: boolean
+  readonly until: number
+}
+
+const price = (
+  entry: Entry,
+  hosts: ReadonlyArray<Host>,
+  overlay: ReadonlyMap<string, Price>,
+  now: number
+): { readonly model: Model; readonly offers: ReadonlyArray<PricedOffer>; readonly until: number } => {
+  const own = new Map(entry.listings.map((listing) => [listing.provider, offerOf(entry, listing, overlay, now)]))
+  const fallback = [...own.values()].find(({ offer }) => offer.price !== undefined)?.offer.price
+  for (const host of hosts) {
+    const upstreamId = host.models.get(entry.id)
+    if (upstreamId === undefined) continue
+    const known = own.get(host.id)
+    const { contextWindow, maxOutputTokens } = known?.offer ?? entry
+    const price = known?.offer.price ?? fallback
+    own.set(host.id, {
+      offer: { provider: host.id, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+      overlay: known === undefined || known.overlay,
+      until: known?.until ?? Number.POSITIVE_INFINITY
+    })
+  }
+  const offers = [...own.values()]
+  return { model: modelOf(entry, offers), offers, until: Math.min(...offers.map((one) => one.until)) }
+}
+
+const offerOf = (entry: Entry, listing: Listing, overlay: ReadonlyMap<string, Price>, now: number): PricedOffer => {
+  const overlaid = overlay.get(pair(entry.id, listing.provider))
+  const list = listedById.get(listing.provider)?.pricedAs
+  const tokens = entry.modality === "text" || entry.modality === "embedding" || entry.modality === "rerank"
+  const published =
+    overlaid === undefined && list !== undefined && tokens
+      ? publishedPrice(list, listing.upstreamId, now, entry.modality === "text")
+      : undefined
+  const contextWindow =
+    listing.contextWindow ?? Math.min(entry.contextWindow, published?.contextWindow ?? entry.contextWindow)
+  return {
+    offer: {
+      provider: listing.provider,
+      upstreamId: listing.upstreamId,
+      price: overlaid ?? published?.price,
+      contextWindow,
+      maxOutputTokens: Math.min(listing.maxOutputTokens ?? entry.maxOutputTokens, contextWindow),
+      unsupported: listing.unsupported ?? []
+    },
+    overlay: overlaid !== undefined,
+    until: published?.until ?? Number.POSITIVE_INFINITY
+  }
+}
+
+const modelOf = (entry: Entry, offers: ReadonlyArray<PricedOffer>): Model => {
+  const caching = entry.modality === "text" && offers.some(({ offer }) => cheapensCached(offer.price))
+  return {
+    id: entry.id,
+    name: entry.name,
+    vendor: entry.vendor,
+    brand: entry.brand,
+    description: entry.description,
+    modality: entry.modality,
+    status: entry.status,
+    created: Date.parse(`${entry.released}T00:00:00Z`) / 1_000,
+    capabilities: caching ? [...entry.capabilities, "prompt_caching"] : entry.capabilities,
+    contextWindow: entry.contextWindow,
+    maxOutputTokens: entry.maxOutputTokens,
+    hiddenReasoning: entry.hiddenReasoning,
+    virtual: entry.virtual,
+    supportedParameters: entry.supportedParameters,
+    pricingNote: [entry.pricingNote, noteOf(offers.find(({ offer }) => offer.price !== undefined)?.offer.price)]
+      .filter((note) => note !== "")
+      .join(" "),
+    offers: offers.map(({ offer }) => (caching ? withoutCaching(offer) : offer))
+  }
+}
+
+const cheapensCached = (price: Price | undefined): boolean =>
+  price?.unit === "token" && price.tiers[0].rates.cached < price.tiers[0].rates.input
+
+const withoutCaching = (offer: Offer): Offer => {
+  const missing: ReadonlyArray<Capability> = cheapensCached(offer.price) ? [] : ["prompt_caching"]
+  return { ...offer, unsupported: [...offer.unsupported, ...missing] }
+}
+
+const noteOf = (price: Price | undefined): string => {
+  if (price === undefined) return ""
+  if (price.unit !== "token") return `Charged per ${price.unit}.`
+  return ["Charged per token.", tierNote(price), price.perRequest > 0n ? "Every request also has a fixed price." : ""]
+    .filter((note) => note !== "")
+    .join(" ")
+}
+
+const tierNote = ({ tiers }: TokenPrice): string =>
+  tiers
+    .slice(1)
+    .map(
+      ({ abovePromptTokens }) =>
+        `A prompt of more than ${abovePromptTokens.toLocaleString("en-US")} tokens puts the whole request at a higher rate.`
+    )
+    .join(" ")
+
+const assemble = (
+  all: ReadonlyArray<Model>,
+  providers: ReadonlyMap<string, CatalogueProvider>,
+  overlaid: ReadonlySet<string>
+): Snapshot => {
+  const byId = new Map(all.map((model) => [model.id, model]))
+  const callable = (offer: Offer) =>
+    offer.price !== undefined && (providers.get(offer.provider)?.serving ?? "none") !== "none"
+  const servable = new Set(
+    all.filter((model) => model.status !== "retired" && model.offers.some(callable)).map((model) => model.id)
+  )
+  return {
+    all,
+    find: (id) => byId.get(id),
+    providers: [...providers.values()],
+    provider: (id) => providers.get(id),
+    isServable: (model) => servable.has(model.id),
+    preferredOffer: (model) => model.offers.find(callable) ?? model.offers.find((offer) => offer.price !== undefined),
+    isOverlay: (model, offer) => overlaid.has(pair(model.id, offer.provider))
+  }
+}

@@ -1,0 +1,220 @@
+/** OpenAI's chat completion request, decoded to the canonical conversation. */
+import { Result } from "effect"
+import { ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
+import type {
+  Conversation,
+  Message,
+  OutputFormat,
+  Part,
+  Reasoning,
+  Sampling,
+  TextPart,
+  Tool,
+  ToolChoice
+} from "../../domain/Conversation.ts"
+import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import type { RoutingPolicy } from "../../domain/Plan.ts"
+import { decoder, objectOf } from "../Decode.ts"
+import { decodePolicy } from "../Routing.ts"
+import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
+
+type Wire = ChatCompletionRequest
+type WireMessage = Wire["messages"][number]
+
+/** A decoded request, before the router's chain is read from its model strings. */
+export interface DecodedChat {
+  readonly model: string | undefined
+  readonly models: ReadonlyArray<string> | undefined
+  readonly conversation: Conversation
+  readonly policy: RoutingPolicy
+  readonly parameters: ReadonlyArray<string>
+  readonly stream: boolean
+  readonly includeUsage: boolean
+  readonly budgetCents: number | undefined
+  /** Members nobody knows. */
+  readonly ignored: ReadonlyArray<string>
+}
+
+/** An image sent inline may have so many bytes before its encoding. */
+const IMAGE_MAX_BYTES = 20 * 1_048_576
+
+const fields = new Set(Object.keys(ChatCompletionRequest.fields))
+const decodeWire = decoder(ChatCompletionRequest, { strict: false })
+const reasoningMembers = new Set(["effort", "max_tokens", "enabled"])
+
+const textParts = (content: string | ReadonlyArray<{ readonly text: string }> | null | undefined): Array<TextPart> => {
+  if (content == null) return []
+  if (typeof content === "string") return [{ type: "text", text: content }]
+  return content.map(({ text }) => ({ type: "text", text }))
+}
+
+const parts = (content: Extract<WireMessage, { readonly role: "user" }>["content"]): ReadonlyArray<Part> =>
+  typeof content === "string"
+    ? [{ type: "text", text: content }]
+    : content.map((part) =>
+        part.type === "text"
+          ? { type: "text", text: part.text }
+          : { type: "image", url: part.image_url.url, detail: part.image_url.detail ?? "auto" }
+      )
+
+/** The messages as the canonical conversation has them; also how an estimate reads its own. */
+export const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message> =>
+  messages.map((message): Message => {
+    switch (message.role) {
+      case "system":
+      case "developer":
+        return { role: "system", content: textParts(message.content) }
+      case "user":
+        return { role: "user", content: parts(message.content) }
+      case "assistant":
+        return {
+          role: "assistant",
+          content: textParts(message.content),
+          toolCalls: (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
+        }
+      case "tool":
+        return { role: "tool", toolCallId: message.tool_call_id, content: parts(message.content) }
+    }
+  })
+
+/** The tools as the canonical conversation has them. */
+export const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
+  (tools ?? []).map(({ function: tool }) => ({
+    name: tool.name,
+    description: tool.description ?? undefined,
+    parameters: tool.parameters ?? undefined,
+    strict: tool.strict ?? undefined
+  }))
+
+const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
+  if (choice == null) return { type: "auto" }
+  return typeof choice === "string" ? { type: choice } : { type: "tool", name: choice.function.name }
+}
+
+const formatOf = (format: Wire["response_format"]): OutputFormat => {
+  if (format == null || format.type === "text") return { type: "text" }
+  if (format.type === "json_object") return { type: "json_object" }
+  const { name, schema, strict } = format.json_schema
+  return { type: "json_schema", name, schema: schema ?? undefined, strict: strict ?? undefined }
+}
+
+const samplingOf = (wire: Wire): Sampling => ({
+  ...(wire.temperature == null ? {} : { temperature: wire.temperature }),
+  ...(wire.top_p == null ? {} : { topP: wire.top_p }),
+  ...(wire.top_k == null ? {} : { topK: wire.top_k }),
+  ...(wire.min_p == null ? {} : { minP: wire.min_p }),
+  ...(wire.repetition_penalty == null ? {} : { repetitionPenalty: wire.repetition_penalty }),
+  ...(wire.frequency_penalty == null ? {} : { frequencyPenalty: wire.frequency_penalty }),
+  ...(wire.presence_penalty == null ? {} : { presencePenalty: wire.presence_penalty }),
+  ...(wire.seed == null ? {} : { seed: wire.seed }),
+  ...(wire.stop == null ? {} : { stop: typeof wire.stop === "string" ? [wire.stop] : wire.stop }),
+  ...(wire.logprobs == null ? {} : { logprobs: wire.logprobs }),
+  ...(wire.top_logprobs == null ? {} : { topLogprobs: wire.top_logprobs })
+})
+
+const reasoningOf = (wire: Wire): Reasoning | undefined => {
+  if (wire.reasoning == null && wire.reasoning_effort == null) return undefined
+  return {
+    effort: wire.reasoning?.effort ?? wire.reasoning_effort ?? undefined,
+    maxTokens: wire.reasoning?.max_tokens,
+    enabled: wire.reasoning?.enabled
+  }
+}
+
+const optional = [
+  "temperature",
+  "top_p",
+  "top_k",
+  "min_p",
+  "repetition_penalty",
+  "frequency_penalty",
+  "presence_penalty",
+  "seed",
+  "stop",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "response_format",
+  "reasoning",
+  "logprobs",
+  "top_logprobs"
+] as const
+
+const parametersOf = (wire: Wire): ReadonlyArray<string> => {
+  const names: Array<string> = optional.filter((name) => wire[name] != null)
+  if (wire.response_format?.type === "json_schema") names.push("structured_outputs")
+  return names
+}
+
+const checkImages = (messages: ReadonlyArray<Message>): Failure | undefined => {
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== "user" && message.role !== "tool") continue
+    for (const [part, value] of message.content.entries()) {
+      if (value.type !== "image") continue
+      const field = `messages.${index}.content.${part}.image_url.url`
+      if (/^https:\/\/[^/\s]+/i.test(value.url)) continue
+      const data = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(value.url)
+      if (data === null) return invalid(field, "an https URL, or a data URL with a base64-encoded image")
+      if ((value.url.length - data[0].length) * 0.75 > IMAGE_MAX_BYTES) {
+        return failure({ _tag: "ImageTooLarge", param: field, limitBytes: IMAGE_MAX_BYTES })
+      }
+    }
+  }
+  return undefined
+}
+
+const checkTools = (wire: Wire): Failure | undefined => {
+  const names = (wire.tools ?? []).map((tool) => tool.function.name)
+  const choice = wire.tool_choice
+  if (choice == null || choice === "auto" || choice === "none") return undefined
+  if (names.length === 0) return invalid("tool_choice", "requires tools")
+  if (typeof choice === "string" || names.includes(choice.function.name)) return undefined
+  return invalid("tool_choice.function.name", `no tool is named ${choice.function.name}`)
+}
+
+/** `reasoning` is closed, unlike the request around it. */
+const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | undefined => {
+  const extra = Object.keys(objectOf(body["reasoning"]) ?? {}).filter((name) => !reasoningMembers.has(name))
+  const [first, ...others] = extra.map((name) => ({
+    field: `reasoning.${name}`,
+    message: "Expected no excess property"
+  }))
+  return first === undefined ? undefined : invalid(first.field, first.message, ...others)
+}
+
+/** Decodes a request body. Every wrong field is named; nothing is dropped in silence. */
+export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> =>
+  Result.gen(function* () {
+    const object = objectOf(body)
+    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    const foreign = firstUnsupported(object)
+    if (foreign !== undefined) return yield* Result.fail(foreign)
+    const wire = yield* decodeWire(object)
+    const closed = checkReasoning(object)
+    if (closed !== undefined) return yield* Result.fail(closed)
+    const policy = yield* decodePolicy(object)
+    const messages = messagesOf(wire.messages)
+    const problem = checkTools(wire) ?? checkImages(messages)
+    if (problem !== undefined) return yield* Result.fail(problem)
+    return {
+      model: wire.model ?? undefined,
+      models: wire.models ?? undefined,
+      conversation: {
+        messages,
+        tools: toolsOf(wire.tools),
+        toolChoice: toolChoiceOf(wire.tool_choice),
+        parallelToolCalls: wire.parallel_tool_calls ?? undefined,
+        format: formatOf(wire.response_format),
+        sampling: samplingOf(wire),
+        reasoning: reasoningOf(wire),
+        maxOutputTokens: wire.max_completion_tokens ?? wire.max_tokens ?? undefined,
+        user: wire.user ?? undefined
+      },
+      policy,
+      parameters: parametersOf(wire),
+      stream: wire.stream === true,
+      includeUsage: wire.stream_options?.include_usage === true,
+      budgetCents: wire.budget_cents ?? undefined,
+      ignored: ignoredMembers(object, fields)
+    }
+  })

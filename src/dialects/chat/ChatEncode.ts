@@ -1,0 +1,64 @@
+/** A paid answer as OpenAI's chat completion. */
+import type { ChatCompletion } from "../../../schemas/inference/ChatCompletions.ts"
+import { usdFromNano } from "../../domain/Money.ts"
+import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
+import type { Answer } from "../../inference/Answer.ts"
+
+/** The id of a completion follows from its request's, so that a replay has the same. */
+export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`
+
+/** Usage in OpenAI's words: prompt tokens include the cached ones. */
+export const usageOf = (usage: TokenUsage): ChatCompletion["usage"] => ({
+  prompt_tokens: promptTokens(usage),
+  completion_tokens: usage.output,
+  total_tokens: totalTokens(usage),
+  prompt_tokens_details: { cached_tokens: usage.cached, cache_creation_tokens: usage.cacheWrite },
+  completion_tokens_details: { reasoning_tokens: usage.reasoning }
+})
+
+/** What an answer says beside its content: in the body of a whole one, on the last frame of a stream. */
+export const extrasOf = (answer: Answer) => ({
+  cost_usd: usdFromNano(answer.cost),
+  request_id: answer.requestId,
+  provider: answer.provider,
+  resolved_model: answer.resolvedModel,
+  routing: answer.routing,
+  ...(answer.balanceWarning === undefined
+    ? {}
+    : { balance_warning: { warning: "low_balance" as const, threshold: answer.balanceWarning } })
+})
+
+/** The whole answer. */
+export const encodeCompletion = (answer: Answer): ChatCompletion => {
+  const { output } = answer
+  return {
+    id: completionId(answer.requestId),
+    object: "chat.completion",
+    created: answer.created,
+    model: answer.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: "assistant",
+          content: output.text,
+          ...(output.reasoning === "" ? {} : { reasoning: output.reasoning }),
+          refusal: output.refusal === "" ? null : output.refusal,
+          ...(output.toolCalls.length === 0
+            ? {}
+            : {
+                tool_calls: output.toolCalls.map((call) => ({
+                  id: call.id,
+                  type: "function" as const,
+                  function: { name: call.name, arguments: call.arguments }
+                }))
+              })
+        },
+        finish_reason: output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop"),
+        logprobs: output.logprobs === undefined ? null : { content: output.logprobs }
+      }
+    ],
+    usage: usageOf(answer.usage),
+    ...extrasOf(answer)
+  }
+}

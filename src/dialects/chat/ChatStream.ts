@@ -1,0 +1,103 @@
+/** A paid stream as OpenAI's chat completion chunks. */
+import type { ErrorBody } from "../../../schemas/Errors.ts"
+import type { ChatCompletionChunk } from "../../../schemas/inference/ChatCompletions.ts"
+import type { Failure } from "../../domain/Failure.ts"
+import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
+import type { Answer } from "../../inference/Answer.ts"
+import type { StreamItem } from "../../inference/StreamFlow.ts"
+import { completionId, extrasOf, usageOf } from "./ChatEncode.ts"
+
+type Delta = ChatCompletionChunk["choices"][number]["delta"]
+
+const DONE = "data: [DONE]\n\n"
+const KEEP_ALIVE = ": svc-processing\n\n"
+
+/** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
+export class ChatStreamEncoder {
+  readonly #head: string
+  readonly #includeUsage: boolean
+  readonly #describe: (failure: Failure) => ErrorBody["error"]
+  #started = false
+
+  constructor(options: {
+    readonly requestId: string
+    readonly created: number
+    readonly model: string
+    /** Whether the caller asked for OpenAI's own form of the usage frame, which has no choices. */
+    readonly includeUsage: boolean
+    readonly describe: (failure: Failure) => ErrorBody["error"]
+  }) {
+    const { created, model, requestId } = options
+    const head = { id: completionId(requestId), object: "chat.completion.chunk", created, model }
+    this.#head = `data: ${JSON.stringify(head).slice(0, -1)}`
+    this.#includeUsage = options.includeUsage
+    this.#describe = options.describe
+  }
+
+  /** The frames of one item. */
+  encode(item: StreamItem): string {
+    switch (item._tag) {
+      case "Events":
+        return item.events.map((event) => this.#event(event)).join("")
+      case "KeepAlive":
+        return KEEP_ALIVE
+      case "End":
+        return this.#end(item.answer)
+      case "Error":
+        return this.#error(item.failure)
+    }
+  }
+
+  #choice(delta: Delta, finish: FinishReason | "error" | null, logprobs?: ReadonlyArray<unknown>): string {
+    const started = this.#started
+    this.#started = true
+    return JSON.stringify({
+      index: 0,
+      delta: started ? delta : { role: "assistant", ...("content" in delta ? {} : { content: "" }), ...delta },
+      finish_reason: finish,
+      logprobs: logprobs === undefined ? null : { content: logprobs }
+    })
+  }
+
+  #frame(choices: string, more = ""): string {
+    return `${this.#head},"choices":[${choices}]${more}}\n\n`
+  }
+
+  #event(event: OutputEvent): string {
+    switch (event._tag) {
+      case "Text":
+        return this.#frame(this.#choice({ content: event.text }, null))
+      case "Reasoning":
+        return this.#frame(this.#choice({ reasoning: event.text }, null))
+      case "Refusal":
+        return this.#frame(this.#choice({ refusal: event.text }, null))
+      case "Logprobs":
+        return this.#frame(this.#choice({}, null, event.content))
+      case "ToolStart": {
+        const call = { name: event.name, arguments: "" }
+        const delta = { tool_calls: [{ index: event.index, id: event.id, type: "function" as const, function: call }] }
+        return this.#frame(this.#choice(delta, null))
+      }
+      case "ToolDelta": {
+        const delta = { tool_calls: [{ index: event.index, function: { arguments: event.text } }] }
+        return this.#frame(this.#choice(delta, null))
+      }
+      case "Finish":
+      case "Usage":
+        return ""
+    }
+  }
+
+  #end(answer: Answer): string {
+    const finish = answer.output.finish ?? "stop"
+    const last = { usage: usageOf(answer.usage), ...extrasOf(answer) }
+    const finishing = this.#frame(this.#choice({}, finish))
+    const closing = this.#includeUsage ? "" : this.#choice({}, finish)
+    return `${finishing}${this.#frame(closing, `,${JSON.stringify(last).slice(1, -1)}`)}${DONE}`
+  }
+
+  #error(failure: Failure): string {
+    const error = JSON.stringify({ error: this.#describe(failure) }).slice(1, -1)
+    return `${this.#frame(this.#choice({ content: "" }, "error"), `,${error}`)}${DONE}`
+  }
+}

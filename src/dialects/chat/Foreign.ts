@@ -1,0 +1,82 @@
+/** Members of OpenAI's and OpenRouter's chat request that this service knows of and does not offer. */
+import { type Failure, failure } from "../../domain/Failure.ts"
+import { objectOf } from "../Decode.ts"
+
+type Body = Readonly<Record<string, unknown>>
+
+const isEmptyObject = (value: unknown) => objectOf(value) !== undefined && Object.keys(objectOf(value)!).length === 0
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+const oneOf =
+  (...values: ReadonlyArray<unknown>) =>
+  (value: unknown) =>
+    values.includes(value)
+const anything = () => true
+const nothing = () => false
+
+/** By member: whether a value asks for nothing that we would leave undone. A null never does. */
+const harmless: Readonly<Record<string, (value: unknown) => boolean>> = {
+  n: oneOf(1),
+  store: oneOf(false),
+  modalities: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
+  service_tier: oneOf("auto", "default"),
+  usage: (value) => objectOf(value) !== undefined,
+  logit_bias: isEmptyObject,
+  audio: nothing,
+  prediction: nothing,
+  functions: isEmptyList,
+  function_call: oneOf("auto", "none"),
+  web_search_options: nothing,
+  verbosity: oneOf("medium"),
+  plugins: isEmptyList,
+  transforms: isEmptyList,
+  route: oneOf("fallback"),
+  top_a: oneOf(0),
+  router: nothing,
+  prompt_cache_key: anything,
+  prompt_cache_retention: anything,
+  safety_identifier: anything
+}
+
+/** Members that are decoded elsewhere than by the request's schema. */
+const known = new Set([...Object.keys(harmless), "provider"])
+
+const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
+
+const unsupportedPart = (messages: unknown): Failure | undefined => {
+  if (!Array.isArray(messages)) return undefined
+  for (const [index, message] of messages.entries()) {
+    const content = objectOf(message)?.["content"]
+    if (!Array.isArray(content)) continue
+    for (const [part, value] of content.entries()) {
+      const type = objectOf(value)?.["type"]
+      if (type === "input_audio" || type === "file" || type === "video_url") {
+        return unsupported(`messages.${index}.content.${part}.type`, `Content parts of type ${type} are not offered`)
+      }
+    }
+  }
+  return undefined
+}
+
+const unsupportedTool = (tools: unknown): Failure | undefined => {
+  if (!Array.isArray(tools)) return undefined
+  const index = tools.findIndex((tool) => {
+    const type = objectOf(tool)?.["type"]
+    return typeof type === "string" && type !== "function"
+  })
+  return index === -1 ? undefined : unsupported(`tools.${index}.type`, "Only tools of type function are offered")
+}
+
+/** The first member that would change the answer and is not offered. */
+export const firstUnsupported = (body: Body): Failure | undefined => {
+  for (const [name, isHarmless] of Object.entries(harmless)) {
+    const value = body[name]
+    if (value !== undefined && value !== null && !isHarmless(value)) {
+      return unsupported(name, `This value of ${name} is not offered`)
+    }
+  }
+  return unsupportedPart(body["messages"]) ?? unsupportedTool(body["tools"])
+}
+
+/** Members nobody knows; they are ignored, and said to be. */
+export const ignoredMembers = (body: Body, fields: ReadonlySet<string>): ReadonlyArray<string> =>
+  Object.keys(body).filter((name) => !fields.has(name) && !known.has(name))

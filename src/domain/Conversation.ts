@@ -1,0 +1,96 @@
+/** The canonical chat request: what every dialect is decoded into and every provider adapter encodes from. */
+export interface Conversation {
+  readonly messages: ReadonlyArray<Message>
+  readonly tools: ReadonlyArray<Tool>
+  readonly toolChoice: ToolChoice
+  readonly parallelToolCalls: boolean | undefined
+  readonly format: OutputFormat
+  readonly sampling: Sampling
+  readonly reasoning: Reasoning | undefined
+  /** The caller's own cap on output tokens; absent when the service chooses one. */
+  readonly maxOutputTokens: number | undefined
+  /** Opaque identity of the caller's end user, forwarded where the provider takes one. */
+  readonly user: string | undefined
+}
+
+export type Message =
+  | { readonly role: "system"; readonly content: ReadonlyArray<TextPart> }
+  | { readonly role: "user"; readonly content: ReadonlyArray<Part> }
+  | {
+      readonly role: "assistant"
+      readonly content: ReadonlyArray<TextPart>
+      readonly toolCalls: ReadonlyArray<ToolCall>
+    }
+  | { readonly role: "tool"; readonly toolCallId: string; readonly content: ReadonlyArray<Part> }
+
+export interface TextPart {
+  readonly type: "text"
+  readonly text: string
+}
+
+export interface ImagePart {
+  readonly type: "image"
+  /** An https URL, or a data URL with its bytes. */
+  readonly url: string
+  readonly detail: "auto" | "low" | "high"
+}
+
+export type Part = TextPart | ImagePart
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text as the model wrote it; it need not be valid JSON. */
+  readonly arguments: string
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string | undefined
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>> | undefined
+  readonly strict: boolean | undefined
+}
+
+export type ToolChoice =
+  | { readonly type: "auto" }
+  | { readonly type: "none" }
+  | { readonly type: "required" }
+  | { readonly type: "tool"; readonly name: string }
+
+export type OutputFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema"
+      readonly name: string
+      readonly schema: Readonly<Record<string, unknown>> | undefined
+      readonly strict: boolean | undefined
+    }
+
+export interface Sampling {
+  readonly temperature?: number
+  readonly topP?: number
+  readonly topK?: number
+  readonly minP?: number
+  readonly repetitionPenalty?: number
+  readonly frequencyPenalty?: number
+  readonly presencePenalty?: number
+  readonly seed?: number
+  readonly stop?: ReadonlyArray<string>
+  readonly logprobs?: boolean
+  readonly topLogprobs?: number
+}
+
+export interface Reasoning {
+  readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | undefined
+  readonly maxTokens: number | undefined
+  readonly enabled: boolean | undefined
+}
+
+/** Whether any message carries an image. */
+export const hasImages = (conversation: Conversation): boolean =>
+  conversation.messages.some(
+    (message) =>
+      (message.role === "user" || message.role === "tool") && message.content.some((part) => part.type === "image")
+  )

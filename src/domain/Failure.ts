@@ -1,0 +1,68 @@
+import { Data } from "effect"
+import type { Nano } from "./Money.ts"
+
+/** One field of a request that is wrong, and why. */
+export interface FieldProblem {
+  readonly field: string
+  readonly message: string
+}
+
+/** What stands in the way of a hold. `in_flight` passes by itself when running requests settle; the others do not. */
+export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budget"
+
+/**
+ * Every way a request can fail for its caller, as a closed set. Which status, type and code each has on the wire, and whether
+ * it charges, stands once in `http/Failures`.
+ */
+export type Reason =
+  | { readonly _tag: "InvalidJson"; readonly detail: string }
+  | { readonly _tag: "ValidationError"; readonly problems: readonly [FieldProblem, ...ReadonlyArray<FieldProblem>] }
+  | { readonly _tag: "UnsupportedParameter"; readonly param: string; readonly detail: string }
+  | { readonly _tag: "UnknownModel"; readonly model: string; readonly detail?: string }
+  | { readonly _tag: "NoModelInBudget"; readonly budgetCents: number; readonly least: Nano }
+  | { readonly _tag: "InvalidFallbackChain"; readonly detail: string }
+  | { readonly _tag: "NotVisionCapable"; readonly model: string }
+  | { readonly _tag: "NotToolCapable"; readonly model: string }
+  | { readonly _tag: "ContextLengthExceeded"; readonly tokens: number; readonly window: number }
+  | { readonly _tag: "ImageTooLarge"; readonly param: string; readonly limitBytes: number }
+  | { readonly _tag: "MissingApiKey" }
+  | { readonly _tag: "InvalidApiKey" }
+  | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" }
+  | { readonly _tag: "InsufficientScope"; readonly scope: string }
+  | {
+      readonly _tag: "InsufficientCredits"
+      readonly limitSource: LimitSource
+      readonly needed: Nano
+      readonly available: Nano
+      readonly posted: Nano
+    }
+  | { readonly _tag: "NotFound"; readonly what: string; readonly id: string }
+  | { readonly _tag: "UnknownRoute"; readonly method: string; readonly path: string }
+  | { readonly _tag: "MethodNotAllowed"; readonly method: string; readonly allowed: ReadonlyArray<string> }
+  | { readonly _tag: "KeyLimitReached"; readonly limit: number }
+  | { readonly _tag: "RequestTooLarge"; readonly limitBytes: number }
+  | { readonly _tag: "UnsupportedMediaType" }
+  | { readonly _tag: "RequestTimeout" }
+  | { readonly _tag: "IdempotencyInProgress" }
+  | { readonly _tag: "IdempotencyKeyReused" }
+  | { readonly _tag: "IdempotencyResultUnavailable"; readonly requestId: string }
+  | { readonly _tag: "RateLimitExceeded"; readonly limit: number; readonly retryAfterSeconds: number }
+  | { readonly _tag: "ProviderRefused"; readonly provider: string; readonly detail: string }
+  | { readonly _tag: "EmptyCompletion" }
+  | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
+  | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
+  | { readonly _tag: "NoProviderAvailable"; readonly detail: string }
+  | { readonly _tag: "StoreUnavailable" }
+  | { readonly _tag: "HoldExpired" }
+  | { readonly _tag: "InternalError" }
+
+/** The one error of the request path. `log` is for operators and never leaves the process. */
+export class Failure extends Data.TaggedError("Failure")<{ readonly reason: Reason; readonly log?: unknown }> {}
+
+/** Shorthand for a failure with this reason. */
+export const failure = (reason: Reason, log?: unknown): Failure =>
+  new Failure(log === undefined ? { reason } : { reason, log })
+
+/** A request with wrong fields, the first of which names the error's `param`. */
+export const invalid = (field: string, message: string, ...more: ReadonlyArray<FieldProblem>): Failure =>
+  failure({ _tag: "ValidationError", problems: [{ field, message }, ...more] })

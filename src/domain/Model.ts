@@ -1,0 +1,57 @@
+import type { Price } from "./Pricing.ts"
+
+export type Modality = "text" | "image" | "image_edit" | "video" | "audio" | "embedding" | "rerank" | "search"
+export type ModelStatus = "preview" | "ga" | "deprecated" | "retired"
+export type Capability =
+  | "streaming"
+  | "tools"
+  | "vision"
+  | "json_mode"
+  | "structured_outputs"
+  | "reasoning"
+  | "prompt_caching"
+  | "logprobs"
+  | "image_to_video"
+  | "reference_media"
+  | "audio_generation"
+
+/** One model of the catalogue and everyone who serves it, preferred provider first. */
+export interface Model {
+  readonly id: string
+  readonly name: string
+  readonly vendor: string
+  readonly brand: string
+  readonly description: string
+  readonly modality: Modality
+  readonly status: ModelStatus
+  /** Unix seconds of the model's release. */
+  readonly created: number
+  readonly capabilities: ReadonlyArray<Capability>
+  readonly contextWindow: number
+  readonly maxOutputTokens: number
+  /** Output tokens a caller never sees (reasoning): such models are held whole at the start, never in steps. */
+  readonly hiddenReasoning: boolean
+  /** True for an id that stands for a choice among others, such as `svc/auto`. */
+  readonly virtual: boolean
+  readonly supportedParameters: ReadonlyArray<string>
+  readonly pricingNote: string
+  readonly offers: ReadonlyArray<Offer>
+}
+
+/** One provider's serving of a model. An offer without a price is never called. */
+export interface Offer {
+  readonly provider: string
+  readonly upstreamId: string
+  readonly price: Price | undefined
+  readonly contextWindow: number
+  readonly maxOutputTokens: number
+  readonly unsupported: ReadonlyArray<Capability>
+}
+
+/** A company or host that serves models; which adapter speaks to it is the provider pool's affair. */
+export interface ProviderInfo {
+  readonly id: string
+  readonly name: string
+  readonly trainsOnData: boolean
+  readonly zeroRetention: boolean
+}

@@ -1,0 +1,133 @@
+import type { ToolCall } from "./Conversation.ts"
+import type { TokenUsage } from "./Usage.ts"
+
+/** Why a model stopped. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
+
+/**
+ * What a provider sends, piece by piece, in one algebra for all of them. A tool call is started once with its index, id and
+ * name; its arguments follow as text. `Finish` and `Usage` come at most once each, in either order, after all content.
+ */
+export type OutputEvent =
+  | { readonly _tag: "Text"; readonly text: string }
+  | { readonly _tag: "Reasoning"; readonly text: string }
+  | { readonly _tag: "Refusal"; readonly text: string }
+  | { readonly _tag: "ToolStart"; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly _tag: "ToolDelta"; readonly index: number; readonly text: string }
+  /** Token log-probabilities exactly as an OpenAI-shaped provider sent them. */
+  | { readonly _tag: "Logprobs"; readonly content: ReadonlyArray<unknown> }
+  | { readonly _tag: "Finish"; readonly reason: FinishReason }
+  | { readonly _tag: "Usage"; readonly usage: TokenUsage }
+
+/** A whole answer: the fold of its events. */
+export interface Output {
+  readonly text: string
+  readonly reasoning: string
+  readonly refusal: string
+  readonly toolCalls: ReadonlyArray<ToolCall>
+  readonly logprobs: ReadonlyArray<unknown> | undefined
+  /** Absent when the stream ended without saying. */
+  readonly finish: FinishReason | undefined
+  /** Absent when the provider reported none. */
+  readonly usage: TokenUsage | undefined
+}
+
+export const emptyOutput: Output = {
+  text: "",
+  reasoning: "",
+  refusal: "",
+  toolCalls: [],
+  logprobs: undefined,
+  finish: undefined,
+  usage: undefined
+}
+
+/** Whether an event carries something a caller can see; the first such event ends the chance of a fallback. */
+export const isContent = (event: OutputEvent): boolean => event._tag !== "Finish" && event._tag !== "Usage"
+
+/** Whether anything at all was produced. */
+export const isEmpty = (output: Output): boolean =>
+  output.text === "" && output.reasoning === "" && output.refusal === "" && output.toolCalls.length === 0
+
+/** Collects events into a whole answer; grows only with the answer itself. */
+export class OutputFold {
+  #text: Array<string> = []
+  #reasoning: Array<string> = []
+  #refusal: Array<string> = []
+  #tools: Map<number, { id: string; name: string; text: Array<string> }> = new Map()
+  #logprobs: Array<unknown> | undefined
+  #finish: FinishReason | undefined
+  #usage: TokenUsage | undefined
+  /** UTF-16 units of visible text so far, a cheap measure of progress. */
+  length = 0
+
+  push(event: OutputEvent): void {
+    switch (event._tag) {
+      case "Text":
+        this.length += event.text.length
+        this.#text.push(event.text)
+        return
+      case "Reasoning":
+        this.length += event.text.length
+        this.#reasoning.push(event.text)
+        return
+      case "Refusal":
+        this.length += event.text.length
+        this.#refusal.push(event.text)
+        return
+      case "ToolStart":
+        this.length += event.name.length
+        this.#tools.set(event.index, { id: event.id, name: event.name, text: [] })
+        return
+      case "ToolDelta":
+        this.length += event.text.length
+        this.#tools.get(event.index)?.text.push(event.text)
+        return
+      case "Logprobs":
+        this.#logprobs = (this.#logprobs ?? []).concat(event.content)
+        return
+      case "Finish":
+        this.#finish = event.reason
+        return
+      case "Usage":
+        this.#usage = event.usage
+        return
+    }
+  }
+
+  get finish(): FinishReason | undefined {
+    return this.#finish
+  }
+
+  get usage(): TokenUsage | undefined {
+    return this.#usage
+  }
+
+  output(): Output {
+    return {
+      text: this.#text.join(""),
+      reasoning: this.#reasoning.join(""),
+      refusal: this.#refusal.join(""),
+      toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.join("") })),
+      logprobs: this.#logprobs,
+      finish: this.#finish,
+      usage: this.#usage
+    }
+  }
+}
+
+/** The events of a whole answer, so that one encoder serves an answer kept and an answer streamed. */
+export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
+  const events: Array<OutputEvent> = []
+  if (output.reasoning !== "") events.push({ _tag: "Reasoning", text: output.reasoning })
+  if (output.text !== "") events.push({ _tag: "Text", text: output.text })
+  if (output.refusal !== "") events.push({ _tag: "Refusal", text: output.refusal })
+  if (output.logprobs !== undefined) events.push({ _tag: "Logprobs", content: output.logprobs })
+  output.toolCalls.forEach((call, index) => {
+    events.push({ _tag: "ToolStart", index, id: call.id, name: call.name })
+    if (call.arguments !== "") events.push({ _tag: "ToolDelta", index, text: call.arguments })
+  })
+  if (output.finish !== undefined) events.push({ _tag: "Finish", reason: output.finish })
+  if (output.usage !== undefined) events.push({ _tag: "Usage", usage: output.usage })
+  return events
+}

@@ -1,0 +1,105 @@
+import type { RoutingSummary } from "../../schemas/Routing.ts"
+import type { Model, Offer } from "./Model.ts"
+import type { TokenPrice } from "./Pricing.ts"
+
+export type Strategy = "balanced" | "cost" | "latency" | "quality"
+export type DataPolicy = "default" | "no_training" | "zero_retention"
+
+/** The caller's wishes on routing, defaults filled in. */
+export interface RoutingPolicy {
+  readonly strategy: Strategy
+  readonly only: ReadonlyArray<string> | undefined
+  readonly order: ReadonlyArray<string>
+  readonly ignore: ReadonlyArray<string>
+  readonly allowFallbacks: boolean
+  readonly dataPolicy: DataPolicy
+  readonly caching: "auto" | undefined
+  readonly requireParameters: boolean
+  readonly maxPrice: MaxPrice
+  readonly timeouts: Timeouts
+  readonly source: "request" | "project" | "default"
+}
+
+/** Upper limits in USD per million tokens, or per request. */
+export interface MaxPrice {
+  readonly prompt?: number
+  readonly completion?: number
+  readonly request?: number
+}
+
+/** The caller's own clocks, in milliseconds; each can only shorten the service's. */
+export interface Timeouts {
+  readonly connectMs?: number
+  readonly firstTokenMs?: number
+  readonly totalMs?: number
+}
+
+export const defaultPolicy: RoutingPolicy = {
+  strategy: "balanced",
+  only: undefined,
+  order: [],
+  ignore: [],
+  allowFallbacks: true,
+  dataPolicy: "default",
+  caching: undefined,
+  requireParameters: false,
+  maxPrice: {},
+  timeouts: {},
+  source: "default"
+}
+
+/** One model at one provider at one price: what an attempt is made of. */
+export interface Candidate {
+  readonly model: Model
+  readonly offer: Offer
+  readonly price: TokenPrice
+}
+
+/** The decision of the router: whom to try, in which order. */
+export interface Plan {
+  readonly requestedModels: ReadonlyArray<string>
+  readonly policy: RoutingPolicy
+  readonly candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]
+}
+
+export type AttemptOutcome = "served" | "failed_over" | "failed"
+
+/** One call to one provider and how it ended. */
+export interface Attempt {
+  readonly provider: string
+  readonly model: string
+  readonly outcome: AttemptOutcome
+  readonly index: number
+}
+
+/** The account of a plan carried out, kept on the receipt and shown with the answer. */
+export interface RoutingOutcome {
+  readonly policy: RoutingPolicy
+  readonly requestedModels: ReadonlyArray<string>
+  readonly resolvedModel: string
+  readonly provider: string | null
+  readonly attempts: ReadonlyArray<Attempt>
+}
+
+/** The account of a plan as answers and receipts show it. */
+export const summaryOf = ({
+  attempts,
+  policy,
+  provider,
+  requestedModels,
+  resolvedModel
+}: RoutingOutcome): RoutingSummary => ({
+  strategy: policy.strategy,
+  requested_models: requestedModels,
+  resolved_model: resolvedModel,
+  provider,
+  provider_attempts: attempts.map((attempt) => ({
+    provider: attempt.provider,
+    outcome: attempt.outcome,
+    attempt_index: attempt.index
+  })),
+  fallbacks_allowed: policy.allowFallbacks,
+  data_policy: policy.dataPolicy,
+  ...(policy.caching === undefined ? {} : { caching: policy.caching }),
+  source: policy.source
+})

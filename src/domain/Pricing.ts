@@ -1,0 +1,93 @@
+import { type Nano, nanoFromPico, type Pico } from "./Money.ts"
+import { promptTokens, type TokenUsage } from "./Usage.ts"
+
+/** Rates of one price tier, in pico-USD per token. */
+export interface TokenRates {
+  readonly input: Pico
+  readonly cached: Pico
+  readonly cacheWrite: Pico
+  readonly output: Pico
+}
+
+/** A tier is chosen for the whole request by its prompt tokens: the last one whose threshold they exceed. */
+export interface PriceTier {
+  readonly abovePromptTokens: number
+  readonly rates: TokenRates
+}
+
+/** What one token-metered call costs at one provider. Tiers ascend; the first begins at zero. */
+export interface TokenPrice {
+  readonly unit: "token"
+  readonly tiers: readonly [PriceTier, ...ReadonlyArray<PriceTier>]
+  /** Added once to every call, in pico-USD. */
+  readonly perRequest: Pico
+}
+
+/** What one unit of work costs: an image, a second of video, a search, a thousand characters … in pico-USD. */
+export interface UnitPrice {
+  readonly unit: "request" | "image" | "second" | "character"
+  readonly perUnit: Pico
+}
+
+export type Price = TokenPrice | UnitPrice
+
+const tierOf = (price: TokenPrice, prompt: number): PriceTier => {
+  let found = price.tiers[0]
+  for (const tier of price.tiers) if (prompt > tier.abovePromptTokens) found = tier
+  return found
+}
+
+/** The rates a request with so many prompt tokens is charged at. */
+export const ratesFor = (price: TokenPrice, prompt: number): TokenRates => tierOf(price, prompt).rates
+
+const picoOf = (price: TokenPrice, usage: TokenUsage): bigint => {
+  const rates = ratesFor(price, promptTokens(usage))
+  return (
+    price.perRequest +
+    rates.input * BigInt(usage.input) +
+    rates.cached * BigInt(usage.cached) +
+    rates.cacheWrite * BigInt(usage.cacheWrite) +
+    rates.output * BigInt(usage.output)
+  )
+}
+
+/** The cost of what was used, rounded up once to the next nano-USD. */
+export const tokenCost = (price: TokenPrice, usage: TokenUsage): Nano => nanoFromPico(picoOf(price, usage))
+
+/** The cost of a number of units, rounded up once to the next nano-USD. */
+export const unitCost = (price: UnitPrice, units: number): Nano => nanoFromPico(price.perUnit * BigInt(units))
+
+const dearestPrompt = (rates: TokenRates): Pico => {
+  const dearest = rates.input > rates.cacheWrite ? rates.input : rates.cacheWrite
+  return dearest > rates.cached ? dearest : rates.cached
+}
+
+/** The tiers a prompt of at most `promptBound` tokens can reach. */
+const reachable = (price: TokenPrice, promptBound: number) =>
+  price.tiers.filter((tier, index) => index === 0 || promptBound > tier.abovePromptTokens)
+
+/**
+ * The most a call can cost when its prompt has at most `promptBound` tokens and its output at most `outputBound`: every
+ * prompt token in its dearest bucket, over every tier it can reach. `tokenCost` of any usage within the bounds is never more.
+ */
+export const maximumCost = (price: TokenPrice, promptBound: number, outputBound: number): Nano => {
+  let most = 0n
+  for (const { rates } of reachable(price, promptBound)) {
+    const pico = dearestPrompt(rates) * BigInt(promptBound) + rates.output * BigInt(outputBound)
+    if (pico > most) most = pico
+  }
+  return nanoFromPico(price.perRequest + most)
+}
+
+/** The most output tokens for which `maximumCost` stays within `granted`; 0 when not even the prompt fits. */
+export const outputWithin = (price: TokenPrice, promptBound: number, granted: Nano): number => {
+  let least: bigint | undefined
+  for (const { rates } of reachable(price, promptBound)) {
+    const left = granted * 1_000n - price.perRequest - dearestPrompt(rates) * BigInt(promptBound)
+    if (left < 0n) return 0
+    if (rates.output === 0n) continue
+    const tokens = left / rates.output
+    if (least === undefined || tokens < least) least = tokens
+  }
+  return least === undefined || least > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(least)
+}

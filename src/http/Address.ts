@@ -1,0 +1,35 @@
+import { type BlockList, isIP } from "node:net"
+
+const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
+
+/** An IPv4 address that came through an IPv6 socket, in its plain form. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").trim()
+
+/** A client may hold the whole /64 its address is in; limits count that as one. */
+const groupOf = (address: string): string => {
+  if (isIP(address) !== 6) return address
+  const [head = "", tail] = address.split("::")
+  const front = head === "" ? [] : head.split(":")
+  const back = tail === undefined || tail === "" ? [] : tail.split(":")
+  const full = tail === undefined ? front : [...front, ...Array(8 - front.length - back.length).fill("0"), ...back]
+  return `${full.slice(0, 4).join(":")}::/64`
+}
+
+/**
+ * The address a request is counted under: the peer's, or behind trusted proxies the last one in `X-Forwarded-For` that is not a
+ * trusted proxy itself.
+ */
+export const clientAddress = (
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: BlockList
+): string => {
+  let address = plain(peer ?? "unknown")
+  const hops = (forwardedFor ?? "").split(",").map(plain)
+  while (isIP(address) !== 0 && trusted.check(address, family(address)) && hops.length > 0) {
+    const hop = hops.pop() ?? ""
+    if (isIP(hop) === 0) break
+    address = hop
+  }
+  return groupOf(address)
+}

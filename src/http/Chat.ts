@@ -1,0 +1,144 @@
+import { Effect, Result, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller, type Principal } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import { decodeChat } from "../dialects/chat/ChatDecode.ts"
+import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
+import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
+import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import { Inference } from "../inference/Inference.ts"
+import type { ChatRequest } from "../inference/Request.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Config } from "../platform/Config.ts"
+import { parseSteering } from "../providers/sandbox/Steering.ts"
+import { parseChain } from "../router/Chain.ts"
+import { readJson } from "./Body.ts"
+import { Exchange } from "./Exchange.ts"
+import { describe, respond } from "./Failures.ts"
+import { claimOf } from "./Idempotency.ts"
+
+/** Names of ignored members that a header lists at most. */
+const IGNORED_MAX = 32
+
+const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
+  names.length === 0
+    ? {}
+    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encodeURIComponent).join(", ").slice(0, 2_048) }
+
+const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
+
+const traceIdOf = (traceparent: string | undefined): string | null =>
+  /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(traceparent ?? "")?.[1] ?? null
+
+/** The steering of the sandbox's double; outside a sandbox the header means nothing. */
+const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
+  header === undefined || !sandbox
+    ? Result.succeed(undefined)
+    : Result.mapBoth(parseSteering(header), {
+        onFailure: (problems) => failure({ _tag: "ValidationError", problems }),
+        onSuccess: () => header
+      })
+
+const decodeRequest = (
+  request: HttpServerRequest.HttpServerRequest,
+  exchange: Exchange,
+  principal: Principal,
+  sandbox: boolean,
+  body: unknown
+) =>
+  Result.gen(function* () {
+    const decoded = yield* decodeChat(body)
+    const chain = yield* parseChain(decoded.model, decoded.models)
+    const path = request.originalUrl.split("?", 1)[0] ?? ""
+    const claim = yield* claimOf(request.headers["idempotency-key"], request.method, path, body)
+    const steering = yield* steeringOf(request.headers["x-svc-sandbox"], sandbox)
+    const chat: ChatRequest = {
+      requestId: exchange.requestId,
+      operation: "chat.completions",
+      principal,
+      model: decoded.model ?? chain.join(","),
+      chain,
+      policy: decoded.policy,
+      conversation: decoded.conversation,
+      parameters: decoded.parameters,
+      stream: decoded.stream,
+      budgetCents: decoded.budgetCents,
+      claim,
+      steering,
+      traceId: traceIdOf(request.headers["traceparent"]),
+      arrivedAt: exchange.arrivedAt
+    }
+    return { chat, decoded }
+  })
+
+const replayHeader = (replayed: boolean): Record<string, string> => (replayed ? { "idempotency-replayed": "true" } : {})
+
+const completions = Effect.gen(function* () {
+  const inference = yield* Inference
+  const { sandbox } = yield* Config
+  return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+    const exchange = yield* Exchange
+    const principal = yield* Caller
+    const body = yield* readJson(request)
+    const { chat, decoded } = yield* Effect.fromResult(decodeRequest(request, exchange, principal, sandbox, body))
+    const ignored = ignoredHeader(decoded.ignored)
+    if (!decoded.stream) {
+      const { answer, replayed } = yield* inference.chat(chat)
+      return HttpServerResponse.jsonUnsafe(encodeCompletion(answer), {
+        headers: { ...ignored, ...replayHeader(replayed) }
+      })
+    }
+    const stream = yield* inference.chatStream(chat)
+    const encoder = new ChatStreamEncoder({
+      requestId: stream.requestId,
+      created: stream.created,
+      model: chat.model,
+      includeUsage: decoded.includeUsage,
+      describe
+    })
+    const frames = Stream.mapArray(stream.items, (items) => [
+      Buffer.from(items.map((item) => encoder.encode(item)).join(""), "utf8")
+    ])
+    return HttpServerResponse.stream(frames, {
+      contentType: "text/event-stream",
+      headers: { ...streamHeaders, ...ignored, ...replayHeader(stream.replayed) }
+    })
+  })
+})
+
+const estimates = Effect.gen(function* () {
+  const inference = yield* Inference
+  const ledger = yield* Ledger
+  return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+    const { accountId } = yield* Caller
+    const body = yield* readJson(request)
+    const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body))
+    const prepared = yield* Effect.fromResult(inference.prepare(preparation))
+    const balance = yield* ledger
+      .balance(accountId)
+      .pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
+    return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, balance ?? { posted: 0n, held: 0n }))
+  })
+})
+
+const answered = <R>(
+  handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+  Effect.catch(handled, (error) =>
+    Effect.as(error.log === undefined ? Effect.void : Effect.logWarning(error.reason._tag, error.log), respond(error))
+  )
+
+/** `POST /chat/completions` and `POST /estimate`. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "chat",
+  Effect.fnUntraced(function* (handlers) {
+    const chatCompletions = yield* completions
+    const estimate = yield* estimates
+    return handlers
+      .handleRaw("chatCompletions", (input) => answered(chatCompletions(input)))
+      .handleRaw("estimate", (input) => answered(estimate(input)))
+  })
+)

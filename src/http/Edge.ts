@@ -1,0 +1,171 @@
+import { Cause, Effect, Layer, Option } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse, type HttpMethod } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Api } from "../../schemas/Api.ts"
+import { Failure, failure } from "../domain/Failure.ts"
+import { newRequestId } from "../platform/Ids.ts"
+import { Config } from "../platform/Config.ts"
+import { headers as limitHeaders } from "../ratelimit/Headers.ts"
+import { subjectOf } from "../ratelimit/Limits.ts"
+import { RateLimiter } from "../ratelimit/RateLimiter.ts"
+import { clientAddress } from "./Address.ts"
+import { bodyFailure } from "./Body.ts"
+import { Exchange } from "./Exchange.ts"
+import { respond } from "./Failures.ts"
+
+export const API_PREFIX = "/api/v1"
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
+
+const EXPOSED = [
+  "X-Request-ID",
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit",
+  "RateLimit-Policy",
+  "Retry-After",
+  "X-Should-Retry",
+  "Idempotency-Replayed",
+  "X-Svc-Sandbox",
+  "X-Svc-Ignored-Parameters",
+  "X-Svc-Preset",
+  "X-Svc-Preset-Version"
+].join(", ")
+
+const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED }
+
+const preflight = HttpServerResponse.empty({
+  status: 204,
+  headers: {
+    "access-control-allow-methods": [...METHODS, "OPTIONS"].join(", "),
+    "access-control-allow-headers": "*, Authorization",
+    "access-control-max-age": "86400"
+  }
+})
+
+const isPreflight = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
+
+const isApi = (url: string): boolean => url === API_PREFIX || url.startsWith(`${API_PREFIX}/`)
+
+const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
+
+/** The failure behind a cause; undefined when there is none, as for an interruption by the client's leaving. */
+const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
+  for (const reason of cause.reasons) {
+    if (reason._tag === "Interrupt") continue
+    const error = reason._tag === "Fail" ? reason.error : reason.defect
+    if (error instanceof Failure) return error
+    const ofBody = bodyFailure(error)
+    if (ofBody !== undefined) return ofBody
+  }
+  return Cause.hasInterrupts(cause) ? undefined : failure({ _tag: "InternalError" }, cause)
+}
+
+/** What operators should know of a failure and callers should not. */
+const logged = ({ log, reason }: Failure): Effect.Effect<void> => {
+  if (reason._tag === "InternalError") return Effect.logError("a defect answered a request", log)
+  return log === undefined ? Effect.void : Effect.logWarning(reason._tag, log)
+}
+
+/**
+ * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside.
+ * A request that no operation counted, because there is none for it, is counted against the client's address.
+ */
+const Edge = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const config = yield* Config
+    const limiter = yield* RateLimiter
+    const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
+
+    const finish = (
+      request: HttpServerRequest.HttpServerRequest,
+      exchange: Exchange,
+      response: HttpServerResponse.HttpServerResponse
+    ) => {
+      const seen =
+        exchange.verdict === undefined
+          ? limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale)
+          : Effect.succeed(exchange.verdict)
+      return Effect.map(seen, (verdict) =>
+        HttpServerResponse.setHeaders(response, {
+          "x-request-id": exchange.requestId,
+          ...limitHeaders(verdict),
+          ...sandbox,
+          ...(isApi(request.originalUrl) ? cors : {})
+        })
+      )
+    }
+
+    return (app) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const exchange: Exchange = {
+          requestId: newRequestId(),
+          arrivedAt: performance.now(),
+          address: () =>
+            clientAddress(
+              Option.getOrUndefined(request.remoteAddress),
+              request.headers["x-forwarded-for"],
+              config.http.trustedProxies
+            ),
+          verdict: undefined
+        }
+        if (isApi(request.originalUrl) && isPreflight(request)) return yield* finish(request, exchange, preflight)
+        const response = yield* app.pipe(
+          Effect.provideService(Exchange, exchange),
+          Effect.catchCause((cause) => {
+            const failed = failureOf(cause)
+            return failed === undefined ? Effect.failCause(cause) : Effect.as(logged(failed), respond(failed))
+          })
+        )
+        return yield* finish(request, exchange, response)
+      })
+  }),
+  { global: true }
+)
+
+/** What is answered where there is no operation: 404 for an unknown path, 405 for a known one under another method. */
+const Fallbacks = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const config = yield* Config
+    const limiter = yield* RateLimiter
+
+    const refuse = (failed: (request: HttpServerRequest.HttpServerRequest) => Failure) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const exchange = yield* Exchange
+        const subject = subjectOf("default", undefined, exchange.address())
+        const verdict = yield* limiter.consume("default", subject, config.rateLimitScale)
+        exchange.verdict = verdict
+        if (verdict.admitted) return respond(failed(request))
+        const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
+        return respond(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
+      })
+
+    yield* router.add(
+      "*",
+      "*",
+      refuse((request) => failure({ _tag: "UnknownRoute", method: request.method, path: pathOf(request.originalUrl) }))
+    )
+    const methodsByPath = new Map<string, Set<string>>()
+    for (const group of Object.values(Api.groups)) {
+      for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
+        methodsByPath.set(endpoint.path, (methodsByPath.get(endpoint.path) ?? new Set()).add(endpoint.method))
+      }
+    }
+    for (const [path, allowed] of methodsByPath) {
+      for (const method of METHODS) {
+        if (allowed.has(method)) continue
+        yield* router.add(
+          method,
+          path as HttpRouter.PathInput,
+          refuse(() => failure({ _tag: "MethodNotAllowed", method, allowed: [...allowed] }))
+        )
+      }
+    }
+  })
+)
+
+export const layer = Layer.mergeAll(Fallbacks, Edge)

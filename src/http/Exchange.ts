@@ -1,0 +1,18 @@
+import { Context } from "effect"
+import type { Verdict } from "../ratelimit/Store.ts"
+
+/** What the edge knows of the request being served, and what its response is to say. */
+export interface Exchange {
+  readonly requestId: string
+  /** `performance.now()` at its arrival. */
+  readonly arrivedAt: number
+  /** The client's address; behind trusted proxies the one they name. */
+  readonly address: () => string
+  /** The rate limit it was counted against. */
+  verdict: Verdict | undefined
+}
+
+/** The exchange of the running request. */
+export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
+  defaultValue: () => ({ requestId: "", arrivedAt: 0, address: () => "unknown", verdict: undefined })
+})

@@ -1,0 +1,234 @@
+/** The one table of failures: what each is on the wire, and whether it charges. */
+import { HttpServerResponse } from "effect/http"
+import type { ErrorBody } from "../../schemas/Errors.ts"
+import type { Failure, Reason } from "../domain/Failure.ts"
+import { formatUsd } from "../domain/Money.ts"
+
+/** One line of the table. */
+export interface Line {
+  readonly status: number
+  readonly type: string
+  readonly code: string
+  /** Whether a request that failed so may have been charged: only one that broke after output had come. */
+  readonly charged: boolean
+  /** What OpenAI's and Anthropic's clients do by themselves: `x-should-retry`. */
+  readonly retry: boolean
+}
+
+const line = (status: number, type: string, code: string, retry = false, charged = false): Line => ({
+  status,
+  type,
+  code,
+  charged,
+  retry
+})
+
+export const table: Readonly<Record<Reason["_tag"], Line>> = {
+  InvalidJson: line(400, "invalid_request_error", "invalid_json"),
+  ValidationError: line(400, "invalid_request_error", "validation_error"),
+  UnsupportedParameter: line(400, "invalid_request_error", "unsupported_parameter"),
+  UnknownModel: line(400, "invalid_request_error", "unknown_model"),
+  NoModelInBudget: line(400, "invalid_request_error", "no_model_in_budget"),
+  InvalidFallbackChain: line(400, "invalid_request_error", "invalid_fallback_chain"),
+  NotVisionCapable: line(400, "invalid_request_error", "model_not_vision_capable"),
+  NotToolCapable: line(400, "invalid_request_error", "model_not_tool_capable"),
+  ContextLengthExceeded: line(400, "invalid_request_error", "context_length_exceeded"),
+  ProviderRefused: line(400, "invalid_request_error", "validation_error"),
+  MissingApiKey: line(401, "authentication_error", "missing_api_key"),
+  InvalidApiKey: line(401, "authentication_error", "invalid_api_key"),
+  InsufficientCredits: line(402, "insufficient_quota", "insufficient_credits"),
+  WrongKeyKind: line(403, "permission_error", "wrong_key_kind"),
+  InsufficientScope: line(403, "permission_error", "insufficient_scope"),
+  NotFound: line(404, "not_found_error", "not_found"),
+  UnknownRoute: line(404, "not_found_error", "unknown_route"),
+  MethodNotAllowed: line(405, "invalid_request_error", "method_not_allowed"),
+  RequestTimeout: line(408, "timeout_error", "request_timeout", true),
+  KeyLimitReached: line(409, "invalid_request_error", "key_limit_reached"),
+  IdempotencyInProgress: line(409, "idempotency_error", "idempotency_request_in_progress", true),
+  IdempotencyResultUnavailable: line(409, "idempotency_error", "idempotency_result_unavailable"),
+  RequestTooLarge: line(413, "request_too_large", "request_too_large"),
+  ImageTooLarge: line(413, "request_too_large", "image_too_large"),
+  UnsupportedMediaType: line(415, "invalid_request_error", "unsupported_media_type"),
+  IdempotencyKeyReused: line(422, "idempotency_error", "idempotency_key_reused"),
+  RateLimitExceeded: line(429, "rate_limit_error", "rate_limit_exceeded", true),
+  InternalError: line(500, "api_error", "internal_error", true, true),
+  EmptyCompletion: line(502, "upstream_error", "empty_completion", true),
+  UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
+  NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available", true),
+  StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
+  UpstreamTimeout: line(504, "timeout_error", "upstream_timeout", true, true),
+  HoldExpired: line(504, "timeout_error", "request_expired", false, true)
+}
+
+/** Seconds after which a failure that passes by itself is worth another try. */
+const RETRY_SOON_SECONDS = 1
+const RETRY_STORE_SECONDS = 2
+
+const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCredits" }>): string => {
+  if (reason.posted === 0n) return "Your balance is zero. Add funds to make paid requests."
+  const cost = formatUsd(reason.needed)
+  const has = formatUsd(reason.available)
+  switch (reason.limitSource) {
+    case "balance":
+      return `This request may cost ${cost}, and your balance is ${has}. Add funds or ask for less output.`
+    case "in_flight":
+      return `This request may cost ${cost}, and ${has} of your balance is not held by running requests. Try again when they finish.`
+    case "key_budget":
+      return `This request may cost ${cost}, which is more than is left in the budget of this key.`
+    case "project_budget":
+      return `This request may cost ${cost}, which is more than is left in the budget of this project.`
+  }
+}
+
+/** The sentence for the caller. It holds nothing that only operators should read. */
+export const messageOf = (reason: Reason): string => {
+  switch (reason._tag) {
+    case "InvalidJson":
+      return `The body is not valid JSON: ${reason.detail}`
+    case "ValidationError":
+      return reason.problems.map(({ field, message }) => `${field}: ${message}`).join("; ")
+    case "UnsupportedParameter":
+    case "InvalidFallbackChain":
+    case "NoProviderAvailable":
+      return reason.detail
+    case "UnknownModel":
+      return reason.detail ?? `There is no model ${reason.model}`
+    case "NoModelInBudget":
+      return `No model of this request fits a budget of ${reason.budgetCents} cents; the least would be ${formatUsd(reason.least)}`
+    case "NotVisionCapable":
+      return `${reason.model} does not accept images`
+    case "NotToolCapable":
+      return `${reason.model} does not support tools`
+    case "ContextLengthExceeded":
+      return `The prompt has about ${reason.tokens} tokens, more than the context window of ${reason.window}`
+    case "ImageTooLarge":
+      return `An image may have at most ${reason.limitBytes} bytes`
+    case "MissingApiKey":
+      return "Send your API key as `Authorization: Bearer <key>`"
+    case "InvalidApiKey":
+      return "This API key is unknown or revoked"
+    case "WrongKeyKind":
+      return `This operation needs ${reason.needed === "inference" ? "an inference key (svc_sk_…)" : "a management key (svc_mk_…)"}`
+    case "InsufficientScope":
+      return `This key lacks the scope ${reason.scope}`
+    case "InsufficientCredits":
+      return creditsMessage(reason)
+    case "NotFound":
+      return `There is no ${reason.what} ${reason.id}`
+    case "UnknownRoute":
+      return `There is nothing at ${reason.method} ${reason.path}`
+    case "MethodNotAllowed":
+      return `${reason.method} is not allowed here; use ${reason.allowed.join(" or ")}`
+    case "RequestTimeout":
+      return "The request did not arrive in time"
+    case "KeyLimitReached":
+      return `An account has at most ${reason.limit} active inference keys`
+    case "RequestTooLarge":
+      return `The body may have at most ${reason.limitBytes} bytes`
+    case "UnsupportedMediaType":
+      return "Send the body as application/json"
+    case "IdempotencyInProgress":
+      return "A request with this idempotency key is still running"
+    case "IdempotencyKeyReused":
+      return "This idempotency key was used for another request"
+    case "IdempotencyResultUnavailable":
+      return `The answer of ${reason.requestId} was not kept; its receipt says what became of it`
+    case "RateLimitExceeded":
+      return `More than ${reason.limit} requests in this window; try again in ${reason.retryAfterSeconds} s`
+    case "ProviderRefused":
+      return `${reason.provider} refused the request: ${reason.detail}`
+    case "EmptyCompletion":
+      return "The model answered nothing. You were not charged"
+    case "UpstreamError":
+      return `No provider could serve this request (${reason.detail})`
+    case "UpstreamTimeout":
+      return `No provider answered in time (${reason.clock.replace("_", " ")})`
+    case "StoreUnavailable":
+      return "The service cannot reach its database at present. You were not charged"
+    case "HoldExpired":
+      return "The request was not finished before its hold expired"
+    case "InternalError":
+      return "Something went wrong in this service"
+  }
+}
+
+const paramOf = (reason: Reason): string | null => {
+  switch (reason._tag) {
+    case "ValidationError":
+      return reason.problems[0].field
+    case "UnsupportedParameter":
+    case "ImageTooLarge":
+      return reason.param
+    case "UnknownModel":
+    case "InvalidFallbackChain":
+    case "NotVisionCapable":
+    case "NotToolCapable":
+      return "model"
+    case "NoModelInBudget":
+      return "budget_cents"
+    case "ContextLengthExceeded":
+      return "messages"
+    case "InsufficientScope":
+      return reason.scope
+    case "IdempotencyKeyReused":
+    case "IdempotencyInProgress":
+    case "IdempotencyResultUnavailable":
+      return "Idempotency-Key"
+    default:
+      return null
+  }
+}
+
+/** The error object of a failure, for a body or a frame of a stream. */
+export const describe = ({ reason }: Failure): ErrorBody["error"] => {
+  const { code, type } = table[reason._tag]
+  return { message: messageOf(reason), type, code, param: paramOf(reason) }
+}
+
+/** The whole body of a failure. */
+export const bodyOf = (failure: Failure): ErrorBody => {
+  const { reason } = failure
+  return {
+    error: describe(failure),
+    ...(reason._tag === "ValidationError" ? { details: reason.problems } : {}),
+    ...(reason._tag === "InsufficientCredits" ? { limit_source: reason.limitSource } : {}),
+    ...(reason._tag === "IdempotencyResultUnavailable" ? { request_id: reason.requestId } : {})
+  }
+}
+
+const retryAfterOf = (reason: Reason): number | undefined => {
+  switch (reason._tag) {
+    case "RateLimitExceeded":
+      return reason.retryAfterSeconds
+    case "InsufficientCredits":
+      return reason.limitSource === "in_flight" ? RETRY_SOON_SECONDS : undefined
+    case "IdempotencyInProgress":
+    case "NoProviderAvailable":
+      return RETRY_SOON_SECONDS
+    case "StoreUnavailable":
+      return RETRY_STORE_SECONDS
+    case "UpstreamError":
+      return reason.retryAfterSeconds
+    default:
+      return undefined
+  }
+}
+
+/** The headers a failure adds to those of every response. */
+export const headersOf = ({ reason }: Failure): Readonly<Record<string, string>> => {
+  const seconds = retryAfterOf(reason)
+  const passing = reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight"
+  return {
+    "x-should-retry": String(table[reason._tag].retry || passing),
+    ...(seconds === undefined ? {} : { "retry-after": String(seconds) }),
+    ...(reason._tag === "MethodNotAllowed" ? { allow: reason.allowed.join(", ") } : {}),
+    ...(table[reason._tag].status === 401 ? { "www-authenticate": "Bearer" } : {})
+  }
+}
+
+/** The answer to a failed request. */
+export const respond = (failure: Failure): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(bodyOf(failure), {
+    status: table[failure.reason._tag].status,
+    headers: headersOf(failure)
+  })

@@ -1,0 +1,116 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../schemas/Access.ts"
+import type { RequestReceipt } from "../../schemas/account/Requests.ts"
+import { Api } from "../../schemas/Api.ts"
+import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
+import { failure, type Reason } from "../domain/Failure.ts"
+import { usdFromNano, usdFromPico } from "../domain/Money.ts"
+import { promptTokens, type TokenUsage } from "../domain/Usage.ts"
+import type { ClosedFacts, KeptPrice, Opened } from "../inference/Receipt.ts"
+import { Requests } from "../usage/Requests.ts"
+import type { RequestRow } from "../usage/RequestsSql.ts"
+import { messageOf, respond, table } from "./Failures.ts"
+
+const priceOf = (price: KeptPrice, usage: TokenUsage | undefined): RequestReceipt["price"] => {
+  const prompt = usage === undefined ? 0 : promptTokens(usage)
+  const tier = price.tiers.findLast(([above], index) => index === 0 || prompt > above)
+  if (tier === undefined) return null
+  const [, input, cached, cacheWrite, output] = tier.map((pico) => usdFromPico(BigInt(pico)))
+  return {
+    unit: "token",
+    input: input ?? 0,
+    cached_input: cached ?? 0,
+    cache_write: cacheWrite ?? 0,
+    output: output ?? 0,
+    per_request: usdFromPico(BigInt(price.perRequest))
+  }
+}
+
+const errorOf = (reason: Reason | null | undefined): RequestReceipt["error"] =>
+  reason == null ? null : { code: table[reason._tag].code, message: messageOf(reason) }
+
+const usageOf = (usage: TokenUsage): RequestReceipt["usage"] => ({
+  input_tokens: usage.input,
+  cached_tokens: usage.cached,
+  cache_creation_tokens: usage.cacheWrite,
+  output_tokens: usage.output,
+  reasoning_tokens: usage.reasoning
+})
+
+/** The receipt of a request row. */
+export const receiptOf = (row: RequestRow): RequestReceipt => {
+  const opened = row.opened as Opened
+  const closed = row.closed as Partial<ClosedFacts> | null
+  const price = opened.prices.find(
+    (kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model)
+  )
+  const settleMs =
+    closed?.endedAtMs === undefined || row.closed_at === null
+      ? null
+      : Math.max(0, row.closed_at.getTime() - closed.endedAtMs)
+  return {
+    id: row.id,
+    object: "request",
+    created_at: Math.floor(row.created_at.getTime() / 1000),
+    operation: row.operation,
+    status: row.status,
+    model: row.model,
+    resolved_model: row.resolved_model,
+    provider: row.provider,
+    streamed: opened.streamed,
+    usage: closed?.usage === undefined ? null : usageOf(closed.usage),
+    usage_basis: closed?.basis ?? "none",
+    cost_usd: usdFromNano(row.settled - row.refunded),
+    held_usd: usdFromNano(row.held),
+    settled_usd: usdFromNano(row.settled),
+    absorbed_usd: usdFromNano(row.absorbed),
+    refunded_usd: usdFromNano(row.refunded),
+    price: price === undefined ? null : priceOf(price, closed?.usage),
+    routing: closed?.routing ?? null,
+    timings: {
+      queue_ms: opened.queueMs,
+      hold_ms: closed?.holdMs ?? null,
+      first_token_ms: closed?.firstTokenMs ?? null,
+      total_ms: closed?.totalMs ?? null,
+      settle_ms: settleMs,
+      overhead_ms: closed?.overheadMs ?? null
+    },
+    finish_reason: closed?.finishReason ?? null,
+    error: errorOf(closed?.error),
+    idempotency_key: row.idempotency_key,
+    cached: false,
+    key_id: row.key_id,
+    project_id: row.project_id,
+    trace_id: opened.traceId
+  }
+}
+
+const unavailable = (error: unknown) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error)))
+
+/** `GET /requests` and `GET /requests/{request_id}`. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "requests",
+  Effect.fnUntraced(function* (handlers) {
+    const requests = yield* Requests
+    return handlers.handleAll({
+      listRequests: ({ query }) =>
+        Effect.gen(function* () {
+          const { accountId } = yield* Caller
+          const { limit = DEFAULT_LIMIT, cursor, model, status } = query
+          const { next, rows } = yield* requests.list(accountId, { limit, cursor, model, status })
+          return HttpServerResponse.jsonUnsafe({ object: "list", data: rows.map(receiptOf), next_cursor: next })
+        }).pipe(Effect.catchTag("Unavailable", unavailable)),
+      getRequest: ({ params }) =>
+        Effect.gen(function* () {
+          const { accountId } = yield* Caller
+          const row = yield* requests.find(accountId, params.request_id)
+          return row === undefined
+            ? respond(failure({ _tag: "NotFound", what: "request", id: params.request_id }))
+            : HttpServerResponse.jsonUnsafe(receiptOf(row))
+        }).pipe(Effect.catchTag("Unavailable", unavailable))
+    })
+  })
+)

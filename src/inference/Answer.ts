@@ -1,0 +1,56 @@
+import type { RoutingSummary } from "../../schemas/Routing.ts"
+import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
+import type { Reason } from "../domain/Failure.ts"
+import type { Output } from "../domain/Output.ts"
+import type { TokenUsage } from "../domain/Usage.ts"
+
+/** A paid answer, free of any dialect: all that is needed to say it, and to say it again. */
+export interface Answer {
+  readonly requestId: string
+  /** Unix seconds. */
+  readonly created: number
+  /** As the caller named it. */
+  readonly model: string
+  readonly resolvedModel: string
+  readonly provider: string
+  readonly output: Output
+  readonly usage: TokenUsage
+  readonly cost: Nano
+  readonly routing: RoutingSummary
+  /** What to say of a low balance. */
+  readonly balanceWarning: string | undefined
+}
+
+const LOW_BALANCE = 5n * NANO_PER_USD
+
+/** The sentence for a balance below $5.00; undefined for any other. */
+export const balanceWarning = (posted: Nano): string | undefined =>
+  posted < LOW_BALANCE ? `Your balance is ${formatUsd(posted)}, below ${formatUsd(LOW_BALANCE)}` : undefined
+
+/** An answer longer than this is not kept for a repeat. */
+export const MAX_KEPT_BYTES = 1_048_576
+
+/** What a repeat under the same idempotency key is answered with: the answer, or the final refusal. */
+export type Kept =
+  | { readonly _tag: "Answer"; readonly answer: Answer }
+  | { readonly _tag: "Refusal"; readonly reason: Reason }
+
+type KeptAnswer = Omit<Answer, "cost" | "balanceWarning">
+
+/** The form in which an answer is kept. Its cost and the balance after it are known only to the statement that writes it. */
+export const keepAnswer = (answer: KeptAnswer): object => ({ _tag: "Answer", answer })
+
+/** The form in which a final refusal is kept. */
+export const keepRefusal = (reason: Reason): object => ({ _tag: "Refusal", reason })
+
+/** Reads what was kept; `settled` is its row's. The ledger added the balance that stood after the settle as `posted`. */
+export const restore = (stored: unknown, settled: Nano): Kept => {
+  const kept = stored as
+    | { readonly _tag: "Answer"; readonly answer: KeptAnswer; readonly posted: string }
+    | { readonly _tag: "Refusal"; readonly reason: Reason }
+  if (kept._tag === "Refusal") return kept
+  return {
+    _tag: "Answer",
+    answer: { ...kept.answer, cost: settled, balanceWarning: balanceWarning(BigInt(kept.posted)) }
+  }
+}

@@ -1,0 +1,117 @@
+import { Cause, Effect, Exit } from "effect"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { Output } from "../domain/Output.ts"
+import { summaryOf } from "../domain/Plan.ts"
+import { countOutput, countPrompt } from "../domain/Tokens.ts"
+import { noTokens, type TokenUsage } from "../domain/Usage.ts"
+import type { PoolCall, PoolError, ProviderPool, Served } from "../providers/ProviderPool.ts"
+import { type Answer, balanceWarning, keepAnswer, keepRefusal, MAX_KEPT_BYTES } from "./Answer.ts"
+import { capWithin } from "./Estimate.ts"
+import { type Admitted, type Carried, close, type Closed, type MeteredOptions, routingOf } from "./Metered.ts"
+import type { Outcome, Settlement } from "./Settlement.ts"
+
+/** Whether hanging up on the attempt now running stops its bill. Nothing runs at first. */
+export interface Running {
+  stopsBillingOnAbort: boolean
+}
+
+/** The call of an admitted request. */
+export const poolCall = (admitted: Admitted, running: Running): PoolCall => {
+  const { estimate, held, plan, request } = admitted
+  return {
+    requestId: request.requestId,
+    plan,
+    conversation: request.conversation,
+    promptBound: estimate.promptBound,
+    held,
+    steering: request.steering,
+    maxOutputTokens: (candidate) => capWithin(candidate, estimate, held),
+    onAttempt: (attempt) => {
+      running.stopsBillingOnAbort = attempt.stopsBillingOnAbort
+    }
+  }
+}
+
+/** The usage of a delivered answer by our own count: never more prompt than the bound that was held for. */
+export const countedUsage = (admitted: Admitted, outputTokens: number): TokenUsage => ({
+  ...noTokens,
+  input: Math.min(countPrompt(admitted.request.conversation), admitted.estimate.promptBound),
+  output: outputTokens
+})
+
+/** What kept answers and live ones have in common. */
+export const answerOf = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage) => {
+  const routing = routingOf(admitted, carried)
+  return {
+    requestId: admitted.request.requestId,
+    created: Math.floor(Date.now() / 1000),
+    model: admitted.request.model,
+    resolvedModel: routing.resolvedModel,
+    provider: routing.provider ?? "",
+    output,
+    usage,
+    routing: summaryOf(routing)
+  }
+}
+
+/** Content is kept for a repeat only where the caller's data policy lets it be kept, and within a bound. */
+export const mayKeep = (admitted: Admitted, output: Output): boolean =>
+  admitted.plan.policy.dataPolicy !== "zero_retention" &&
+  output.text.length + output.reasoning.length + JSON.stringify(output.toolCalls).length <= MAX_KEPT_BYTES
+
+/** The failure of a request nobody served. What providers said goes to the log alone. */
+export const failureOfPool = (error: PoolError): Failure => failure(error.reason, error.failures)
+
+const finishOf = (output: Output) => output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop")
+
+/** What is known of a request nobody served. */
+export const unserved = (
+  exit: Exit.Failure<unknown, PoolError>
+): { outcome: Outcome; failures: Carried["attempts"] } => {
+  const error = exit.cause.reasons.find(Cause.isFailReason)?.error
+  if (error !== undefined) return { outcome: { _tag: "Nothing", error: error.reason }, failures: error.attempts }
+  const bug = exit.cause.reasons.some(Cause.isDieReason)
+  return { outcome: { _tag: "Nothing", error: bug ? { _tag: "InternalError" } : undefined }, failures: [] }
+}
+
+const finishServed = (options: MeteredOptions, admitted: Admitted, served: Served<Output>) => {
+  const { output } = served
+  const carried: Carried = {
+    outcome: {
+      _tag: "Whole",
+      finish: finishOf(output),
+      delivered: { reported: output.usage, counted: () => countedUsage(admitted, countOutput(output)) }
+    },
+    served: served.candidate,
+    attempts: served.attempts,
+    firstTokenMs: null,
+    endedAt: performance.now()
+  }
+  const kept = (settlement: Settlement) =>
+    mayKeep(admitted, output) ? keepAnswer(answerOf(admitted, carried, output, settlement.usage)) : null
+  return Effect.map(close(options, admitted, carried, kept), ({ cost, posted, settlement }: Closed): Answer => ({
+    ...answerOf(admitted, carried, output, settlement.usage),
+    cost,
+    balanceWarning: posted === undefined ? undefined : balanceWarning(posted)
+  }))
+}
+
+/**
+ * Carries out an admitted request and closes its hold, whatever happens. Only the provider's call can be interrupted.
+ */
+export const carryOutChat = (
+  options: MeteredOptions,
+  pool: ProviderPool["Service"],
+  admitted: Admitted,
+  running: Running
+): Effect.Effect<Answer, Failure> =>
+  Effect.gen(function* () {
+    const exit = yield* Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running))))
+    if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
+    const { failures, outcome } = unserved(exit)
+    const endedAt = performance.now()
+    const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+    const error = outcome._tag === "Nothing" ? outcome.error : undefined
+    yield* close(options, admitted, carried, () => (error === undefined ? null : keepRefusal(error)))
+    return yield* Effect.failCause(Cause.map(exit.cause, failureOfPool))
+  }).pipe(Effect.uninterruptible)

@@ -1,0 +1,180 @@
+import { Context, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Result, Stream } from "effect"
+import { Auth } from "../auth/Auth.ts"
+import { hasImages } from "../domain/Conversation.ts"
+import type { Failure } from "../domain/Failure.ts"
+import { eventsOf, isContent } from "../domain/Output.ts"
+import type { Plan } from "../domain/Plan.ts"
+import { countPrompt, promptBound } from "../domain/Tokens.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { ProviderPool } from "../providers/ProviderPool.ts"
+import { Router } from "../router/Router.ts"
+import { Requests } from "../usage/Requests.ts"
+import type { Answer } from "./Answer.ts"
+import { carryOutChat, type Running } from "./ChatFlow.ts"
+import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
+import { admit, type Admitted, type MeteredOptions } from "./Metered.ts"
+import { replay } from "./Replay.ts"
+import type { ChatRequest } from "./Request.ts"
+import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
+
+export interface InferenceOptions {
+  readonly holdTtl: Duration.Duration
+  /** How long an answer is still read for a caller who is gone, where hanging up does not stop the bill. */
+  readonly drain: Duration.Duration
+  /** How long running requests may take to finish when the service stops. */
+  readonly shutdownGrace: Duration.Duration
+}
+
+/** A whole answer; a replayed one was paid for before. */
+export interface ChatResult {
+  readonly answer: Answer
+  readonly replayed: boolean
+}
+
+/** Whom a request would go to, and what it may cost. */
+export interface Prepared {
+  readonly plan: Plan
+  readonly estimate: Estimate
+}
+
+/** What of a request decides its plan and its estimate. */
+export type Preparation = Pick<
+  ChatRequest,
+  "chain" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents"
+> & {
+  /** In place of what the conversation says, where only a number of prompt tokens is known. */
+  readonly promptTokens?: number
+}
+
+/**
+ * Paid chat, end to end: plan, estimate, hold, provider, settle. The work runs in fibers of this service, not of the request, so a
+ * caller who hangs up can neither leave a hold open nor take an answer unpaid; what is delivered whole has been settled before its
+ * last piece is given out.
+ */
+export class Inference extends Context.Service<
+  Inference,
+  {
+    readonly chat: (request: ChatRequest) => Effect.Effect<ChatResult, Failure>
+    /** Answers when the first content has come; until then a failure is a plain one. */
+    readonly chatStream: (request: ChatRequest) => Effect.Effect<AnswerStream, Failure>
+    /** The same plan and estimate that a request is admitted by. */
+    readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
+  }
+>()("tollgate/inference/Inference") {
+  static readonly layerFrom = (options: InferenceOptions) =>
+    Layer.effect(
+      Inference,
+      Effect.gen(function* () {
+        const router = yield* Router
+        const pool = yield* ProviderPool
+        const requests = yield* Requests
+        const holdTtlMs = Duration.toMillis(options.holdTtl)
+        const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs }
+        const fibers = yield* FiberSet.make<unknown, Failure>()
+        yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.shutdownGrace))
+        const prepare = preparing(router)
+
+        /** Runs in the background what is to happen when a caller has gone. */
+        const hangUp = (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => {
+          const wait = running.stopsBillingOnAbort
+            ? Effect.void
+            : Effect.timeoutOption(Fiber.await(fiber), options.drain)
+          return FiberSet.run(fibers, Effect.andThen(wait, Fiber.interrupt(fiber)))
+        }
+
+        /** Plans, holds, and goes on with `carry`, or answers from what stands under the idempotency key. */
+        const metering = <A, B>(
+          request: ChatRequest,
+          carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
+          again: (answer: Answer) => B
+        ): Effect.Effect<A | B, Failure> =>
+          // Between the hold and its close nothing may be interrupted but the provider's call, which `carry` sees to.
+          Effect.gen(function* () {
+            const { estimate, plan } = yield* Effect.fromResult(prepare(request))
+            while (true) {
+              const admitted = yield* admit(metered, request, plan, estimate)
+              if (!("claimedBy" in admitted)) return yield* carry(admitted)
+              const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))
+              if (answer !== undefined) return again(answer)
+            }
+          }).pipe(Effect.uninterruptible)
+
+        const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
+          Effect.suspend(() => {
+            const running: Running = { stopsBillingOnAbort: true }
+            const work = metering<ChatResult, ChatResult>(
+              request,
+              (admitted) =>
+                Effect.map(carryOutChat(metered, pool, admitted, running), (answer) => ({ answer, replayed: false })),
+              (answer) => ({ answer, replayed: true })
+            )
+            return Effect.flatMap(FiberSet.run(fibers, work), (fiber) =>
+              Fiber.join(fiber as Fiber.Fiber<ChatResult, Failure>).pipe(
+                Effect.onInterrupt(() => hangUp(fiber, running))
+              )
+            )
+          })
+
+        const chatStream = (request: ChatRequest): Effect.Effect<AnswerStream, Failure> =>
+          Effect.gen(function* () {
+            const running: Running = { stopsBillingOnAbort: true }
+            const opened = yield* Deferred.make<AnswerStream, Failure>()
+            const pipe = yield* makePipe
+            const work = metering(
+              request,
+              (admitted) => carryOutStream({ options: metered, pool, admitted, running, pipe, opened }),
+              (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
+            ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
+            const fiber = yield* FiberSet.run(fibers, work)
+            const leave = Effect.suspend(() => {
+              if (pipe.ended) return Effect.void
+              pipe.leave()
+              return Effect.asVoid(hangUp(fiber, running))
+            })
+            const stream = yield* Deferred.await(opened).pipe(Effect.onInterrupt(() => leave))
+            return { ...stream, items: Stream.ensuring(stream.items, leave) }
+          })
+
+        return Inference.of({ chat, chatStream, prepare })
+      })
+    )
+}
+
+const preparing =
+  (router: Router["Service"]) =>
+  (request: Preparation): Result.Result<Prepared, Failure> => {
+    const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
+    const bound = promptTokens ?? promptBound(conversation)
+    let counted: number | undefined
+    const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
+    const planned = router.plan({
+      models: chain,
+      policy,
+      needs: {
+        vision: hasImages(conversation),
+        tools: conversation.tools.length > 0,
+        format: conversation.format.type,
+        parameters
+      },
+      // Counting is only worth its time where the bound leaves it open.
+      fits: (window) => bound <= window || likely() <= window,
+      promptTokens: likely
+    })
+    const size = { promptBound: bound, maxTokens: conversation.maxOutputTokens }
+    return Result.map(
+      Result.flatMap(planned, (plan) => withinBudget(plan, { ...size, budgetCents })),
+      (plan) => ({ plan, estimate: estimate(plan, { ...size, stream }) })
+    )
+  }
+
+/** A kept answer given out again as a stream. */
+const replayedStream = (answer: Answer): AnswerStream => ({
+  requestId: answer.requestId,
+  created: answer.created,
+  resolvedModel: answer.resolvedModel,
+  replayed: true,
+  items: Stream.fromIterable<StreamItem>([
+    { _tag: "Events", events: eventsOf(answer.output).filter(isContent) },
+    { _tag: "End", answer }
+  ])
+})

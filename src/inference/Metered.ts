@@ -1,0 +1,179 @@
+import { Effect } from "effect"
+import { summaryOf } from "../domain/Plan.ts"
+import type { Auth } from "../auth/Auth.ts"
+import { periodStart } from "../domain/Budget.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
+import type { Ledger } from "../ledger/Ledger.ts"
+import type { BudgetPeriod } from "../ledger/Operation.ts"
+import type { Unavailable } from "../platform/Sql.ts"
+import type { Estimate } from "./Estimate.ts"
+import { type ClosedFacts, type Opened, pricesOf } from "./Receipt.ts"
+import type { ChatRequest } from "./Request.ts"
+import { type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
+
+/** A request whose hold is committed. Whoever has one must close it, whatever happens. */
+export interface Admitted {
+  readonly request: ChatRequest
+  readonly plan: Plan
+  readonly estimate: Estimate
+  /** What is held; grows with extensions. */
+  held: Nano
+  readonly budgets: ReadonlyArray<BudgetPeriod>
+  readonly holdMs: number
+  /** When the hold was committed, in `performance.now()` milliseconds. */
+  readonly heldAt: number
+}
+
+/** How a request was carried out. */
+export interface Carried {
+  readonly outcome: Outcome
+  readonly served: Candidate | undefined
+  readonly attempts: ReadonlyArray<Attempt>
+  /** From the arrival of the request to the first content sent on. */
+  readonly firstTokenMs: number | null
+  /** When the provider was done, in `performance.now()` milliseconds. */
+  readonly endedAt: number
+}
+
+/** The books after a close. */
+export interface Closed {
+  readonly settlement: Settlement
+  readonly cost: Nano
+  /** The balance after it; undefined when the request had been ended by its expiry. */
+  readonly posted: Nano | undefined
+}
+
+export const storeUnavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+export interface MeteredOptions {
+  readonly ledger: Ledger["Service"]
+  readonly auth: Auth["Service"]
+  readonly holdTtlMs: number
+}
+
+/** Takes the hold of a request. Answers the id of the request that has the idempotency key instead, where one has. */
+export const admit = (
+  { auth, holdTtlMs, ledger }: MeteredOptions,
+  request: ChatRequest,
+  plan: Plan,
+  estimate: Estimate
+): Effect.Effect<Admitted | { readonly claimedBy: string }, Failure> => {
+  const { principal } = request
+  const budgets =
+    principal.budget === undefined
+      ? []
+      : [{ budgetId: principal.budget.id, periodStart: periodStart(principal.budget.period, Date.now()) }]
+  const startedAt = performance.now()
+  const opened: Opened = {
+    streamed: request.stream,
+    queueMs: startedAt - request.arrivedAt,
+    traceId: request.traceId,
+    prices: pricesOf(plan)
+  }
+  const hold = ledger.commit({
+    _tag: "Hold",
+    requestId: request.requestId,
+    accountId: principal.accountId,
+    keyId: principal.keyId,
+    projectId: principal.projectId,
+    operation: request.operation,
+    model: request.model,
+    atLeast: estimate.atLeast,
+    upTo: estimate.upTo,
+    ttlMs: holdTtlMs,
+    budgets,
+    opened,
+    claim: request.claim,
+    charge: false
+  })
+  return Effect.flatMap(
+    Effect.mapError(hold, storeUnavailable),
+    (result): Effect.Effect<Admitted | { readonly claimedBy: string }, Failure> => {
+      switch (result._tag) {
+        case "Granted": {
+          const heldAt = performance.now()
+          return Effect.succeed({
+            request,
+            plan,
+            estimate,
+            held: result.granted,
+            budgets,
+            holdMs: heldAt - startedAt,
+            heldAt
+          })
+        }
+        case "Claimed":
+          return Effect.succeed({ claimedBy: result.byRequestId })
+        case "KeyInactive":
+          auth.forget(principal.keyId)
+          return Effect.fail(failure({ _tag: "InvalidApiKey" }))
+        case "Refused": {
+          const { available, limitSource, posted } = result
+          return Effect.fail(
+            failure({ _tag: "InsufficientCredits", limitSource, needed: estimate.atLeast, available, posted })
+          )
+        }
+      }
+    }
+  )
+}
+
+/** The routing of a request as its answer and its receipt show it. */
+export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | "attempts">): RoutingOutcome => ({
+  policy: admitted.plan.policy,
+  requestedModels: admitted.plan.requestedModels,
+  resolvedModel: carried.served?.model.id ?? admitted.plan.candidates[0].model.id,
+  provider: carried.served?.offer.provider ?? null,
+  attempts: carried.attempts
+})
+
+const errorOf = (outcome: Outcome): Reason | null => (outcome._tag === "Whole" ? null : (outcome.error ?? null))
+
+/**
+ * Ends a hold: settles what was delivered, or releases it. `keep` makes what a repeat under the same idempotency key is to be
+ * answered with; it is written in the same statement as the settle.
+ */
+export const close = (
+  { ledger }: MeteredOptions,
+  admitted: Admitted,
+  carried: Carried,
+  keep: (settlement: Settlement) => object | null
+): Effect.Effect<Closed, Failure> => {
+  const { request } = admitted
+  const settlement = settlementOf(carried.outcome, carried.served?.price)
+  const providerMs = carried.endedAt - admitted.heldAt
+  const closed: ClosedFacts = {
+    usage: settlement.usage,
+    basis: settlement.basis,
+    routing: summaryOf(routingOf(admitted, carried)),
+    finishReason: carried.outcome._tag === "Whole" ? carried.outcome.finish : null,
+    error: errorOf(carried.outcome),
+    holdMs: admitted.holdMs,
+    firstTokenMs: carried.firstTokenMs,
+    totalMs: performance.now() - request.arrivedAt,
+    overheadMs: performance.now() - request.arrivedAt - providerMs,
+    endedAtMs: Date.now()
+  }
+  const keepClaim = request.claim !== undefined && settlement.final
+  const operation = ledger.commit({
+    _tag: "Close",
+    requestId: request.requestId,
+    accountId: request.principal.accountId,
+    budgets: admitted.budgets,
+    settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
+    onlyIfExpired: false,
+    status: settlement.status,
+    keepClaim,
+    resolvedModel: carried.served?.model.id ?? null,
+    provider: carried.served?.offer.provider ?? null,
+    closed,
+    answer: keepClaim ? keep(settlement) : null
+  })
+  return Effect.map(Effect.mapError(operation, storeUnavailable), (result) => ({
+    settlement,
+    cost: result.settled,
+    posted: result._tag === "Closed" ? result.posted : undefined
+  }))
+}

@@ -1,0 +1,68 @@
+import type { RoutingSummary } from "../../schemas/Routing.ts"
+import type { Reason } from "../domain/Failure.ts"
+import type { FinishReason } from "../domain/Output.ts"
+import type { Candidate, Plan } from "../domain/Plan.ts"
+import type { TokenPrice } from "../domain/Pricing.ts"
+import type { TokenUsage, UsageBasis } from "../domain/Usage.ts"
+
+/** A price as it is kept in a request row: rates in pico-USD as plain numbers, all of which are below 2^53. */
+export interface KeptPrice {
+  readonly model: string
+  readonly provider: string
+  readonly perRequest: number
+  /** Above how many prompt tokens; then input, cached, cache write, output. */
+  readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
+}
+
+const kept = new WeakMap<TokenPrice, Omit<KeptPrice, "model" | "provider">>()
+
+const keepPrice = (price: TokenPrice): Omit<KeptPrice, "model" | "provider"> => {
+  const known = kept.get(price)
+  if (known !== undefined) return known
+  const made = {
+    perRequest: Number(price.perRequest),
+    tiers: price.tiers.map(
+      ({ abovePromptTokens, rates }) =>
+        [
+          abovePromptTokens,
+          Number(rates.input),
+          Number(rates.cached),
+          Number(rates.cacheWrite),
+          Number(rates.output)
+        ] as const
+    )
+  }
+  kept.set(price, made)
+  return made
+}
+
+/** The facts of a request known when it is admitted: a later change of the catalogue does not reach it. */
+export interface Opened {
+  readonly streamed: boolean
+  readonly queueMs: number
+  readonly traceId: string | null
+  readonly prices: ReadonlyArray<KeptPrice>
+}
+
+export const pricesOf = (plan: Plan): ReadonlyArray<KeptPrice> =>
+  plan.candidates.map(({ model, offer, price }: Candidate) => ({
+    model: model.id,
+    provider: offer.provider,
+    ...keepPrice(price)
+  }))
+
+/** The facts of a request known when it is closed. */
+export interface ClosedFacts {
+  readonly usage: TokenUsage
+  readonly basis: UsageBasis
+  readonly routing: RoutingSummary
+  readonly finishReason: FinishReason | null
+  readonly error: Reason | null
+  readonly holdMs: number
+  readonly firstTokenMs: number | null
+  readonly totalMs: number
+  /** Of `totalMs`, what no provider took. */
+  readonly overheadMs: number
+  /** When the provider was done, in Unix milliseconds: from then to the close is the time of the settle. */
+  readonly endedAtMs: number
+}

@@ -1,0 +1,28 @@
+import type { Principal } from "../../schemas/Access.ts"
+import type { Conversation } from "../domain/Conversation.ts"
+import type { RoutingPolicy } from "../domain/Plan.ts"
+import type { Claim } from "../ledger/Operation.ts"
+
+/** A chat request of any dialect, decoded. */
+export interface ChatRequest {
+  readonly requestId: string
+  /** The operation's name on the receipt, `chat.completions` for one. */
+  readonly operation: string
+  readonly principal: Principal
+  /** What the caller named: an id, a chain or a preset, as written. */
+  readonly model: string
+  /** The fallback chain it stands for. */
+  readonly chain: ReadonlyArray<string>
+  readonly policy: RoutingPolicy
+  readonly conversation: Conversation
+  /** Names of the optional parameters that are set. */
+  readonly parameters: ReadonlyArray<string>
+  readonly stream: boolean
+  readonly budgetCents: number | undefined
+  readonly claim: Claim | undefined
+  /** The raw `X-Svc-Sandbox` header. */
+  readonly steering: string | undefined
+  readonly traceId: string | null
+  /** When the request arrived, in `performance.now()` milliseconds. */
+  readonly arrivedAt: number
+}

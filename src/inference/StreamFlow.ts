@@ -1,0 +1,274 @@
+import { Cause, Deferred, Effect, Exit, Queue, type Scope, Stream } from "effect"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import {
+  emptyOutput,
+  type FinishReason,
+  isContent,
+  type Output,
+  OutputFold,
+  type OutputEvent
+} from "../domain/Output.ts"
+import type { TokenUsage } from "../domain/Usage.ts"
+import type { PoolError, ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
+import type { ProviderError } from "../providers/Provider.ts"
+import { type Answer, balanceWarning, keepAnswer, keepRefusal, MAX_KEPT_BYTES } from "./Answer.ts"
+import { answerOf, countedUsage, failureOfPool, mayKeep, poolCall, type Running, unserved } from "./ChatFlow.ts"
+import { type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
+import { Progress } from "./Progress.ts"
+import { RollingHold } from "./RollingHold.ts"
+import type { Settlement } from "./Settlement.ts"
+
+/** What a caller of a stream is given, piece by piece; `End` and `Error` come once, last, after the settle. */
+export type StreamItem =
+  | { readonly _tag: "Events"; readonly events: ReadonlyArray<OutputEvent> }
+  | { readonly _tag: "KeepAlive" }
+  | { readonly _tag: "End"; readonly answer: Answer }
+  | { readonly _tag: "Error"; readonly failure: Failure }
+
+/** A stream whose first content has come. Whoever stops reading it has hung up. */
+export interface AnswerStream {
+  readonly requestId: string
+  readonly created: number
+  readonly resolvedModel: string
+  readonly replayed: boolean
+  readonly items: Stream.Stream<StreamItem>
+}
+
+/** Pieces that wait for a slow reader; a fuller queue slows the provider down. */
+const QUEUE_PIECES = 256
+
+/** A reader who takes nothing for this long has gone. */
+const READER_PATIENCE = "1 minute"
+
+const KEEP_ALIVE_MS = 15_000
+
+/** The near end of a stream: the flow writes, the caller reads, and either may leave first. */
+export class Pipe {
+  readonly queue: Queue.Queue<StreamItem, Cause.Done>
+  #left = false
+  #ended = false
+  #wroteAt = performance.now()
+
+  constructor(queue: Queue.Queue<StreamItem, Cause.Done>) {
+    this.queue = queue
+  }
+
+  get readerLeft(): boolean {
+    return this.#left
+  }
+
+  leave(): void {
+    this.#left = true
+  }
+
+  /** Whether the last piece has been written. */
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** Writes the last piece. */
+  end(item: StreamItem): Effect.Effect<void> {
+    return Effect.andThen(
+      this.offer(item),
+      Effect.suspend(() => {
+        this.#ended = true
+        return Queue.end(this.queue)
+      })
+    )
+  }
+
+  /** Waits for room; without any for a minute, the reader has left. */
+  offer(item: StreamItem): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#wroteAt = performance.now()
+      if (this.#left || Queue.offerUnsafe(this.queue, item)) return Effect.void
+      return Queue.offer(this.queue, item).pipe(
+        Effect.timeoutOption(READER_PATIENCE),
+        Effect.map((taken) => {
+          if (taken._tag === "None") this.#left = true
+        })
+      )
+    })
+  }
+
+  /** Says something while nothing comes, so that nobody between here and the reader gives the connection up. */
+  get keepAlive(): Effect.Effect<void, never, Scope.Scope> {
+    const beat = () => {
+      if (!this.#left && performance.now() - this.#wroteAt >= KEEP_ALIVE_MS) {
+        this.#wroteAt = performance.now()
+        Queue.offerUnsafe(this.queue, { _tag: "KeepAlive" })
+      }
+    }
+    return Effect.asVoid(
+      Effect.acquireRelease(
+        Effect.sync(() => setInterval(beat, KEEP_ALIVE_MS)),
+        (timer) => Effect.sync(() => clearInterval(timer))
+      )
+    )
+  }
+}
+
+export const makePipe = Effect.map(Queue.bounded<StreamItem, Cause.Done>(QUEUE_PIECES), (queue) => new Pipe(queue))
+
+/** What has come of a stream so far. */
+class Delivery {
+  readonly progress = new Progress()
+  served: ServedStream | undefined
+  firstTokenMs: number | null = null
+  finish: FinishReason | undefined
+  usage: TokenUsage | undefined
+  #fold: OutputFold | undefined
+  #delivered = false
+
+  constructor(keep: boolean) {
+    this.#fold = keep ? new OutputFold() : undefined
+  }
+
+  get anything(): boolean {
+    return this.#delivered
+  }
+
+  /** Takes what arrived and answers what of it the caller may see at once: the finish and the usage wait for the settle. */
+  take(events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> {
+    let content = true
+    for (const event of events) {
+      if (event._tag === "Finish") this.finish = event.reason
+      else if (event._tag === "Usage") this.usage = event.usage
+      if (!isContent(event)) {
+        content = false
+        continue
+      }
+      this.#delivered = true
+      this.progress.push(event)
+      this.#fold?.push(event)
+    }
+    if (this.#fold !== undefined && this.#fold.length > MAX_KEPT_BYTES) this.#fold = undefined
+    return content ? events : events.filter(isContent)
+  }
+
+  /** The whole output where it was kept, else only its end. */
+  output(finish: FinishReason): Output {
+    return { ...(this.#fold?.output() ?? emptyOutput), finish, usage: this.usage }
+  }
+
+  get kept(): boolean {
+    return this.#fold !== undefined
+  }
+}
+
+interface StreamFlow {
+  readonly options: MeteredOptions
+  readonly pool: ProviderPool["Service"]
+  readonly admitted: Admitted
+  readonly running: Running
+  readonly pipe: Pipe
+  /** Answered when the first content has come, or when none will. */
+  readonly opened: Deferred.Deferred<AnswerStream, Failure>
+}
+
+const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolError | ProviderError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { admitted, pipe } = flow
+    const served = yield* flow.pool.chatStream(poolCall(admitted, flow.running))
+    delivery.served = served
+    delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
+    const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
+    yield* pipe.keepAlive
+    yield* Deferred.succeed(flow.opened, {
+      requestId: admitted.request.requestId,
+      created: Math.floor(Date.now() / 1000),
+      resolvedModel: served.candidate.model.id,
+      replayed: false,
+      items: Stream.fromQueue(pipe.queue)
+    })
+    while (true) {
+      const events = yield* served.source.next
+      if (events === undefined) return
+      const visible = delivery.take(events)
+      if (visible.length > 0) yield* pipe.offer({ _tag: "Events", events: visible })
+      if (pipe.readerLeft && served.stopsBillingOnAbort) return yield* Effect.interrupt
+      if (!(yield* hold.advance)) {
+        delivery.finish = "length"
+        return
+      }
+    }
+  })
+
+const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>): Reason | undefined => {
+  const error = cause.reasons.find(Cause.isFailReason)?.error
+  if (error === undefined) return cause.reasons.some(Cause.isDieReason) ? { _tag: "InternalError" } : undefined
+  if (error._tag === "PoolError") return error.reason
+  if (error.fault._tag === "TimedOut") return { _tag: "UpstreamTimeout", clock: error.fault.clock }
+  return { _tag: "UpstreamError", detail: `${error.provider} broke off` }
+}
+
+const carriedOf = (flow: StreamFlow, delivery: Delivery, exit: Exit.Exit<void, PoolError | ProviderError>): Carried => {
+  const { admitted } = flow
+  const common = { firstTokenMs: delivery.firstTokenMs, endedAt: performance.now() }
+  const { served } = delivery
+  if (served === undefined) {
+    const { failures, outcome } = Exit.isFailure(exit)
+      ? unserved(exit as Exit.Failure<void, PoolError>)
+      : { failures: [], outcome: { _tag: "Nothing", error: { _tag: "InternalError" } } as const }
+    return { outcome, served: undefined, attempts: failures, ...common }
+  }
+  const by = { served: served.candidate, attempts: served.attempts, ...common }
+  const delivered = {
+    reported: delivery.usage,
+    counted: () => countedUsage(admitted, delivery.progress.count())
+  }
+  if (Exit.isSuccess(exit)) {
+    return { outcome: { _tag: "Whole", finish: delivery.finish ?? "stop", delivered }, ...by }
+  }
+  const error = brokenReason(exit.cause)
+  return { outcome: delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }, ...by }
+}
+
+const ending = (flow: StreamFlow, delivery: Delivery, carried: Carried): Effect.Effect<StreamItem, Failure> => {
+  const { admitted, options } = flow
+  const finish = carried.outcome._tag === "Whole" ? carried.outcome.finish : "stop"
+  const output = delivery.output(finish)
+  const keep = (settlement: Settlement) => {
+    const error = carried.outcome._tag === "Whole" ? undefined : carried.outcome.error
+    if (carried.outcome._tag === "Nothing") return error === undefined ? null : keepRefusal(error)
+    return carried.outcome._tag === "Whole" && delivery.kept && mayKeep(admitted, output)
+      ? keepAnswer(answerOf(admitted, carried, output, settlement.usage))
+      : null
+  }
+  return Effect.map(close(options, admitted, carried, keep), ({ cost, posted, settlement }): StreamItem => {
+    if (carried.outcome._tag !== "Whole") {
+      return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }) }
+    }
+    const warning = posted === undefined ? undefined : balanceWarning(posted)
+    return {
+      _tag: "End",
+      answer: { ...answerOf(admitted, carried, output, settlement.usage), cost, balanceWarning: warning }
+    }
+  })
+}
+
+/**
+ * Carries out an admitted stream and closes its hold, whatever happens. The last piece is given out after the settle is
+ * committed; only the provider's call can be interrupted.
+ */
+export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const { admitted, opened, pipe } = flow
+    const delivery = new Delivery(admitted.request.claim !== undefined)
+    const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
+    const carried = carriedOf(flow, delivery, exit)
+    const last = yield* Effect.exit(ending(flow, delivery, carried))
+    if (delivery.served === undefined) {
+      const cause = Exit.isFailure(last) ? last.cause : Exit.isFailure(exit) ? failuresOf(exit.cause) : Cause.empty
+      return yield* Effect.asVoid(Deferred.failCause(opened, cause))
+    }
+    const item: StreamItem = Exit.isSuccess(last)
+      ? last.value
+      : { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }, last.cause) }
+    yield* pipe.end(item)
+  }).pipe(Effect.uninterruptible)
+
+const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>): Cause.Cause<Failure> =>
+  Cause.map(cause, (error) =>
+    error._tag === "PoolError" ? failureOfPool(error) : failure({ _tag: "InternalError" }, error)
+  )

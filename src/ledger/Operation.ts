@@ -1,0 +1,133 @@
+import type { LimitSource } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+
+/** A budget and the UTC day its period began; what is held in a period is settled in that period. */
+export interface BudgetPeriod {
+  readonly budgetId: string
+  /** `YYYY-MM-DD` */
+  readonly periodStart: string
+}
+
+/** The claim a paid request lays on its idempotency key, in the same row as its hold. */
+export interface Claim {
+  /** The key as the caller sent it, shown on the receipt. */
+  readonly idempotencyKey: string
+  /** Key and scope (method and path) as one string; unique per account while it stands. */
+  readonly claim: string
+  /** Digest of the request; another request under the same key has another one. */
+  readonly fingerprint: string
+}
+
+/** How a request ended, for its receipt. */
+export type RequestStatus = "succeeded" | "failed" | "cancelled"
+
+/** Opens a request: takes at least `atLeast` and as much of `upTo` as there is. */
+export interface HoldOperation {
+  readonly _tag: "Hold"
+  readonly requestId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly projectId: string | null
+  readonly operation: string
+  readonly model: string
+  readonly atLeast: Nano
+  readonly upTo: Nano
+  readonly ttlMs: number
+  readonly budgets: ReadonlyArray<BudgetPeriod>
+  /** Facts of the request known at its start, kept on its receipt. */
+  readonly opened: object
+  readonly claim: Claim | undefined
+  /** Charges `atLeast` at once instead of holding it: the price of a unit sold up front. */
+  readonly charge: boolean
+}
+
+/** Adds to an open hold, records the progress made so far and puts its expiry off. */
+export interface ExtendOperation {
+  readonly _tag: "Extend"
+  readonly requestId: string
+  readonly accountId: string
+  readonly budgets: ReadonlyArray<BudgetPeriod>
+  /** Zero renews without taking more; that is never refused. */
+  readonly more: Nano
+  /** What has been used so far; the charge if the hold expires. */
+  readonly progress: Nano
+  readonly ttlMs: number
+}
+
+/** Ends a hold once: settles what was used or releases it all. */
+export interface CloseOperation {
+  readonly _tag: "Close"
+  readonly requestId: string
+  readonly accountId: string
+  readonly budgets: ReadonlyArray<BudgetPeriod>
+  /** The cost; more than the hold is absorbed by the house. Null settles the recorded progress. */
+  readonly settle: { readonly cost: Nano | null } | undefined
+  /** Ends it only if it is past its expiry by the database's clock. */
+  readonly onlyIfExpired: boolean
+  readonly status: RequestStatus
+  /** Keeps the idempotency key taken: the outcome is final. Otherwise the key is free for another try. */
+  readonly keepClaim: boolean
+  readonly resolvedModel: string | null
+  readonly provider: string | null
+  /** Facts known at the end, kept on the receipt. */
+  readonly closed: object
+  /** What a repeat under the same idempotency key is answered with. */
+  readonly answer: object | null
+}
+
+/** Money in: from outside, or given by the house. A reference makes it happen once. */
+export interface CreditOperation {
+  readonly _tag: "Credit"
+  readonly accountId: string
+  readonly amount: Nano
+  readonly source: "funding" | "grants"
+  readonly reference: string | null
+}
+
+/** Money back for a settled or charged request; never more in sum than it cost. */
+export interface RefundOperation {
+  readonly _tag: "Refund"
+  readonly requestId: string
+  readonly accountId: string
+  readonly amount: Nano
+  readonly reference: string
+}
+
+export type Operation = HoldOperation | ExtendOperation | CloseOperation | CreditOperation | RefundOperation
+
+/** An account's money after the operation. */
+export interface Standing {
+  readonly posted: Nano
+  readonly held: Nano
+}
+
+export type HoldResult =
+  | { readonly _tag: "Granted"; readonly granted: Nano }
+  /** Another request holds the idempotency key. */
+  | { readonly _tag: "Claimed"; readonly byRequestId: string }
+  | { readonly _tag: "KeyInactive" }
+  | { readonly _tag: "Refused"; readonly limitSource: LimitSource; readonly available: Nano; readonly posted: Nano }
+
+export type ExtendResult =
+  | { readonly _tag: "Extended" }
+  | { readonly _tag: "Refused" }
+  /** The request is no longer open. */
+  | { readonly _tag: "Gone" }
+
+export type CloseResult =
+  | ({ readonly _tag: "Closed"; readonly settled: Nano; readonly absorbed: Nano } & Standing)
+  /** It had ended before, with this settled; nothing moved, and a cost that came too late stands on the receipt as absorbed. */
+  | { readonly _tag: "Gone"; readonly settled: Nano }
+
+export type MoveResult = { readonly _tag: "Moved" } | { readonly _tag: "Gone" }
+
+export type OperationResult<Op extends Operation> = Op extends HoldOperation
+  ? HoldResult
+  : Op extends ExtendOperation
+    ? ExtendResult
+    : Op extends CloseOperation
+      ? CloseResult
+      : MoveResult
+
+/** What a verdict of the statement means for one operation, before it is narrowed to its kind. */
+export type AnyResult = HoldResult | ExtendResult | CloseResult | MoveResult

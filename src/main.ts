@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// Compiles schemas to functions; it must be loaded before the first of them is used.
+import "effect/schema/SchemaJITCompiler/enable"
+import { NodeRuntime } from "@effect/platform-node"
+import { Cause, Console, Effect, Layer, Logger, References } from "effect"
+import { layer as app } from "./App.ts"
+import { demoAccount, localOrigin } from "./Demo.ts"
+import { Config, StartError } from "./platform/Config.ts"
+
+const HELP = `tollgate: a paid gateway to many hosted AI models behind one HTTP API.
+
+Usage: npm start
+
+Settings come from the environment; README.md lists them. The most used:
+  PORT          public port (8787)
+  DATA_DIR      where the embedded PostgreSQL and files live (.data)
+  DATABASE_URL  a PostgreSQL of your own, 15 or later, instead of the embedded one
+  REDIS_URL     shares rate limits between nodes
+  SANDBOX       auto, on or off: simulated providers
+`
+
+const logging = Layer.unwrap(
+  Effect.map(Config, ({ log }) =>
+    Layer.mergeAll(
+      Logger.layer([log.format === "json" ? Logger.consoleJson : Logger.consolePretty()]),
+      Layer.succeed(References.MinimumLogLevel, log.level)
+    )
+  )
+)
+
+const announce = Effect.gen(function* () {
+  const { sandbox } = yield* Config
+  const origin = yield* localOrigin
+  yield* demoAccount
+  yield* Console.log(`tollgate is ready at ${origin}/api/v1${sandbox ? " (sandbox: providers are simulated)" : ""}`)
+})
+
+const service = Layer.effectDiscard(announce).pipe(
+  Layer.provide(app),
+  Layer.provide(logging),
+  Layer.provide(Config.layer)
+)
+
+/** A start that cannot be is said in one line, not in a stack trace. */
+const main = Layer.launch(service).pipe(
+  Effect.catchCause((cause) => {
+    const error = cause.reasons.find(Cause.isFailReason)?.error
+    return error instanceof StartError
+      ? Effect.andThen(
+          Console.error(`tollgate cannot start: ${error.message}`),
+          Effect.sync(() => process.exit(1))
+        )
+      : Effect.failCause(cause)
+  })
+)
+
+if (process.argv.includes("--help") || process.argv.includes("-h")) process.stdout.write(HELP)
+else NodeRuntime.runMain(main)

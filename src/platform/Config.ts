@@ -1,0 +1,274 @@
+import {
+  Config as Source,
+  ConfigProvider,
+  Context,
+  Data,
+  Duration,
+  Effect,
+  Layer,
+  Option,
+  Redacted,
+  Schema
+} from "effect"
+import type { LogLevel } from "effect"
+import { BlockList, isIP } from "node:net"
+import { resolve } from "node:path"
+
+/** Why the service cannot start, in one line for the person who starts it. Never holds a secret. */
+export class StartError extends Data.TaggedError("StartError")<{ readonly message: string }> {}
+
+/** Address and key of one provider; a provider without a key is not available. */
+export interface ProviderSettings {
+  readonly apiKey: Redacted.Redacted | undefined
+  /** http or https. Absent: the adapter's own address. */
+  readonly baseUrl: URL | undefined
+}
+
+/** Every setting of the service, decoded and checked. */
+export interface Settings {
+  readonly http: {
+    readonly host: string
+    readonly port: number
+    /** Peers whose forwarding headers are believed. Empty: nobody's. */
+    readonly trustedProxies: BlockList
+  }
+  readonly ops: { readonly host: string; readonly port: number }
+  readonly data: {
+    /** Absolute. Where it cannot be used as it stands, `DataDirectory` has the path that is. */
+    readonly directory: string
+    /** Whether DATA_DIR was set, so that no other place may be chosen in its stead. */
+    readonly explicit: boolean
+  }
+  readonly database: {
+    /** Absent: the embedded server. */
+    readonly url: Redacted.Redacted | undefined
+    readonly poolSize: number
+  }
+  /** Absent: limits and circuit state are kept in memory, for one node. */
+  readonly redisUrl: Redacted.Redacted | undefined
+  /** Whether providers without a key are served by simulated doubles. */
+  readonly sandbox: boolean
+  readonly providers: {
+    readonly openai: ProviderSettings
+    readonly anthropic: ProviderSettings
+    readonly gemini: ProviderSettings
+    readonly voyage: ProviderSettings
+    readonly tavily: ProviderSettings
+    readonly fal: ProviderSettings
+    readonly xai: ProviderSettings
+    /** Absolute path of the list of further OpenAI-compatible hosts. */
+    readonly file: string | undefined
+    /** Reads the variable that such a host names as the place of its key. */
+    readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
+  }
+  /** Multiplies every rate limit. */
+  readonly rateLimitScale: number
+  readonly outbound: { readonly allowLoopback: boolean }
+  /** How long a hold lives without being settled or renewed. */
+  readonly holdTtl: Duration.Duration
+  readonly upstream: {
+    readonly connectTimeout: Duration.Duration
+    readonly firstTokenTimeout: Duration.Duration
+    readonly idleTimeout: Duration.Duration
+    readonly totalTimeout: Duration.Duration
+  }
+  /** How long an upstream answer is still read after its client has gone. */
+  readonly clientDrain: Duration.Duration
+  /** How long requests under way may take to finish once the service is told to stop. */
+  readonly shutdownGrace: Duration.Duration
+  readonly sweepInterval: Duration.Duration
+  readonly log: { readonly level: LogLevel.LogLevel; readonly format: "json" | "pretty" }
+}
+
+/** Decodes the text of a variable; `undefined` means that the text is not allowed. */
+type Parse<A> = (text: string) => A | undefined
+
+/** Absent and empty are the same, as in every `.env` file with an unused line. */
+const read = <A>(name: string, allowed: string, parse: Parse<A>): Effect.Effect<A | undefined, StartError> =>
+  Source.option(Source.String(name)).pipe(
+    Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
+    Effect.flatMap((found) => {
+      if (Option.isNone(found) || found.value.trim() === "") return Effect.undefined
+      const value = parse(found.value.trim())
+      // The text itself stays out of the message: it may be a secret put into the wrong variable.
+      return value === undefined
+        ? Effect.fail(new StartError({ message: `${name} must be ${allowed}` }))
+        : Effect.succeed(value)
+    })
+  )
+
+const readOr = <A>(name: string, fallback: A, allowed: string, parse: Parse<A>) =>
+  Effect.map(read(name, allowed, parse), (value) => value ?? fallback)
+
+const wholeNumber =
+  (minimum: number, maximum: number): Parse<number> =>
+  (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return value >= minimum && value <= maximum ? value : undefined
+  }
+
+const oneOf =
+  <const A extends string>(words: ReadonlyArray<A>): Parse<A> =>
+  (text) =>
+    words.find((word) => word === text.toLowerCase())
+
+const port = (name: string, fallback: number) =>
+  readOr(name, fallback, "a port, a whole number from 1 to 65535", wholeNumber(1, 65_535))
+
+const host = (name: string, fallback: string) =>
+  readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))
+
+const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
+
+const duration = (name: string, fallback: Duration.Input) =>
+  readOr(name, Duration.fromInputUnsafe(fallback), 'a length of time above zero such as "30 seconds"', (text) => {
+    const value = Option.getOrUndefined(decodeDuration(text))
+    return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) > 0 ? value : undefined
+  })
+
+const parseUrl =
+  (protocols: ReadonlyArray<string>): Parse<URL> =>
+  (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    return url !== undefined && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined
+  }
+
+const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
+  read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))
+
+const secret = (name: string) =>
+  // A key is sent in a header, where a control character or a line break would break the request.
+  read(name, "printable text without spaces", (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined))
+
+const provider = (prefix: string): Effect.Effect<ProviderSettings, StartError> =>
+  Effect.all({
+    apiKey: secret(`${prefix}_API_KEY`),
+    baseUrl: read(`${prefix}_BASE_URL`, "an http or https URL", parseUrl(["http:", "https:"]))
+  })
+
+const addProxy = (list: BlockList, entry: string): boolean => {
+  const [address = "", prefix, ...rest] = entry.split("/")
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  const type = family === 4 ? "ipv4" : "ipv6"
+  if (prefix === undefined) {
+    list.addAddress(address, type)
+    return true
+  }
+  const bits = wholeNumber(0, family === 4 ? 32 : 128)(prefix)
+  if (bits === undefined) return false
+  list.addSubnet(address, bits, type)
+  return true
+}
+
+const parseProxies: Parse<BlockList> = (text) => {
+  const list = new BlockList()
+  return text.split(",").every((entry) => addProxy(list, entry.trim())) ? list : undefined
+}
+
+const logLevels = {
+  all: "All",
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  fatal: "Fatal",
+  none: "None"
+} as const satisfies Record<string, LogLevel.LogLevel>
+
+const logLevel = readOr<LogLevel.LogLevel>(
+  "LOG_LEVEL",
+  "Info",
+  `one of ${Object.keys(logLevels).join(", ")}`,
+  (text) => Object.entries(logLevels).find(([word]) => word === text.toLowerCase())?.[1]
+)
+
+const words = <const A extends string>(name: string, fallback: A, allowed: ReadonlyArray<A>) =>
+  readOr<A>(name, fallback, `one of ${allowed.join(", ")}`, oneOf(allowed))
+
+const flag = (name: string) =>
+  readOr(name, false, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
+
+const keyedProviders = Effect.all({
+  openai: provider("OPENAI"),
+  anthropic: provider("ANTHROPIC"),
+  gemini: provider("GEMINI"),
+  voyage: provider("VOYAGE"),
+  tavily: provider("TAVILY"),
+  fal: provider("FAL"),
+  xai: provider("XAI")
+})
+
+/** In `auto`, a production database never meets simulated answers by accident. */
+const sandboxed = (
+  mode: "auto" | "on" | "off",
+  keyed: ReadonlyArray<ProviderSettings>,
+  databaseUrl: Redacted.Redacted | undefined
+): boolean =>
+  mode === "auto" ? databaseUrl === undefined && keyed.every((one) => one.apiKey === undefined) : mode === "on"
+
+const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
+  const directory = yield* read("DATA_DIR", "the path of a directory", (text) => text)
+  const environment = yield* ConfigProvider.ConfigProvider
+  const keyed = yield* keyedProviders
+  const databaseUrl = yield* secretUrl("DATABASE_URL", "a URL such as postgres://user:password@host:5432/name", [
+    "postgres:",
+    "postgresql:"
+  ])
+  const mode = yield* words("SANDBOX", "auto", ["auto", "on", "off"])
+  return {
+    http: {
+      host: yield* host("HOST", "0.0.0.0"),
+      port: yield* port("PORT", 8787),
+      trustedProxies: yield* readOr(
+        "TRUSTED_PROXIES",
+        new BlockList(),
+        "a comma-separated list of IP addresses and CIDR ranges",
+        parseProxies
+      )
+    },
+    ops: { host: yield* host("OPS_HOST", "127.0.0.1"), port: yield* port("OPS_PORT", 9464) },
+    data: { directory: resolve(directory ?? ".data"), explicit: directory !== undefined },
+    database: {
+      url: databaseUrl,
+      poolSize: yield* readOr("DATABASE_POOL_SIZE", 10, "a whole number from 2 to 500", wholeNumber(2, 500))
+    },
+    redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
+    sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
+    providers: {
+      ...keyed,
+      file: yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text)),
+      keyFrom: (variable) => secret(variable).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
+    },
+    rateLimitScale: yield* readOr("RATE_LIMIT_SCALE", 1, "a number above zero", (text) => {
+      const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+      return value > 0 && Number.isFinite(value) ? value : undefined
+    }),
+    outbound: { allowLoopback: yield* flag("OUTBOUND_ALLOW_LOOPBACK") },
+    holdTtl: yield* duration("HOLD_TTL", "15 minutes"),
+    upstream: {
+      connectTimeout: yield* duration("UPSTREAM_CONNECT_TIMEOUT", "10 seconds"),
+      firstTokenTimeout: yield* duration("UPSTREAM_FIRST_TOKEN_TIMEOUT", "2 minutes"),
+      idleTimeout: yield* duration("UPSTREAM_IDLE_TIMEOUT", "1 minute"),
+      totalTimeout: yield* duration("UPSTREAM_TOTAL_TIMEOUT", "10 minutes")
+    },
+    clientDrain: yield* duration("CLIENT_DRAIN", "30 seconds"),
+    shutdownGrace: yield* duration("SHUTDOWN_GRACE", "20 seconds"),
+    sweepInterval: yield* duration("SWEEP_INTERVAL", "15 seconds"),
+    log: {
+      level: yield* logLevel,
+      format: yield* words("LOG_FORMAT", process.stdout.isTTY ? "pretty" : "json", ["json", "pretty"])
+    }
+  }
+})
+
+/** The settings, decoded once from the environment. The only reader of the environment. */
+export class Config extends Context.Service<Config, Settings>()("tollgate/platform/Config") {
+  /** Fails with the name of the first variable whose value is not allowed. */
+  static readonly layer = Layer.effect(Config, decode)
+
+  /** The same, from a record of variables in place of the environment. */
+  static readonly layerFrom = (variables: Readonly<Record<string, string>>) =>
+    Config.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables }))))
+}

@@ -1,0 +1,33 @@
+import { randomFillSync } from "node:crypto"
+
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+const pool = new Uint8Array(4096)
+let used = pool.length
+
+/** Random bytes from a pool that is filled by one system call for hundreds of ids. */
+const randomBytes = (count: number): Uint8Array => {
+  if (used + count > pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += count
+  return pool.subarray(used - count, used)
+}
+
+/** A new request id: `req_` and a ULID of this millisecond and 80 random bits. */
+export const newRequestId = (): string => {
+  let time = Date.now()
+  let head = ""
+  for (let index = 0; index < 10; index++) {
+    head = CROCKFORD[time % 32] + head
+    time = Math.floor(time / 32)
+  }
+  const bytes = randomBytes(16)
+  let tail = ""
+  for (let index = 0; index < 16; index++) tail += CROCKFORD[bytes[index]! & 31]
+  return `req_${head}${tail}`
+}
+
+/** A new resource id: 24 hexadecimal characters, 48 bits of this millisecond and 48 random bits. */
+export const newResourceId = (): string =>
+  Date.now().toString(16).padStart(12, "0") + Buffer.from(randomBytes(6)).toString("hex")

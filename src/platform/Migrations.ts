@@ -1,0 +1,51 @@
+import { Effect, Layer } from "effect"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
+import { StartError } from "./Config.ts"
+import { migrations } from "./MigrationsSql.ts"
+import { describeSqlError } from "./Sql.ts"
+
+/** Schema changes by `0001_name`, run in the order of their numbers. */
+export type MigrationRecord = Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>
+
+/** Any number that no other use of advisory locks in this program has. */
+const lockKey = 6_801_143_210n
+
+const table = "schema_migration"
+
+const newestOf = (record: MigrationRecord) => Math.max(0, ...Object.keys(record).map((key) => Number.parseInt(key, 10)))
+
+const run = Migrator.make({})
+
+/**
+ * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start together wait
+ * for one another. Fails when a migration does, and when the database is ahead of this program.
+ */
+export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) {
+  const sql = yield* SqlClient.SqlClient
+  const work = Effect.gen(function* () {
+    yield* sql`SET LOCAL statement_timeout = 0`
+    // The migrator's own lock is on its table, which the first to come must first create.
+    yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
+    const done = yield* run({ loader: Migrator.fromRecord(record), table })
+    const rows = yield* sql<{ newest: number }>`SELECT max(migration_id) AS newest FROM ${sql(table)}`
+    if ((rows[0]?.newest ?? 0) <= newestOf(record)) return done
+    return yield* new StartError({
+      message: "The database belongs to a later version of tollgate (its schema is ahead); start that version"
+    })
+  })
+  return yield* sql.withTransaction(work)
+})
+
+const cannotMigrate = (detail: string) => new StartError({ message: `The schema cannot be migrated: ${detail}` })
+
+/** Runs the pending migrations before anything above this layer starts. */
+export const layer = Layer.effectDiscard(
+  migrate(migrations).pipe(
+    Effect.tap((done) => Effect.forEach(done, ([id, name]) => Effect.logInfo(`Schema brought to ${id} (${name})`))),
+    Effect.catchTags({
+      MigrationError: ({ message, cause }) =>
+        cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeSqlError(cause)}` : message),
+      SqlError: (error) => cannotMigrate(describeSqlError(error))
+    })
+  )
+)

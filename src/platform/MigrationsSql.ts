@@ -1,0 +1,128 @@
+import { Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+
+/** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
+export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>> = {
+  "0001_accounts_and_keys": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE account (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      email text NOT NULL,
+      limit_scale double precision NOT NULL DEFAULT 1 CHECK (limit_scale > 0),
+      created_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`CREATE UNIQUE INDEX account_email ON account (lower(email))`
+    yield* sql`CREATE TABLE api_key (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      account_id text NOT NULL REFERENCES account,
+      project_id text,
+      kind text NOT NULL CHECK (kind IN ('inference', 'management')),
+      name text NOT NULL,
+      hash bytea NOT NULL CHECK (octet_length(hash) = 32),
+      prefix text NOT NULL,
+      last4 text NOT NULL,
+      scopes text[] NOT NULL DEFAULT '{}',
+      created_at timestamptz NOT NULL DEFAULT now(),
+      expires_at timestamptz,
+      revoked_at timestamptz
+    )`
+    yield* sql`CREATE UNIQUE INDEX api_key_hash ON api_key (hash)`
+    yield* sql`CREATE INDEX api_key_account ON api_key (account_id, id)`
+    yield* sql`CREATE TABLE audit_event (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      account_id text NOT NULL REFERENCES account,
+      type text NOT NULL,
+      actor_type text NOT NULL,
+      actor_id text NOT NULL,
+      resource_type text NOT NULL,
+      resource_id text NOT NULL,
+      request_id text,
+      changes jsonb NOT NULL DEFAULT '{}',
+      effective_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`CREATE INDEX audit_event_account ON audit_event (account_id, id DESC)`
+  }),
+  "0002_ledger": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // posted >= held: what is promised to running requests is never spent twice, whatever the code above does.
+    yield* sql`CREATE TABLE balance (
+      account_id text PRIMARY KEY REFERENCES account,
+      posted bigint NOT NULL DEFAULT 0,
+      held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
+      CHECK (posted >= held)
+    ) WITH (fillfactor = 50)`
+    yield* sql`CREATE TABLE budget (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      account_id text NOT NULL REFERENCES account,
+      scope text NOT NULL CHECK (scope IN ('key', 'project')),
+      limit_nano bigint NOT NULL CHECK (limit_nano >= 0),
+      period text NOT NULL CHECK (period IN ('daily', 'weekly', 'monthly', 'lifetime'))
+    )`
+    yield* sql`ALTER TABLE api_key ADD COLUMN budget_id text REFERENCES budget`
+    yield* sql`CREATE TABLE budget_period (
+      budget_id text NOT NULL REFERENCES budget,
+      period_start date NOT NULL,
+      spent bigint NOT NULL DEFAULT 0 CHECK (spent >= 0),
+      held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
+      PRIMARY KEY (budget_id, period_start)
+    ) WITH (fillfactor = 50)`
+    // No foreign keys: the ledger's statement inserts only behind locks on the very key and balance rows they would check.
+    yield* sql`CREATE TABLE request (
+      id text PRIMARY KEY,
+      account_id text NOT NULL,
+      key_id text NOT NULL,
+      project_id text,
+      operation text NOT NULL,
+      model text NOT NULL,
+      state text NOT NULL CHECK (state IN ('open', 'settled', 'released')),
+      status text NOT NULL CHECK (status IN ('open', 'succeeded', 'failed', 'cancelled')),
+      created_at timestamptz NOT NULL DEFAULT now(),
+      expires_at timestamptz NOT NULL,
+      closed_at timestamptz,
+      expired boolean NOT NULL DEFAULT false,
+      held bigint NOT NULL CHECK (held >= 0),
+      progress bigint NOT NULL DEFAULT 0 CHECK (progress >= 0),
+      settled bigint NOT NULL DEFAULT 0 CHECK (settled >= 0),
+      absorbed bigint NOT NULL DEFAULT 0 CHECK (absorbed >= 0),
+      refunded bigint NOT NULL DEFAULT 0 CHECK (refunded >= 0),
+      budgets text[] NOT NULL DEFAULT '{}',
+      resolved_model text,
+      provider text,
+      opened jsonb NOT NULL,
+      closed jsonb,
+      idempotency_key text,
+      claim text,
+      fingerprint text,
+      answer jsonb,
+      CHECK (settled <= held),
+      CHECK (progress <= held),
+      CHECK (refunded <= settled),
+      CHECK ((state = 'open') = (closed_at IS NULL))
+    ) WITH (fillfactor = 70)`
+    yield* sql`CREATE UNIQUE INDEX request_claim ON request (account_id, claim) WHERE claim IS NOT NULL`
+    yield* sql`CREATE INDEX request_account ON request (account_id, id DESC)`
+    yield* sql`CREATE INDEX request_open ON request (expires_at) WHERE state = 'open'`
+    yield* sql`CREATE INDEX request_open_account ON request (account_id, expires_at) WHERE state = 'open'`
+    yield* sql`CREATE INDEX request_claimed ON request (closed_at) WHERE claim IS NOT NULL`
+    yield* sql`CREATE TABLE transfer (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      at timestamptz NOT NULL DEFAULT now(),
+      debit text NOT NULL,
+      credit text NOT NULL,
+      amount bigint NOT NULL CHECK (amount > 0),
+      kind text NOT NULL CHECK (kind IN ('settle', 'charge', 'refund', 'credit')),
+      request_id text,
+      reference text,
+      CHECK (debit <> credit)
+    )`
+    // Only customers' statements are read by account; the house's sides would be one endless key each.
+    yield* sql`CREATE INDEX transfer_debit ON transfer (debit, id) WHERE left(debit, 6) <> 'house:'`
+    yield* sql`CREATE INDEX transfer_credit ON transfer (credit, id) WHERE left(credit, 6) <> 'house:'`
+    yield* sql`CREATE UNIQUE INDEX transfer_once ON transfer (request_id, kind) WHERE kind IN ('settle', 'charge')`
+    yield* sql`CREATE UNIQUE INDEX transfer_reference ON transfer (kind, reference) WHERE reference IS NOT NULL`
+    yield* sql`CREATE FUNCTION transfer_is_append_only() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'transfers are append only'; END $$`
+    yield* sql`CREATE TRIGGER transfer_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfer
+      FOR EACH STATEMENT EXECUTE FUNCTION transfer_is_append_only()`
+  })
+}

@@ -1,0 +1,151 @@
+import { PgClient } from "@effect/sql-pg"
+import { Data, Effect, type Redacted, Schedule } from "effect"
+import { SqlError } from "effect/sql"
+import { Config, StartError } from "./Config.ts"
+import { DataDirectory } from "./DataDirectory.ts"
+import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
+
+/** A store that cannot be used at present; the same request may succeed later. `cause` holds no parameters. */
+export class Unavailable extends Data.TaggedError("Unavailable")<{
+  readonly store: "database" | "redis"
+  readonly cause?: unknown
+}> {
+  override get message() {
+    return `the ${this.store} is unreachable`
+  }
+}
+
+/** A statement that the database refuses for what it says: a mistake in this program. Holds no parameters. */
+export class StatementRefused extends Error {
+  override readonly name = "StatementRefused"
+}
+
+const sqlState = (error: SqlError.SqlError): string => {
+  const { cause } = error.reason
+  return typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
+    ? cause.code
+    : ""
+}
+
+/**
+ * States that `SqlError` does not tell apart: out of resources (53), stopped by an operator or starting up (57P), the
+ * server's own input and output (58), and a server that a failover has left read-only (25006).
+ */
+const passing = /^(53...|57P..|58...|25006)$/
+
+const isPassing = (error: SqlError.SqlError): boolean =>
+  error.isRetryable || error.reason._tag === "AuthenticationError" || passing.test(sqlState(error))
+
+/**
+ * One line for the log. The server's message is in it where that can only name identifiers or addresses; its other
+ * messages quote the values of parameters.
+ */
+export const describeSqlError = (error: SqlError.SqlError): string => {
+  const { reason } = error
+  const state = sqlState(error)
+  const detail =
+    reason._tag === "UniqueViolation"
+      ? reason.constraint
+      : reason._tag === "ConnectionError" || reason._tag === "SqlSyntaxError" || reason.operation === "connect"
+        ? reason.cause instanceof Error && reason.cause.message
+        : ""
+  return [reason._tag, state, reason.operation, detail].filter((part) => part !== "" && part !== undefined).join(" ")
+}
+
+/**
+ * For every method of a store: a database that is away, overloaded or too slow becomes `Unavailable`; every other
+ * refusal is a defect, constraint violations included (a store that expects one catches it first). Neither carries
+ * what the statement was called with.
+ */
+export const storeErrors = <A, E, R>(
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Unavailable, R> =>
+  self.pipe(
+    Effect.catch((error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | Unavailable> => {
+      if (!SqlError.isSqlError(error)) return Effect.fail(error as Exclude<E, SqlError.SqlError>)
+      return isPassing(error)
+        ? Effect.fail(new Unavailable({ store: "database", cause: describeSqlError(error) }))
+        : Effect.die(new StatementRefused(describeSqlError(error)))
+    })
+  )
+
+export interface ConnectOptions {
+  readonly url: Redacted.Redacted
+  readonly poolSize: number
+  /** How the database is called in the message of a failed start. */
+  readonly called: string
+}
+
+const pool = ({ url, poolSize }: ConnectOptions) =>
+  PgClient.make({
+    url,
+    maxConnections: poolSize,
+    minConnections: 1,
+    idleTimeout: "1 minute",
+    connectionTTL: "30 minutes",
+    connectTimeout: "5 seconds",
+    applicationName: "tollgate",
+    startupParameters: {
+      timezone: "UTC",
+      statement_timeout: "30s",
+      // A transaction whose process hangs must not keep its locks.
+      idle_in_transaction_session_timeout: "60s"
+    },
+    transformJson: false
+  })
+
+const oldestVersion = 15
+
+const checkVersion = (sql: PgClient.PgClient, called: string) =>
+  Effect.gen(function* () {
+    const rows = yield* sql<{ version: string }>`SELECT current_setting('server_version_num') AS version`
+    const major = Math.floor(Number(rows[0]?.version) / 10_000)
+    if (major >= oldestVersion) return
+    return yield* new StartError({
+      message: `${called} is PostgreSQL ${major}; tollgate needs PostgreSQL ${oldestVersion} or later`
+    })
+  })
+
+/** Containers start together: a database that is just coming up is waited for. */
+const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
+
+/** A pool of connections, once one of them has shown a server that is new enough. */
+export const connect = Effect.fn("connect")(
+  function* (options: ConnectOptions) {
+    const sql = yield* pool(options)
+    yield* checkVersion(sql, options.called).pipe(
+      Effect.retry({
+        schedule: startPatience,
+        while: (error) => error._tag === "SqlError" && error.reason._tag !== "AuthenticationError" && isPassing(error)
+      })
+    )
+    return sql
+  },
+  (effect, { called }) =>
+    Effect.catchTag(
+      effect,
+      "SqlError",
+      (error) => new StartError({ message: `${called} cannot be used: ${describeSqlError(error)}` })
+    )
+)
+
+const connected = (embedded: typeof startPostgres) =>
+  PgClient.layerFrom(
+    Effect.gen(function* () {
+      const { database } = yield* Config
+      const { path } = yield* DataDirectory
+      return yield* database.url === undefined
+        ? connect({
+            url: (yield* embedded({ dataDirectory: path })).url,
+            poolSize: database.poolSize,
+            called: "The embedded PostgreSQL"
+          })
+        : connect({ url: database.url, poolSize: database.poolSize, called: "The database of DATABASE_URL" })
+    })
+  )
+
+/** The service's database: that of DATABASE_URL, or an embedded server that lives as long as the layer. */
+export const layer = connected(startPostgres)
+
+/** The same database for a command beside a running service, whose embedded server it then uses. */
+export const layerCommand = connected(connectEmbedded)

@@ -1,0 +1,69 @@
+import { Data, type Effect, type Scope } from "effect"
+import type { Conversation } from "../domain/Conversation.ts"
+import type { Nano } from "../domain/Money.ts"
+import type { Output, OutputEvent } from "../domain/Output.ts"
+import type { Candidate } from "../domain/Plan.ts"
+
+/** The clocks of one attempt, in milliseconds. */
+export interface Clocks {
+  readonly connectMs: number
+  /** From the request sent to the first content of a stream. */
+  readonly firstTokenMs: number
+  /** The longest silence between two pieces of a stream. */
+  readonly idleMs: number
+  /** The whole attempt; for an answer that is not streamed, the only clock after connecting. */
+  readonly totalMs: number
+}
+
+/** One chat call to one provider. */
+export interface ChatCall {
+  readonly requestId: string
+  readonly candidate: Candidate
+  readonly conversation: Conversation
+  /** The cap sent upstream; what the hold covers. */
+  readonly maxOutputTokens: number
+  /** No tokenizer counts more prompt tokens than this. */
+  readonly promptBound: number
+  /** What is held for the call. Adapters of real providers have no use for it; the sandbox can spend it whole. */
+  readonly held: Nano
+  readonly clocks: Clocks
+  /** The raw `X-Svc-Sandbox` header; only the sandbox's double looks at it. */
+  readonly steering: string | undefined
+}
+
+/** What can go wrong at a provider. */
+export type ProviderFault =
+  | { readonly _tag: "Unreachable"; readonly detail: string }
+  | { readonly _tag: "TimedOut"; readonly clock: "connect" | "first_token" | "idle" | "total" }
+  | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }
+  /** The provider judged the caller's request wrong (400, 404, 413, 422 …); another provider may judge otherwise. */
+  | { readonly _tag: "Refused"; readonly status: number; readonly detail: string }
+  /** Our own credential or account with the provider is at fault. */
+  | { readonly _tag: "Unauthorized"; readonly status: number }
+  | { readonly _tag: "ServerError"; readonly status: number; readonly detail: string }
+  | { readonly _tag: "Malformed"; readonly detail: string }
+  /** The connection ended before the answer did. */
+  | { readonly _tag: "Broken"; readonly detail: string }
+
+/** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, except of `Refused`. */
+export class ProviderError extends Data.TaggedError("ProviderError")<{
+  readonly provider: string
+  readonly fault: ProviderFault
+}> {}
+
+/** An open stream of one attempt. `next` gives what has arrived since, never an empty list, and undefined at the end. */
+export interface ChatSource {
+  readonly next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError>
+}
+
+/**
+ * The contract an adapter meets. Interrupting `chat`, or closing the scope of `chatStream`, ends the upstream call at once.
+ * Adapters keep the clocks of their call, ask for usage always, convert it to disjoint buckets, and never retry.
+ */
+export interface Provider {
+  readonly id: string
+  /** Whether the provider stops charging when we hang up. Where it does not, a call is drained instead. */
+  readonly stopsBillingOnAbort: boolean
+  readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>
+  readonly chatStream: (call: ChatCall) => Effect.Effect<ChatSource, ProviderError, Scope.Scope>
+}

@@ -1,0 +1,107 @@
+import { Result } from "effect"
+import type { ToolCall } from "../../domain/Conversation.ts"
+import type { FinishReason, Output } from "../../domain/Output.ts"
+import type { TokenUsage } from "../../domain/Usage.ts"
+import type { ProviderFault } from "../Provider.ts"
+import { faultOfError } from "./Failure.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "./Json.ts"
+
+/** A whole answer. `requestId` makes ids for tool calls that came without one. */
+export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
+  const answer = objectOf(parsed(body))
+  if (answer === undefined) return malformed("the body is not a JSON object")
+  if (answer["error"] !== undefined && answer["error"] !== null) return Result.fail(faultOfError(answer["error"]))
+  const choice = objectOf(listOf(answer["choices"])[0])
+  const message = objectOf(choice?.["message"])
+  if (choice === undefined || message === undefined) return malformed("the body has no message")
+  const toolCalls = decodeToolCalls(message, requestId)
+  const logprobs = objectOf(choice["logprobs"])?.["content"]
+  return Result.succeed({
+    text: textOf(message["content"]),
+    reasoning: reasoningOf(message),
+    refusal: textIn(message, "refusal") ?? "",
+    toolCalls,
+    logprobs: Array.isArray(logprobs) ? logprobs : undefined,
+    finish: finishOf(choice["finish_reason"], toolCalls.length > 0),
+    usage: usageOf(answer["usage"])
+  })
+}
+
+/** Content as a string, or as the text parts some hosts send. */
+export const textOf = (content: unknown): string => {
+  if (typeof content === "string") return content
+  return listOf(content)
+    .map((part) => textIn(objectOf(part) ?? {}, "text") ?? "")
+    .join("")
+}
+
+/** Hosts send their reasoning under either name, some under both. */
+export const reasoningOf = (message: JsonObject): string =>
+  textIn(message, "reasoning_content") ?? textIn(message, "reasoning") ?? ""
+
+/** A tool call's arguments as text; some hosts send the parsed value. */
+export const argumentsOf = (value: unknown): string =>
+  typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
+
+/** An id for a tool call whose host gave none: the same for the same request and place. */
+export const toolCallId = (requestId: string, index: number): string =>
+  `call_${requestId.replaceAll(/[^A-Za-z0-9]/g, "").slice(-24)}_${index}`
+
+const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<ToolCall> => {
+  const legacy = message["function_call"]
+  const calls = listOf(message["tool_calls"])
+  return (calls.length === 0 && objectOf(legacy) !== undefined ? [{ function: legacy }] : calls)
+    .flatMap((call) => {
+      const object = objectOf(call) ?? {}
+      const made = objectOf(object["function"]) ?? {}
+      const name = textIn(made, "name")
+      return name === undefined ? [] : [{ id: textIn(object, "id"), name, arguments: argumentsOf(made["arguments"]) }]
+    })
+    .map((call, index) => ({ ...call, id: call.id ?? toolCallId(requestId, index) }))
+}
+
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  max_tokens: "length",
+  model_length: "length",
+  tool_calls: "tool_calls",
+  tool_use: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+  safety: "content_filter"
+}
+
+/** A stop in the domain's words; an unknown one is a plain stop, and one beside tool calls is for their sake. */
+export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | undefined => {
+  if (typeof reason !== "string" || reason === "") return undefined
+  const finish = FINISH_REASONS[reason] ?? "stop"
+  return finish === "stop" && calledTools ? "tool_calls" : finish
+}
+
+/**
+ * Reported usage in disjoint buckets. This wire's `prompt_tokens` includes what was read from and written to the cache, and
+ * its `completion_tokens` the reasoning; a host that adds reasoning only to its total is told by the sum. Zero is a value.
+ */
+export const usageOf = (value: unknown): TokenUsage | undefined => {
+  const usage = objectOf(value)
+  const prompt = countIn(usage, "prompt_tokens")
+  if (usage === undefined || prompt === undefined) return undefined
+  const details = objectOf(usage["prompt_tokens_details"])
+  const cached = Math.min(
+    prompt,
+    countIn(details, "cached_tokens") ??
+      countIn(usage, "prompt_cache_hit_tokens") ??
+      countIn(usage, "cached_tokens") ??
+      0
+  )
+  const written = countIn(details, "cache_write_tokens") ?? countIn(details, "cache_creation_tokens") ?? 0
+  const cacheWrite = Math.min(prompt - cached, written)
+  const completion = countIn(usage, "completion_tokens") ?? 0
+  const thought = countIn(objectOf(usage["completion_tokens_details"]), "reasoning_tokens") ?? 0
+  const apart = thought > 0 && countIn(usage, "total_tokens") === prompt + completion + thought
+  const output = apart ? completion + thought : completion
+  return { input: prompt - cached - cacheWrite, cached, cacheWrite, output, reasoning: Math.min(thought, output) }
+}
+
+const malformed = (detail: string) => Result.fail<ProviderFault>({ _tag: "Malformed", detail })

@@ -1,0 +1,141 @@
+import type { Conversation, Message, Part, Reasoning, TextPart } from "../../domain/Conversation.ts"
+import type { Candidate } from "../../domain/Plan.ts"
+import type { ChatCall } from "../Provider.ts"
+
+export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh"
+
+/** What a host takes of the OpenAI chat wire. */
+export interface ChatWireOptions {
+  /** `openai` for api.openai.com and its likes, which refuse unknown members; `compatible` for hosts of open models. */
+  readonly flavour: "openai" | "compatible"
+  /** The reasoning efforts the host knows, when they are not all; the nearest one is sent. */
+  readonly efforts?: readonly [Effort, ...ReadonlyArray<Effort>] | undefined
+}
+
+/** A chat call as the JSON text of a `POST /chat/completions`. Usage is always asked for. */
+export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOptions): string => {
+  const { conversation, candidate, maxOutputTokens } = call
+  return JSON.stringify({
+    model: candidate.offer.upstreamId,
+    messages: encodeMessages(conversation.messages),
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
+    ...encodeTools(conversation),
+    response_format: encodeFormat(conversation),
+    ...encodeSampling(conversation, options),
+    reasoning_effort: encodeEffort(conversation.reasoning, candidate, options),
+    user: conversation.user
+  })
+}
+
+/** Tool results take text only on this wire, so their images follow in a message of the user's. */
+const encodeMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<unknown> => {
+  const encoded: Array<unknown> = []
+  let toolImages: Array<Part> = []
+  const flush = () => {
+    if (toolImages.length > 0) encoded.push({ role: "user", content: toolImages.map(encodePart) })
+    toolImages = []
+  }
+  for (const message of messages) {
+    if (message.role !== "tool") flush()
+    encoded.push(encodeMessage(message))
+    if (message.role === "tool") toolImages.push(...message.content.filter((part) => part.type === "image"))
+  }
+  flush()
+  return encoded
+}
+
+const encodeMessage = (message: Message): unknown => {
+  switch (message.role) {
+    case "system":
+    case "user":
+      return { role: message.role, content: encodeContent(message.content) }
+    case "tool":
+      return {
+        role: "tool",
+        tool_call_id: message.toolCallId,
+        content: encodeContent(message.content.filter((part): part is TextPart => part.type === "text"))
+      }
+    case "assistant": {
+      if (message.toolCalls.length === 0) return { role: "assistant", content: encodeContent(message.content) }
+      return {
+        role: "assistant",
+        content: message.content.length === 0 ? null : encodeContent(message.content),
+        tool_calls: message.toolCalls.map((call) => ({
+          id: call.id,
+          type: "function",
+          function: { name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments }
+        }))
+      }
+    }
+  }
+}
+
+/** One text goes as a string, which every host takes for every role. */
+const encodeContent = (content: ReadonlyArray<Part>): unknown => {
+  const [only, second] = content
+  if (only === undefined) return ""
+  return second === undefined && only.type === "text" ? only.text : content.map(encodePart)
+}
+
+const encodePart = (part: Part): unknown =>
+  part.type === "text"
+    ? { type: "text", text: part.text }
+    : { type: "image_url", image_url: { url: part.url, detail: part.detail === "auto" ? undefined : part.detail } }
+
+const encodeTools = ({ tools, toolChoice, parallelToolCalls }: Conversation): object => {
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(({ name, description, parameters, strict }) => ({
+      type: "function",
+      function: { name, description, parameters, strict }
+    })),
+    tool_choice:
+      toolChoice.type === "tool" ? { type: "function", function: { name: toolChoice.name } } : toolChoice.type,
+    parallel_tool_calls: parallelToolCalls
+  }
+}
+
+const encodeFormat = ({ format }: Conversation): object | undefined => {
+  if (format.type === "text") return undefined
+  if (format.type === "json_object") return { type: "json_object" }
+  const { name, schema, strict } = format
+  return { type: "json_schema", json_schema: { name, schema, strict } }
+}
+
+const encodeSampling = ({ sampling }: Conversation, { flavour }: ChatWireOptions): object => ({
+  temperature: sampling.temperature,
+  top_p: sampling.topP,
+  frequency_penalty: sampling.frequencyPenalty,
+  presence_penalty: sampling.presencePenalty,
+  seed: sampling.seed,
+  stop: sampling.stop,
+  logprobs: sampling.logprobs,
+  top_logprobs: sampling.topLogprobs,
+  ...(flavour === "openai"
+    ? {}
+    : { top_k: sampling.topK, min_p: sampling.minP, repetition_penalty: sampling.repetitionPenalty })
+})
+
+const EFFORTS: ReadonlyArray<Effort> = ["none", "minimal", "low", "medium", "high", "xhigh"]
+
+/** Only for models that reason: hosts refuse the member for the others. */
+const encodeEffort = (
+  reasoning: Reasoning | undefined,
+  { model, offer }: Candidate,
+  { efforts }: ChatWireOptions
+): Effort | undefined => {
+  const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
+  const wanted = reasoning === undefined || !able ? undefined : effortOf(reasoning)
+  if (wanted === undefined || efforts === undefined || efforts.includes(wanted)) return wanted
+  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(wanted))
+  return efforts.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
+}
+
+/** This wire has no budget of reasoning tokens, so one becomes the effort that spends about as much. */
+const effortOf = ({ effort, maxTokens, enabled }: Reasoning): Effort | undefined => {
+  if (enabled === false) return "none"
+  if (effort !== undefined || maxTokens === undefined) return effort
+  if (maxTokens === 0) return "none"
+  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
+}

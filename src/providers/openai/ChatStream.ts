@@ -1,0 +1,151 @@
+import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
+import type { TokenUsage } from "../../domain/Usage.ts"
+import type { ProviderFault } from "../Provider.ts"
+import { SseParser } from "../Sse.ts"
+import { argumentsOf, finishOf, reasoningOf, textOf, toolCallId, usageOf } from "./ChatDecode.ts"
+import { faultOfError } from "./Failure.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "./Json.ts"
+
+interface ToolSlot {
+  readonly index: number
+  id: string | undefined
+  name: string | undefined
+  /** Arguments that came before the name, which the start of a call must carry. */
+  early: string
+}
+
+/**
+ * The fold of a stream's bytes into output events. The finish and the usage are kept until the end, because hosts send them
+ * early, late or with every chunk: the last one holds.
+ */
+export class ChatStreamFold {
+  readonly #requestId: string
+  readonly #parser = new SseParser((event) => this.#onData(event.data))
+  #out: Array<OutputEvent> = []
+  #fault: ProviderFault | undefined
+  #tools: Array<ToolSlot> = []
+  #byWireIndex: Map<number, ToolSlot> = new Map()
+  #finish: string | undefined
+  #usage: TokenUsage | undefined
+  #done = false
+
+  constructor(requestId: string) {
+    this.#requestId = requestId
+  }
+
+  /** The host has said that nothing more comes. */
+  get done(): boolean {
+    return this.#done
+  }
+
+  /** The host has said that the model stopped; what is lost after that is at most the usage. */
+  get stopped(): boolean {
+    return this.#done || this.#finish !== undefined
+  }
+
+  /** What went wrong inside the stream, to be raised after the events that came before it. */
+  get fault(): ProviderFault | undefined {
+    return this.#fault
+  }
+
+  /** The events these bytes complete. */
+  push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
+    if (!this.#parser.push(bytes)) this.#fault ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
+  /** The events that close a stream which ended in order. */
+  end(): ReadonlyArray<OutputEvent> {
+    const out: Array<OutputEvent> = []
+    const finish: FinishReason | undefined = finishOf(
+      this.#finish,
+      this.#tools.some((tool) => tool.name !== undefined)
+    )
+    if (finish !== undefined) out.push({ _tag: "Finish", reason: finish })
+    if (this.#usage !== undefined) out.push({ _tag: "Usage", usage: this.#usage })
+    return out
+  }
+
+  #onData(data: string): void {
+    if (this.#done || this.#fault !== undefined || data === "") return
+    if (data === "[DONE]") {
+      this.#done = true
+      return
+    }
+    const chunk = objectOf(parsed(data))
+    if (chunk === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
+    else if (chunk["error"] !== undefined && chunk["error"] !== null) this.#fault = faultOfError(chunk["error"])
+    else this.#onChunk(chunk)
+  }
+
+  #onChunk(chunk: JsonObject): void {
+    const usage = chunk["usage"]
+    if (usage !== undefined && usage !== null) this.#usage = usageOf(usage) ?? this.#usage
+    const choice = objectOf(listOf(chunk["choices"])[0])
+    if (choice === undefined) return
+    const delta = objectOf(choice["delta"])
+    if (delta !== undefined) this.#onDelta(delta)
+    const logprobs = listOf(objectOf(choice["logprobs"])?.["content"])
+    if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
+    this.#finish = textIn(choice, "finish_reason") ?? this.#finish
+  }
+
+  #onDelta(delta: JsonObject): void {
+    const reasoning = reasoningOf(delta)
+    if (reasoning !== "") this.#out.push({ _tag: "Reasoning", text: reasoning })
+    const text = textOf(delta["content"])
+    if (text !== "") this.#out.push({ _tag: "Text", text })
+    const refusal = textIn(delta, "refusal")
+    if (refusal !== undefined) this.#out.push({ _tag: "Refusal", text: refusal })
+    for (const call of listOf(delta["tool_calls"])) this.#onTool(objectOf(call) ?? {})
+    const legacy = objectOf(delta["function_call"])
+    if (legacy !== undefined) this.#onTool({ index: 0, function: legacy })
+  }
+
+  #onTool(call: JsonObject): void {
+    const made = objectOf(call["function"]) ?? {}
+    const id = textIn(call, "id")
+    const name = textIn(made, "name")
+    const text = argumentsOf(made["arguments"])
+    const slot = this.#slotOf(call["index"], id, name)
+    if (slot.name === undefined) {
+      slot.id ??= id
+      slot.early += text
+      if (name !== undefined) this.#startTool(slot, name)
+    } else if (text !== "") {
+      this.#out.push({ _tag: "ToolDelta", index: slot.index, text })
+    }
+  }
+
+  #startTool(slot: ToolSlot, name: string): void {
+    slot.name = name
+    slot.id ??= toolCallId(this.#requestId, slot.index)
+    this.#out.push({ _tag: "ToolStart", index: slot.index, id: slot.id, name })
+    if (slot.early !== "") this.#out.push({ _tag: "ToolDelta", index: slot.index, text: slot.early })
+    slot.early = ""
+  }
+
+  /** A delta belongs to the call of its index; hosts that omit the index, or give every call the same, are told by the id. */
+  #slotOf(wireIndex: unknown, id: string | undefined, name: string | undefined): ToolSlot {
+    const index = typeof wireIndex === "number" ? wireIndex : undefined
+    const known =
+      index !== undefined
+        ? this.#byWireIndex.get(index)
+        : id === undefined
+          ? this.#tools.at(-1)
+          : this.#tools.find((slot) => slot.id === id)
+    const another =
+      known !== undefined &&
+      name !== undefined &&
+      (id === undefined ? index === undefined && known.name !== undefined && known.name !== name : isOther(known, id))
+    if (known !== undefined && !another) return known
+    const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "" }
+    this.#tools.push(slot)
+    if (index !== undefined) this.#byWireIndex.set(index, slot)
+    return slot
+  }
+}
+
+const isOther = (slot: ToolSlot, id: string): boolean => slot.id !== undefined && slot.id !== id

@@ -1,0 +1,32 @@
+/** Foreign JSON, looked at member by member: hosts add and leave out what they like, so nothing is required that is not used. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** The value as an object, if it is one. */
+export const objectOf = (value: unknown): JsonObject | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+
+/** The value as a list, or an empty one. */
+export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+/** A member that is a text with something in it. */
+export const textIn = (object: JsonObject, name: string): string | undefined => {
+  const value = object[name]
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+/** A member that is a whole number from zero up. */
+export const countIn = (object: JsonObject | undefined, name: string): number | undefined => {
+  const value = object?.[name]
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** The JSON a body holds, or undefined when it holds none. */
+export const parsed = (body: Uint8Array | string): unknown => {
+  try {
+    return JSON.parse(
+      typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString()
+    )
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,124 @@
+import { Clock, Effect, Result } from "effect"
+import { type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
+import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
+import { type Answer, answerOf } from "./Answer.ts"
+import { noSteering, parseSteering, type Steering } from "./Steering.ts"
+
+/**
+ * The deterministic double of the provider of this id. It keeps the clocks of its call by Effect's clock, bills what it says
+ * it delivered, and misbehaves only as the call's steering asks.
+ */
+export const makeSandbox = (id: string): Provider => ({
+  id,
+  stopsBillingOnAbort: true,
+  chat: (call) => Effect.flatMap(begin(id, call), chat),
+  chatStream: (call) => Effect.map(begin(id, call), sourceOf)
+})
+
+const SLOW_MS = 2_000
+
+interface Play {
+  readonly call: ChatCall
+  readonly steering: Steering
+  readonly answer: Answer
+  readonly latencyMs: number
+  readonly startedAt: number
+  /** The content chunks sent before the fault that stops them, if one does. */
+  readonly stopAt: number
+  readonly fail: (fault: ProviderFault) => Effect.Effect<never, ProviderError>
+}
+
+const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
+  const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
+  const read = call.steering === undefined ? Result.succeed(noSteering) : parseSteering(call.steering)
+  if (Result.isFailure(read)) return yield* fail({ _tag: "Refused", status: 400, detail: read.failure[0].message })
+  const steering = steeringOf(id, read.success)
+  const answer = answerOf(call, steering)
+  const stops = steering.fault === "stall" || steering.fault === "break"
+  const play: Play = {
+    call,
+    steering,
+    answer,
+    latencyMs: steering.latencyMs ?? (steering.fault === "slow" ? SLOW_MS : 0),
+    startedAt: yield* Clock.currentTimeMillis,
+    stopAt: stops ? Math.min(steering.after, answer.chunks.length) : Infinity,
+    fail
+  }
+  const fault = faultAtOnce(steering)
+  if (fault === undefined) return play
+  yield* pause(play, play.latencyMs, "first_token")
+  return yield* fail(fault)
+})
+
+const steeringOf = (id: string, steering: Steering): Steering =>
+  steering.provider === undefined || steering.provider === id
+    ? steering
+    : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false }
+
+const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {
+  if (fault === "rate_limit") return { _tag: "RateLimited", retryAfterSeconds: 1 }
+  if (fault === "error") return { _tag: "ServerError", status: 500, detail: "a simulated server error" }
+  return fault === "malformed" ? { _tag: "Malformed", detail: "a simulated answer that is not JSON" } : undefined
+}
+
+const broken: ProviderFault = { _tag: "Broken", detail: "a simulated loss of the connection" }
+
+/** Waits, or fails when a clock of the call strikes first. */
+const pause = (
+  { call: { clocks }, startedAt, fail }: Play,
+  ms: number,
+  clock: "first_token" | "idle" | "total"
+): Effect.Effect<void, ProviderError> => {
+  if (ms === 0) return Effect.void
+  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const sinceStart = now - startedAt
+    const total = clocks.totalMs - sinceStart
+    const own = clock === "total" ? total : clock === "idle" ? clocks.idleMs : clocks.firstTokenMs - sinceStart
+    const left = Math.max(0, Math.min(own, total))
+    if (ms < left) return Effect.sleep(ms)
+    return Effect.andThen(Effect.sleep(left), fail({ _tag: "TimedOut", clock: own <= total ? clock : "total" }))
+  })
+}
+
+const chat = (play: Play): Effect.Effect<Output, ProviderError> => {
+  const { answer, steering, latencyMs } = play
+  const stalled = steering.fault === "stall"
+  const ms = stalled ? Infinity : latencyMs + steering.chunkMs * Math.max(0, answer.chunks.length - 1)
+  return Effect.flatMap(pause(play, ms, "total"), () => {
+    if (steering.fault === "break") return play.fail(broken)
+    const fold = new OutputFold()
+    for (const event of answer.chunks) fold.push(event)
+    for (const event of closing(answer)) fold.push(event)
+    return Effect.succeed(fold.output())
+  })
+}
+
+const closing = ({ finish, usage }: Answer): ReadonlyArray<OutputEvent> => [
+  { _tag: "Finish", reason: finish },
+  ...(usage === undefined ? [] : [{ _tag: "Usage", usage } as const])
+]
+
+const sourceOf = (play: Play): ChatSource => {
+  const { answer, steering, latencyMs, stopAt } = play
+  let sent = 0
+  let over = false
+  const next: ChatSource["next"] = Effect.suspend(() => {
+    if (over) return Effect.undefined
+    const clock = sent === 0 ? "first_token" : "idle"
+    if (sent === stopAt && steering.fault === "stall") {
+      return Effect.flatMap(pause(play, Infinity, clock), () => Effect.never)
+    }
+    const ms = sent === 0 ? latencyMs : sent < answer.chunks.length ? steering.chunkMs : 0
+    return Effect.flatMap(pause(play, ms, clock), () => {
+      if (sent === stopAt) return play.fail(broken)
+      const chunk = answer.chunks[sent]
+      if (chunk !== undefined) {
+        sent += 1
+        return Effect.succeed([chunk])
+      }
+      over = true
+      return Effect.succeed(closing(answer))
+    })
+  })
+  return { next }
+}

@@ -1,0 +1,136 @@
+import { Result } from "effect"
+import type { FieldProblem } from "../../domain/Failure.ts"
+
+const FAULTS = [
+  "slow",
+  "stall",
+  "break",
+  "empty",
+  "rate_limit",
+  "error",
+  "malformed",
+  "wrong_usage",
+  "no_usage"
+] as const
+
+/** A way in which a double misbehaves. */
+export type SandboxFault = (typeof FAULTS)[number]
+
+/** What the header `X-Svc-Sandbox` asks of the double. */
+export interface Steering {
+  readonly fault: SandboxFault | undefined
+  /** Content chunks sent before a stall or a break. */
+  readonly after: number
+  /** Only this provider's double misbehaves: fault, latencies and `usage=held` hold for it alone. */
+  readonly provider: string | undefined
+  readonly latencyMs: number | undefined
+  readonly chunkMs: number
+  readonly outputTokens: number | undefined
+  readonly cachedTokens: number
+  readonly reasoningTokens: number
+  /** Report usage that costs just what is held. */
+  readonly usageHeld: boolean
+  readonly text: string | undefined
+}
+
+/** The double left alone. */
+export const noSteering: Steering = {
+  fault: undefined,
+  after: 1,
+  provider: undefined,
+  latencyMs: undefined,
+  chunkMs: 0,
+  outputTokens: undefined,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  usageHeld: false,
+  text: undefined
+}
+
+const FIELD = "X-Svc-Sandbox"
+const MAX_MS = 600_000
+const MAX_COUNT = 10_000_000
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+type Setter = (into: Mutable<Steering>, value: string) => string | undefined
+
+/** Reads the header, comma-separated `key=value`, and names everything in it that is wrong. */
+export const parseSteering = (
+  header: string
+): Result.Result<Steering, readonly [FieldProblem, ...ReadonlyArray<FieldProblem>]> => {
+  const steering: Mutable<Steering> = { ...noSteering }
+  const problems: Array<FieldProblem> = []
+  const seen = new Set<string>()
+  for (const pair of header.trim() === "" ? [] : header.split(",")) {
+    const problem = readPair(steering, seen, pair.trim())
+    if (problem !== undefined) problems.push({ field: FIELD, message: problem })
+  }
+  const [first, ...more] = problems
+  return first === undefined ? Result.succeed(steering) : Result.fail([first, ...more])
+}
+
+const readPair = (into: Mutable<Steering>, seen: Set<string>, pair: string): string | undefined => {
+  const equals = pair.indexOf("=")
+  if (equals === -1) return `"${pair}" is not of the form key=value`
+  const key = pair.slice(0, equals).trim()
+  const set = SETTERS.get(key)
+  if (set === undefined) return `"${key}" is none of ${[...SETTERS.keys()].join(", ")}`
+  if (seen.has(key)) return `"${key}" is given twice`
+  seen.add(key)
+  const expected = set(into, pair.slice(equals + 1).trim())
+  return expected === undefined ? undefined : `"${key}" must be ${expected}`
+}
+
+const count = (max: number, assign: (into: Mutable<Steering>, count: number) => void): Setter => {
+  return (into, value) => {
+    const given = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+    if (!(given <= max)) return `a whole number from 0 to ${max}`
+    assign(into, given)
+    return undefined
+  }
+}
+
+const SETTERS: ReadonlyMap<string, Setter> = new Map<string, Setter>([
+  [
+    "fault",
+    (into, value) => {
+      const fault = FAULTS.find((name) => name === value)
+      if (fault === undefined) return `one of ${FAULTS.join(", ")}`
+      into.fault = fault
+      return undefined
+    }
+  ],
+  ["after", count(MAX_COUNT, (into, chunks) => (into.after = chunks))],
+  [
+    "provider",
+    (into, value) => {
+      if (!/^[A-Za-z0-9._-]{1,128}$/.test(value)) return "a provider's id"
+      into.provider = value
+      return undefined
+    }
+  ],
+  ["latency_ms", count(MAX_MS, (into, ms) => (into.latencyMs = ms))],
+  ["chunk_ms", count(MAX_MS, (into, ms) => (into.chunkMs = ms))],
+  ["output_tokens", count(MAX_COUNT, (into, tokens) => (into.outputTokens = tokens))],
+  ["cached_tokens", count(MAX_COUNT, (into, tokens) => (into.cachedTokens = tokens))],
+  ["reasoning_tokens", count(MAX_COUNT, (into, tokens) => (into.reasoningTokens = tokens))],
+  [
+    "usage",
+    (into, value) => {
+      if (value !== "held") return "held"
+      into.usageHeld = true
+      return undefined
+    }
+  ],
+  [
+    "text",
+    (into, value) => {
+      try {
+        into.text = decodeURIComponent(value)
+        return undefined
+      } catch {
+        return "URL-encoded text"
+      }
+    }
+  ]
+])

@@ -1,0 +1,131 @@
+import {
+  isUnlimited,
+  type PolicyName,
+  requestsAt,
+  type Subject,
+  windowOf,
+  type WindowName,
+  windowSeconds
+} from "./Limits.ts"
+import { type Verdict, verdictOf } from "./Store.ts"
+
+const windowMillis = windowSeconds * 1000
+
+/** Open windows kept per kind of subject; about 20 MB when full. */
+const maxWindows = 100_000
+
+interface Window {
+  readonly name: WindowName
+  readonly id: string
+  openedAt: number
+  used: number
+  older: Window | undefined
+  newer: Window | undefined
+}
+
+/**
+ * The windows of one kind of subject, found by name and id and chained in the order in which they opened. All last
+ * equally long, so the oldest is always the first to end, and making room never needs a search.
+ */
+class Shelf {
+  readonly #byName: { readonly [Name in WindowName]: Map<string, Window> } = {
+    default: new Map(),
+    chat: new Map(),
+    search: new Map(),
+    images: new Map(),
+    video: new Map(),
+    management_reads: new Map(),
+    management_writes: new Map()
+  }
+  readonly #capacity: number
+  #oldest: Window | undefined
+  #newest: Window | undefined
+  size = 0
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** The open window, if there is one. */
+  find(name: WindowName, id: string, now: number): Window | undefined {
+    const window = this.#byName[name].get(id)
+    return window !== undefined && now - window.openedAt < windowMillis ? window : undefined
+  }
+
+  /** Opens a window with one request in it, in place of an ended one. */
+  open(name: WindowName, id: string, now: number): Window {
+    const ended = this.#byName[name].get(id)
+    if (ended !== undefined) this.#remove(ended)
+    this.#makeRoom(now)
+    const window: Window = { name, id, openedAt: now, used: 1, older: this.#newest, newer: undefined }
+    if (this.#newest === undefined) this.#oldest = window
+    else this.#newest.newer = window
+    this.#newest = window
+    this.#byName[name].set(id, window)
+    this.size++
+    return window
+  }
+
+  // Two ended windows go for each one that opens: the shelf shrinks back after a rush, and no request pays for all of
+  // it.
+  #makeRoom(now: number): void {
+    for (let removed = 0; removed < 2 && this.#oldest !== undefined; removed++) {
+      const ended = now - this.#oldest.openedAt >= windowMillis
+      if (!ended && this.size < this.#capacity) return
+      this.#remove(this.#oldest)
+    }
+  }
+
+  #remove(window: Window): void {
+    this.#byName[window.name].delete(window.id)
+    if (window.older === undefined) this.#oldest = window.newer
+    else window.older.newer = window.newer
+    if (window.newer === undefined) this.#newest = window.older
+    else window.newer.older = window.older
+    this.size--
+  }
+}
+
+/**
+ * Exact windows in this process's memory, bounded per kind of subject. When all kept windows are open the one that
+ * opened first is forgotten, so its subject starts afresh. Keys, accounts and addresses have room of their own: a flood
+ * from many addresses, the only kind anybody can make up, cannot push out the windows of keys.
+ */
+export class MemoryWindows {
+  readonly #shelves: { readonly [Kind in Subject["kind"]]: Shelf }
+
+  constructor(capacity: number = maxWindows) {
+    this.#shelves = { key: new Shelf(capacity), account: new Shelf(capacity), address: new Shelf(capacity) }
+  }
+
+  /** Windows kept, ended ones not yet removed included. */
+  get size(): number {
+    return this.#shelves.key.size + this.#shelves.account.size + this.#shelves.address.size
+  }
+
+  /** Counts one request at `now`, milliseconds of a clock that never goes back. */
+  consume(policy: PolicyName, subject: Subject, scale: number, now: number): Verdict {
+    if (isUnlimited(policy)) return this.peek(policy, subject, scale, now)
+    const name = windowOf(policy)
+    const limit = requestsAt(name, scale)
+    const shelf = this.#shelves[subject.kind]
+    const window = shelf.find(name, subject.id, now)
+    if (window === undefined) {
+      shelf.open(name, subject.id, now)
+      return verdictOf(name, true, limit, 1, windowMillis)
+    }
+    const admitted = window.used < limit
+    if (admitted) window.used++
+    return verdictOf(name, admitted, limit, window.used, window.openedAt + windowMillis - now)
+  }
+
+  /** What `consume` would decide, counting nothing and opening nothing. */
+  peek(policy: PolicyName, subject: Subject, scale: number, now: number): Verdict {
+    const name = windowOf(policy)
+    const limit = requestsAt(name, scale)
+    const window = this.#shelves[subject.kind].find(name, subject.id, now)
+    if (window === undefined) return verdictOf(name, true, limit, 0, windowMillis)
+    const admitted = isUnlimited(policy) || window.used < limit
+    return verdictOf(name, admitted, limit, window.used, window.openedAt + windowMillis - now)
+  }
+}

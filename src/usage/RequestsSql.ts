@@ -1,0 +1,73 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** A request row as its receipt needs it. Times are the database's. */
+export interface RequestRow {
+  readonly id: string
+  readonly account_id: string
+  readonly key_id: string
+  readonly project_id: string | null
+  readonly operation: string
+  readonly model: string
+  readonly status: "open" | "succeeded" | "failed" | "cancelled"
+  readonly created_at: Date
+  readonly closed_at: Date | null
+  readonly held: bigint
+  readonly settled: bigint
+  readonly absorbed: bigint
+  readonly refunded: bigint
+  readonly resolved_model: string | null
+  readonly provider: string | null
+  readonly opened: unknown
+  readonly closed: unknown
+  readonly idempotency_key: string | null
+}
+
+/** What a repeat under an idempotency key needs to know of the request that has it. */
+export interface ClaimRow {
+  readonly id: string
+  readonly state: "open" | "settled" | "released"
+  readonly claim: string | null
+  readonly fingerprint: string | null
+  readonly settled: bigint
+  readonly answer: unknown
+}
+
+export const requestById = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  id: string
+): Effect.Effect<RequestRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<RequestRow>`SELECT id, account_id, key_id, project_id, operation, model, status, created_at, closed_at, held, settled,
+        absorbed, refunded, resolved_model, provider, opened, closed, idempotency_key
+      FROM request WHERE id = ${id} AND account_id = ${accountId}`,
+    (rows) => rows[0]
+  )
+
+export const requestsOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  page: {
+    readonly limit: number
+    readonly cursor: string | null
+    readonly model: string | null
+    readonly status: string | null
+  }
+): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> =>
+  sql<RequestRow>`SELECT id, account_id, key_id, project_id, operation, model, status, created_at, closed_at, held, settled,
+      absorbed, refunded, resolved_model, provider, opened, closed, idempotency_key
+    FROM request WHERE account_id = ${accountId}
+      AND (${page.cursor}::text IS NULL OR id < ${page.cursor})
+      AND (${page.model}::text IS NULL OR model = ${page.model} OR resolved_model = ${page.model})
+      AND (${page.status}::text IS NULL OR status = ${page.status})
+    ORDER BY id DESC LIMIT ${page.limit}`
+
+export const claimById = (
+  sql: SqlClient.SqlClient,
+  id: string
+): Effect.Effect<ClaimRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<ClaimRow>`SELECT id, state, claim, fingerprint, settled, answer FROM request WHERE id = ${id}`,
+    (rows) => rows[0]
+  )

@@ -1,0 +1,27 @@
+import { type Duration, Effect, Layer, Schedule } from "effect"
+import { Ledger } from "../ledger/Ledger.ts"
+
+/** How long an idempotency key stands after its request ended; published in the documentation. */
+export const CLAIM_RETENTION_MS = 24 * 3_600_000
+
+/**
+ * Ends overdue holds and frees old idempotency keys, again and again. Any number of nodes may sweep at once: every ending
+ * happens behind the ledger's locks, once.
+ */
+export const layer = (interval: Duration.Duration) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const sweep = Effect.gen(function* () {
+        const ended = yield* ledger.expireOverdue
+        if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
+        yield* ledger.dropClaims(CLAIM_RETENTION_MS)
+      })
+      yield* sweep.pipe(
+        // Inside the repeat: one bad sweep must not be the last.
+        Effect.catchCause((cause) => Effect.logWarning("a sweep failed", cause)),
+        Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
+        Effect.forkScoped
+      )
+    })
+  )

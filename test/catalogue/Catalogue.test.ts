@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Catalogue, type CatalogueOptions } from "../../src/catalogue/Catalogue.ts"
+import type { Model } from "../../src/domain/Model.ts"
+import type { Host } from "../../src/platform/ProvidersFile.ts"
+
+const none: CatalogueOptions = { sandbox: false, keyed: new Set(), hosts: [] }
+
+const host: Host = {
+  id: "basement",
+  name: "Basement",
+  baseUrl: new URL("http://127.0.0.1:8000/v1"),
+  apiKey: undefined,
+  keyed: true,
+  trainsOnData: false,
+  zeroRetention: true,
+  models: new Map([
+    ["meta-llama/llama-3.3-70b-instruct", "llama3.3"],
+    ["seedance-2.0", "video"]
+  ])
+}
+
+const inputRate = (model: Model | undefined) => {
+  const price = model?.offers[0]?.price
+  return price?.unit === "token" ? price.tiers[0].rates.input : undefined
+}
+
+describe("Catalogue", () => {
+  it.effect("follows the published prices as time goes by, and keeps a snapshot as it was", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-12-31T20:00:00Z"))
+      const catalogue = yield* Catalogue
+      const before = catalogue.current()
+      assert.strictEqual(catalogue.current(), before)
+      assert.strictEqual(inputRate(catalogue.find("gemini-3.6-flash")), 750_000n)
+      yield* TestClock.adjust("4 hours")
+      assert.strictEqual(inputRate(catalogue.find("gemini-3.6-flash")), 1_500_000n)
+      assert.strictEqual(inputRate(before.find("gemini-3.6-flash")), 750_000n)
+      assert.strictEqual(catalogue.all.length, before.all.length)
+    }).pipe(Effect.provide(Catalogue.layerFrom(none)))
+  )
+
+  it.effect("adds a custom host's offers at the price of the first priced one", () =>
+    Effect.gen(function* () {
+      const catalogue = yield* Catalogue
+      const model = catalogue.find("meta-llama/llama-3.3-70b-instruct")
+      assert.isDefined(model)
+      const offer = model.offers.at(-1)
+      assert.deepInclude(offer, { provider: "basement", upstreamId: "llama3.3", price: model.offers[0]?.price })
+      assert.strictEqual(catalogue.provider("basement")?.serving, "real")
+      assert.strictEqual(catalogue.provider("basement")?.zeroRetention, true)
+      // Nobody else has a key here.
+      assert.strictEqual(catalogue.preferredOffer(model), offer)
+      assert.isTrue(catalogue.isServable(model))
+      assert.isTrue(offer !== undefined && catalogue.isOverlay(model, offer))
+      assert.isFalse(catalogue.isServable(catalogue.find("gpt-4o") ?? model))
+    }).pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts: [host] })))
+  )
+
+  it.effect("lets a host take the place of a listed provider, at that provider's own price", () =>
+    Effect.gen(function* () {
+      const catalogue = yield* Catalogue
+      const model = catalogue.find("meta-llama/llama-3.3-70b-instruct")
+      const offers = model?.offers.filter((offer) => offer.provider === "together") ?? []
+      assert.strictEqual(offers.length, 1)
+      assert.strictEqual(offers[0]?.upstreamId, "llama3.3")
+      const price = offers[0]?.price
+      assert.strictEqual(price?.unit === "token" ? price.tiers[0].rates.input : undefined, 880_000n)
+      assert.strictEqual(catalogue.provider("together")?.serving, "real")
+    }).pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts: [{ ...host, id: "together" }] })))
+  )
+
+  it.effect("leaves a host without its key out, or to a double in the sandbox", () =>
+    Effect.gen(function* () {
+      const hosts = [{ ...host, keyed: false }]
+      const closed = yield* Catalogue.pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts })))
+      const open = yield* Catalogue.pipe(Effect.provide(Catalogue.layerFrom({ ...none, hosts, sandbox: true })))
+      assert.strictEqual(closed.provider("basement")?.serving, "none")
+      assert.strictEqual(open.provider("basement")?.serving, "double")
+    })
+  )
+
+  it.effect("puts the overlay above the published list", () =>
+    Effect.gen(function* () {
+      const catalogue = yield* Catalogue
+      const model = catalogue.find("gpt-4o")
+      assert.strictEqual(inputRate(model), 7_000_000n)
+      assert.isTrue(model?.offers[0] !== undefined && catalogue.isOverlay(model, model.offers[0]))
+      assert.isFalse(catalogue.isServable(catalogue.find("tts-1") ?? assert.fail()))
+    }).pipe(
+      Effect.provide(
+        Catalogue.layerFrom({
+          ...none,
+          sandbox: true,
+          overlay: [
+            {
+              model: "gpt-4o",
+              provider: "openai",
+              unit: "token",
+              inputUsdPerMillion: 7,
+              outputUsdPerMillion: 8,
+              source: "test"
+            }
+          ]
+        })
+      )
+    )
+  )
+
+  const price = { model: "tts-1", provider: "openai", unit: "character", usd: 1, source: "test" } as const
+  for (const [problem, overlay] of [
+    ["no such model", [{ ...price, model: "tts-9" }]],
+    ["no such provider", [{ ...price, provider: "nobody" }]],
+    ["listed twice", [price, price]]
+  ] as const) {
+    it.effect(`refuses an overlay: ${problem}`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Catalogue.pipe(Effect.provide(Catalogue.layerFrom({ ...none, overlay }))))
+        assert.include(error.message, problem)
+        assert.include(error.message, overlay[0].model)
+      })
+    )
+  }
+})

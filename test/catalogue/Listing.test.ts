@@ -1,0 +1,199 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { ModelDetail, ModelList, type ModelQuery } from "../../schemas/catalogue/Models.ts"
+import type { Performance } from "../../src/catalogue/LiveFigures.ts"
+import { select, toWire } from "../../src/catalogue/Listing.ts"
+import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
+import { snapshotAt } from "../../src/catalogue/Snapshot.ts"
+
+const overlay = Effect.runSync(bundledOverlay)
+const build = (keyed: ReadonlySet<string>, sandbox: boolean) =>
+  snapshotAt({ sandbox, keyed, hosts: [], overlay }, Date.parse("2026-11-21T12:00:00Z")).snapshot
+const snapshot = build(new Set(), true)
+
+const unknown: Performance = {
+  samples: 0,
+  successRate: null,
+  p50Ms: null,
+  p95Ms: null,
+  medianTtftMs: null,
+  thin: true
+}
+const known: Performance = {
+  samples: 40,
+  successRate: 0.975,
+  p50Ms: 812,
+  p95Ms: 2_900,
+  medianTtftMs: 210,
+  thin: false
+}
+const live = { performance: (model: string) => (model === "gpt-4o" ? known : unknown) }
+const wire = snapshot.all.map((model) => toWire(snapshot, live, model))
+const shown = (id: string): ModelDetail => {
+  const model = wire.find((one) => one.id === id)
+  assert.isDefined(model, id)
+  return model
+}
+
+describe("the wire", () => {
+  it("encodes and decodes with its schema for every model", () => {
+    for (const model of wire) {
+      const encoded: unknown = JSON.parse(JSON.stringify(Schema.encodeSync(ModelDetail)(model)))
+      const decode = Schema.decodeUnknownSync(ModelDetail, { onExcessProperty: "error" })
+      assert.deepStrictEqual(decode(encoded), model)
+    }
+    const list = { object: "list", data: wire } as const
+    assert.deepStrictEqual(Schema.encodeSync(ModelList)(list), list)
+  })
+
+  it("shows the rates of the preferred provider that can be called", () => {
+    const { pricing, providers, overlay } = shown("claude-sonnet-4-5")
+    assert.deepStrictEqual(pricing, {
+      unit: "token",
+      typicalRequestUsd: 0.0105,
+      meteredPromptPerToken: 0.000003,
+      meteredCachedPromptPerToken: 0.0000003,
+      meteredCacheWritePromptPerToken: 0.00000375,
+      meteredCompletionPerToken: 0.000015,
+      perRequestUsd: 0,
+      perUnitUsd: null,
+      listPerUnitUsd: null,
+      promotion: null
+    })
+    assert.deepStrictEqual(
+      providers.map((one) => one.role),
+      ["primary", "fallback", "fallback", "fallback"]
+    )
+    assert.deepStrictEqual(overlay, { isOverlay: false, dispatch: "provider", overrideStatus: "none" })
+    const hosted = build(new Set(["groq"]), false)
+    const oss = hosted.find("openai/gpt-oss-120b") ?? assert.fail()
+    assert.deepStrictEqual(
+      toWire(hosted, live, oss).providers.flatMap((one) => (one.available ? [one.provider] : [])),
+      ["groq"]
+    )
+  })
+
+  it("shows null for what does not apply", () => {
+    const unit = (id: string) => {
+      const { unit, perUnitUsd, listPerUnitUsd, perRequestUsd, typicalRequestUsd, meteredPromptPerToken } =
+        shown(id).pricing
+      return { unit, perUnitUsd, listPerUnitUsd, perRequestUsd, typicalRequestUsd, meteredPromptPerToken }
+    }
+    const nothing = { meteredPromptPerToken: null, perRequestUsd: null }
+    assert.deepStrictEqual(unit("flux-dev"), {
+      ...nothing,
+      unit: "image",
+      perUnitUsd: 0.025,
+      listPerUnitUsd: 0.025,
+      typicalRequestUsd: 0.025
+    })
+    assert.deepStrictEqual(unit("seedance-2.0"), {
+      ...nothing,
+      unit: "second",
+      perUnitUsd: 0.3024,
+      listPerUnitUsd: 0.3024,
+      typicalRequestUsd: 1.512
+    })
+    assert.deepStrictEqual(unit("tavily-search"), {
+      ...nothing,
+      unit: "request",
+      perUnitUsd: 0.008,
+      listPerUnitUsd: 0.008,
+      perRequestUsd: 0.008,
+      typicalRequestUsd: 0.008
+    })
+    const { meteredCompletionPerToken, meteredPromptPerToken } = shown("text-embedding-3-small").pricing
+    assert.deepStrictEqual([meteredPromptPerToken, meteredCompletionPerToken], [0.00000002, null])
+    assert.isNull(shown("svc/auto").pricing.typicalRequestUsd)
+    assert.strictEqual(shown("svc/auto").overlay.dispatch, "router")
+    assert.deepStrictEqual(shown("tts-1").overlay, {
+      isOverlay: true,
+      dispatch: "provider",
+      overrideStatus: "price"
+    })
+  })
+
+  it("shows live figures", () => {
+    assert.deepStrictEqual(shown("gpt-4o").providers[0]?.performance, known)
+    assert.deepStrictEqual(shown("gpt-4o-mini").providers[0]?.performance, unknown)
+  })
+})
+
+describe("select", () => {
+  const ids = (query: ModelQuery) => select(wire, query).map((model) => model.id)
+
+  it("keeps everything in order without a query", () => {
+    assert.deepStrictEqual(select(wire, {}), wire)
+  })
+
+  it("filters by modality and provider", () => {
+    assert.deepStrictEqual(ids({ modality: "rerank" }), ["rerank-2.5", "rerank-2.5-lite"])
+    assert.sameMembers([...ids({ provider: "tavily" })], ["tavily-search", "tavily-search-advanced"])
+    assert.deepStrictEqual(ids({ modality: "rerank", provider: "tavily" }), [])
+  })
+
+  it("filters by zero retention", () => {
+    const kept = ids({ zdr: true })
+    assert.include(kept, "claude-haiku-4-5")
+    assert.notInclude(kept, "gpt-4o-mini")
+    assert.strictEqual(ids({ zdr: false }).length, wire.length)
+  })
+
+  it("filters by supported parameters, all of them", () => {
+    const kept = select(wire, { supported_parameters: "tools, reasoning" })
+    assert.isAbove(kept.length, 30)
+    for (const model of kept) assert.includeMembers([...model.supportedParameters], ["tools", "reasoning"])
+    assert.notInclude(ids({ supported_parameters: "tools,reasoning" }), "gpt-4o")
+    assert.deepStrictEqual(ids({ supported_parameters: "telepathy" }), [])
+  })
+
+  it("filters by the price of a prompt, the limit included", () => {
+    const kept = select(wire, { max_price: 0.15 })
+    assert.include(
+      kept.map((model) => model.id),
+      "gpt-4o-mini"
+    )
+    for (const { id, pricing } of kept) assert.isAtMost((pricing.meteredPromptPerToken ?? 1) * 1e6, 0.1500001, id)
+    assert.notInclude(ids({ max_price: 0.1499 }), "gpt-4o-mini")
+    assert.notInclude(ids({ max_price: 1_000 }), "flux-dev")
+  })
+
+  it("finds words, all of them, in any case", () => {
+    assert.deepStrictEqual(ids({ q: "GPT-4o MINI" }), ["gpt-4o-mini"])
+    assert.deepStrictEqual(ids({ q: "mini gpt-4o" }), ["gpt-4o-mini"])
+    assert.include(ids({ q: "reranker" }), "rerank-2.5")
+    assert.deepStrictEqual(ids({ q: "no such thing anywhere" }), [])
+  })
+
+  it("sorts", () => {
+    const prices = (sort: "price" | "-price") => select(wire, { sort }).map((model) => model.pricing.typicalRequestUsd)
+    const cheapest = prices("price")
+    assert.isNull(cheapest.at(-1))
+    const known = cheapest.filter((price) => price !== null)
+    assert.deepStrictEqual(
+      known,
+      known.toSorted((a, b) => a - b)
+    )
+    const dearest = prices("-price")
+    assert.isNull(dearest.at(-1))
+    assert.deepStrictEqual(
+      dearest.filter((price) => price !== null),
+      known.toReversed()
+    )
+    const created = select(wire, { sort: "created" }).map((model) => model.created)
+    assert.deepStrictEqual(
+      created,
+      created.toSorted((a, b) => a - b)
+    )
+    const newest = select(wire, { sort: "-created" }).map((model) => model.created)
+    assert.deepStrictEqual(newest, created.toReversed())
+    const windows = select(wire, { sort: "context" }).map((model) => model.contextWindow)
+    assert.deepStrictEqual(
+      windows,
+      windows.toSorted((a, b) => b - a)
+    )
+    const names = select(wire, { sort: "name" }).map((model) => model.name.toLowerCase())
+    assert.deepStrictEqual(names, names.toSorted())
+    assert.strictEqual(names.length, wire.length)
+  })
+})

@@ -1,0 +1,264 @@
+import { calcPrice } from "@pydantic/genai-prices"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { entries } from "../../src/catalogue/models.ts"
+import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
+import { listedProviders } from "../../src/catalogue/Providers.ts"
+import { type Snapshot, snapshotAt } from "../../src/catalogue/Snapshot.ts"
+import type { Model, Offer } from "../../src/domain/Model.ts"
+import { usdFromNano, usdFromPico } from "../../src/domain/Money.ts"
+import { tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
+import { promptTokens, type TokenUsage } from "../../src/domain/Usage.ts"
+
+const overlay = Effect.runSync(bundledOverlay)
+const everyone = new Set(listedProviders.map((provider) => provider.id))
+const at = (iso: string, options: { sandbox?: boolean; keyed?: ReadonlySet<string> } = {}) =>
+  snapshotAt(
+    { sandbox: options.sandbox ?? false, keyed: options.keyed ?? everyone, hosts: [], overlay },
+    Date.parse(iso)
+  )
+
+const now = "2026-11-21T12:00:00Z"
+const { snapshot } = at(now)
+const texts = snapshot.all.filter((model) => model.modality === "text")
+const pricedAs = new Map(listedProviders.map((provider) => [provider.id, provider.pricedAs]))
+
+const tokenOffers = (snapshot: Snapshot): ReadonlyArray<readonly [Model, Offer, TokenPrice]> =>
+  snapshot.all.flatMap((model) =>
+    model.offers.flatMap((offer) => (offer.price?.unit === "token" ? [[model, offer, offer.price] as const] : []))
+  )
+
+const found = (id: string): Model => {
+  const model = snapshot.find(id)
+  assert.isDefined(model, id)
+  return model
+}
+
+describe("the list", () => {
+  it("has at least 60 servable text models of at least 8 vendors", () => {
+    const servable = texts.filter(snapshot.isServable)
+    assert.isAtLeast(servable.length, 60)
+    assert.isAtLeast(new Set(servable.map((model) => model.vendor)).size, 8)
+  })
+
+  it("has the models that the interface names", () => {
+    const named = {
+      "text-embedding-3-small": "embedding",
+      "voyage-4-large": "embedding",
+      "rerank-2.5": "rerank",
+      "rerank-2.5-lite": "rerank",
+      "tts-1": "audio",
+      "tts-1-hd": "audio"
+    }
+    for (const [id, modality] of Object.entries(named)) {
+      assert.strictEqual(found(id).modality, modality)
+      assert.isTrue(snapshot.isServable(found(id)), id)
+    }
+    const auto = found("svc/auto")
+    assert.deepStrictEqual(
+      [auto.modality, auto.status, auto.virtual, auto.offers.length, snapshot.isServable(auto)],
+      ["text", "preview", true, 0, false]
+    )
+  })
+
+  it("has something servable of every modality, and a video model that takes references", () => {
+    for (const modality of ["image", "image_edit", "video", "search", "audio", "embedding", "rerank"] as const) {
+      assert.isTrue(
+        snapshot.all.some((model) => model.modality === modality && snapshot.isServable(model)),
+        modality
+      )
+    }
+    const referencing = snapshot.all.filter((model) => model.capabilities.includes("reference_media"))
+    assert.isAtLeast(referencing.length, 1)
+    for (const model of referencing) {
+      assert.strictEqual(model.modality, "video")
+      assert.includeMembers([...model.supportedParameters], ["reference_images", "reference_video"])
+    }
+  })
+
+  it("has unique ids of 1 to 160 characters that no chain or preset can be mistaken for", () => {
+    assert.strictEqual(new Set(snapshot.all.map((model) => model.id)).size, snapshot.all.length)
+    for (const { id } of snapshot.all) {
+      assert.isAtMost(id.length, 160)
+      assert.match(id, /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)?$/)
+    }
+  })
+
+  it("names only providers that are listed, each once per model", () => {
+    for (const model of snapshot.all) {
+      const names = model.offers.map((offer) => offer.provider)
+      assert.strictEqual(new Set(names).size, names.length, model.id)
+      for (const name of names) assert.isDefined(snapshot.provider(name), `${model.id} at ${name}`)
+    }
+  })
+
+  it("offers more than half of the text models at several providers", () => {
+    const several = texts.filter((model) => model.offers.filter((offer) => offer.price !== undefined).length > 1)
+    assert.isAbove(several.length, texts.length / 2)
+  })
+
+  it("has sane limits and dates", () => {
+    for (const model of snapshot.all) {
+      assert.isAbove(model.created, Date.parse("2022-01-01") / 1_000, model.id)
+      assert.isAtMost(model.created, Date.parse(now) / 1_000, model.id)
+      assert.isNotEmpty(model.description)
+      if (model.modality !== "text") continue
+      assert.isAbove(model.maxOutputTokens, 0, model.id)
+      for (const offer of model.offers) {
+        assert.isAtMost(offer.contextWindow, model.contextWindow, `${model.id} at ${offer.provider}`)
+        assert.isAtMost(offer.maxOutputTokens, offer.contextWindow, `${model.id} at ${offer.provider}`)
+      }
+    }
+  })
+
+  it("takes every model that can reason to hide it", () => {
+    for (const id of ["o3", "gpt-5-mini", "gemini-2.5-flash", "grok-4.6", "deepseek-r1", "claude-opus-5-5"]) {
+      assert.isTrue(found(id).hiddenReasoning, id)
+    }
+    for (const id of ["gpt-4o-mini", "gpt-4.1", "meta-llama/llama-3.3-70b-instruct", "codestral-2508"]) {
+      assert.isFalse(found(id).hiddenReasoning, id)
+    }
+  })
+})
+
+describe("prices", () => {
+  it("are there for every listing", () => {
+    const unpriced = snapshot.all.flatMap((model) =>
+      model.offers.filter((offer) => offer.price === undefined).map((offer) => `${model.id} at ${offer.provider}`)
+    )
+    assert.deepStrictEqual(unpriced, [])
+  })
+
+  it("are positive and below 1,000 USD per million tokens, a cached token never dearer than a fresh one", () => {
+    for (const [model, offer, price] of tokenOffers(snapshot)) {
+      const place = `${model.id} at ${offer.provider}`
+      for (const { rates } of price.tiers) {
+        for (const rate of [rates.input, rates.cached, rates.cacheWrite]) {
+          assert.isAbove(usdFromPico(rate), 0, place)
+          assert.isBelow(usdFromPico(rate) * 1e6, 1_000, place)
+        }
+        assert.isAtMost(usdFromPico(rates.cached), usdFromPico(rates.input), place)
+        assert.isBelow(usdFromPico(rates.output) * 1e6, 1_000, place)
+        if (model.modality === "text") assert.isAbove(usdFromPico(rates.output), 0, place)
+      }
+      const thresholds = price.tiers.map((tier) => tier.abovePromptTokens)
+      assert.strictEqual(thresholds[0], 0, place)
+      assert.deepStrictEqual(
+        thresholds,
+        thresholds.toSorted((a, b) => a - b),
+        place
+      )
+    }
+  })
+
+  /** Usages on both sides of every tier of a price, with and without cached and written tokens. */
+  const usagesFor = (price: TokenPrice): ReadonlyArray<TokenUsage> =>
+    [1_000, ...price.tiers.slice(1).flatMap(({ abovePromptTokens: edge }) => [edge, edge + 1, edge + 50_000])].flatMap(
+      (prompt) => [
+        { input: prompt, cached: 0, cacheWrite: 0, output: 777, reasoning: 0 },
+        { input: prompt - 700, cached: 400, cacheWrite: 300, output: 1, reasoning: 0 }
+      ]
+    )
+
+  // Midday, both peaks of DeepSeek's day, and after the announced changes of January 2027.
+  for (const moment of [now, "2026-11-21T02:30:00Z", "2026-11-21T06:00:00Z", "2027-02-01T20:00:00Z"]) {
+    it(`cost what the published list itself reckons at ${moment}`, () => {
+      let compared = 0
+      for (const [model, offer, price] of tokenOffers(at(moment).snapshot)) {
+        const list = pricedAs.get(offer.provider)
+        if (list === undefined || overlay.some((one) => one.model === model.id)) continue
+        for (const usage of usagesFor(price)) {
+          const theirs = calcPrice(
+            {
+              input_tokens: promptTokens(usage),
+              cache_read_tokens: usage.cached,
+              cache_write_tokens: usage.cacheWrite,
+              output_tokens: model.modality === "text" ? usage.output : 0
+            },
+            offer.upstreamId,
+            { providerId: list, timestamp: new Date(moment) }
+          )
+          const ours = usdFromNano(tokenCost(price, model.modality === "text" ? usage : { ...usage, output: 0 }))
+          assert.isNotNull(theirs)
+          assert.approximately(ours, theirs.total_price, 1.001e-9, `${model.id} at ${offer.provider}`)
+          compared += 1
+        }
+      }
+      assert.isAbove(compared, 600)
+    })
+  }
+
+  it("of other units come from the overlay", () => {
+    for (const model of snapshot.all) {
+      for (const offer of model.offers) {
+        if (offer.price?.unit === "token") continue
+        assert.isTrue(snapshot.isOverlay(model, offer), model.id)
+        assert.isAbove(Number(offer.price?.perUnit), 0, model.id)
+      }
+    }
+    assert.deepStrictEqual(found("tts-1").offers[0]?.price, { unit: "character", perUnit: 15_000_000n })
+    assert.deepStrictEqual(found("seedance-2.0").offers[0]?.price, { unit: "second", perUnit: 302_400_000_000n })
+  })
+
+  it("change when the list says so, and the snapshot knows when", () => {
+    const input = (dated: { readonly snapshot: Snapshot }, id: string) => {
+      const price = dated.snapshot.find(id)?.offers[0]?.price
+      return price?.unit === "token" ? Number(price.tiers[0].rates.input) : undefined
+    }
+    const morning = at("2026-11-21T00:59:59Z")
+    assert.strictEqual(morning.until, Date.parse("2026-11-21T01:00:00Z"))
+    const peak = at("2026-11-21T01:00:00Z")
+    assert.strictEqual(peak.until, Date.parse("2026-11-21T04:00:00Z"))
+    assert.strictEqual(input(morning, "deepseek-v4-flash"), 220_000)
+    assert.strictEqual(input(peak, "deepseek-v4-flash"), 440_000)
+    const evening = at("2026-12-31T20:00:00Z")
+    assert.strictEqual(evening.until, Date.parse("2027-01-01T00:00:00Z"))
+    assert.strictEqual(input(evening, "gemini-3.6-flash"), 750_000)
+    assert.strictEqual(input(at("2027-01-01T00:00:00Z"), "gemini-3.6-flash"), 1_500_000)
+  })
+
+  it("with a fixed part per request carry it", () => {
+    const price = found("sonar-pro").offers[0]?.price
+    assert.strictEqual(price?.unit === "token" ? price.perRequest : undefined, 14_000_000_000n)
+    assert.include(found("sonar-pro").pricingNote, "fixed price")
+  })
+
+  it("decide on prompt caching, and say where it is missing", () => {
+    const model = found("gpt-4o")
+    assert.include(model.capabilities, "prompt_caching")
+    const missing = model.offers.filter((offer) => offer.unsupported.includes("prompt_caching"))
+    assert.deepStrictEqual(
+      missing.map((offer) => offer.provider),
+      ["openrouter"]
+    )
+    assert.notInclude(found("command-a").capabilities, "prompt_caching")
+  })
+})
+
+describe("serving", () => {
+  it("is real with a key, doubled in the sandbox, and none otherwise", () => {
+    const keyed = new Set(["openai"])
+    const sandbox = at(now, { sandbox: true, keyed }).snapshot
+    assert.strictEqual(sandbox.provider("openai")?.serving, "real")
+    assert.strictEqual(sandbox.provider("anthropic")?.serving, "double")
+    const live = at(now, { sandbox: false, keyed }).snapshot
+    assert.strictEqual(live.provider("anthropic")?.serving, "none")
+    assert.isTrue(live.isServable(found("gpt-4o-mini")))
+    assert.isFalse(live.isServable(found("claude-haiku-4-5")))
+    assert.isUndefined(live.provider("nobody"))
+    assert.isUndefined(live.find("nothing"))
+  })
+
+  it("prefers the first offer that can be called", () => {
+    const model = found("gpt-4o-mini")
+    const live = at(now, { keyed: new Set(["azure", "openrouter"]) }).snapshot
+    assert.strictEqual(live.preferredOffer(model)?.provider, "azure")
+    const nobody = at(now, { keyed: new Set() }).snapshot
+    assert.strictEqual(nobody.preferredOffer(model)?.provider, "openai")
+    assert.isFalse(nobody.isServable(model))
+  })
+})
+
+it("lists nothing in vain: every listing became an offer", () => {
+  for (const entry of entries) assert.strictEqual(found(entry.id).offers.length, entry.listings.length, entry.id)
+})

@@ -1,0 +1,161 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Redacted } from "effect"
+import { resolve } from "node:path"
+import { Config } from "../../src/platform/Config.ts"
+
+const decode = (variables: Record<string, string>) =>
+  Effect.flatMap(Config, Effect.succeed).pipe(Effect.provide(Config.layerFrom(variables)))
+
+/** Texts that are not allowed, and words of the message that say what is. */
+const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<string>, allowed: string]> = [
+  ["PORT", ["0", "65536", "80.5", "-1", "http", "0x50", "1e3"], "a whole number from 1 to 65535"],
+  ["OPS_PORT", ["0", "metrics"], "a whole number from 1 to 65535"],
+  ["HOST", ["two words", "http://host"], "a host name or an IP address"],
+  ["OPS_HOST", ["a/b"], "a host name or an IP address"],
+  ["DATABASE_URL", ["localhost", "mysql://localhost/db", "postgres://"], "postgres://user:password@host:5432/name"],
+  ["DATABASE_POOL_SIZE", ["0", "1", "501", "many"], "a whole number from 2 to 500"],
+  ["REDIS_URL", ["localhost:6379", "http://localhost"], "redis://host:6379"],
+  ["SANDBOX", ["yes", "1"], "one of auto, on, off"],
+  ["RATE_LIMIT_SCALE", ["0", "-1", "Infinity", "x"], "a number above zero"],
+  ["TRUSTED_PROXIES", ["proxy", "10.0.0.0/33", "::1/129", "10.0.0.1,,10.0.0.2", "10.0.0.0/8/8"], "CIDR ranges"],
+  ["OUTBOUND_ALLOW_LOOPBACK", ["2", "maybe"], "0 or 1"],
+  ["LOG_LEVEL", ["loud"], "one of all, trace, debug, info, warn, error, fatal, none"],
+  ["LOG_FORMAT", ["xml"], "one of json, pretty"],
+  ...[
+    "HOLD_TTL",
+    "UPSTREAM_CONNECT_TIMEOUT",
+    "UPSTREAM_FIRST_TOKEN_TIMEOUT",
+    "UPSTREAM_IDLE_TIMEOUT",
+    "UPSTREAM_TOTAL_TIMEOUT",
+    "CLIENT_DRAIN",
+    "SHUTDOWN_GRACE",
+    "SWEEP_INTERVAL"
+  ].map((name) => [name, ["soon", "0 seconds", "-1 seconds", "Infinity"], "a length of time above zero"] as const),
+  ...["OPENAI", "ANTHROPIC", "GEMINI", "VOYAGE", "TAVILY", "FAL", "XAI"].flatMap(
+    (prefix) =>
+      [
+        [`${prefix}_API_KEY`, ["two words", "line\nbreak"], "printable text without spaces"],
+        [`${prefix}_BASE_URL`, ["ftp://host", "host"], "an http or https URL"]
+      ] as const
+  )
+]
+
+describe("a bad value", () => {
+  for (const [variable, texts, allowed] of refused) {
+    it.effect(`of ${variable} is named, with what is allowed`, () =>
+      Effect.forEach(texts, (text) =>
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(decode({ [variable]: text }))
+          assert.strictEqual(error._tag, "StartError")
+          assert.isTrue(error.message.startsWith(`${variable} must be `), error.message)
+          assert.include(error.message, allowed)
+          assert.notInclude(error.message, "\n")
+        })
+      )
+    )
+  }
+
+  it.effect("is not repeated, in case it is a secret", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(decode({ DATABASE_URL: "hunter2://user:s3cret@host" }))
+      assert.notInclude(error.message, "s3cret")
+    })
+  )
+})
+
+describe("settings", () => {
+  it.effect("have defaults", () =>
+    Effect.gen(function* () {
+      const config = yield* decode({})
+      assert.deepStrictEqual(
+        {
+          http: [config.http.host, config.http.port, config.http.trustedProxies.rules],
+          ops: config.ops,
+          data: config.data,
+          database: config.database,
+          redisUrl: config.redisUrl,
+          scale: config.rateLimitScale,
+          outbound: config.outbound,
+          openai: config.providers.openai,
+          file: config.providers.file,
+          level: config.log.level
+        },
+        {
+          http: ["0.0.0.0", 8787, []],
+          ops: { host: "127.0.0.1", port: 9464 },
+          data: { directory: resolve(".data"), explicit: false },
+          database: { url: undefined, poolSize: 10 },
+          redisUrl: undefined,
+          scale: 1,
+          outbound: { allowLoopback: false },
+          openai: { apiKey: undefined, baseUrl: undefined },
+          file: undefined,
+          level: "Info"
+        }
+      )
+      const durations = [config.holdTtl, ...Object.values(config.upstream), config.clientDrain].concat(
+        config.shutdownGrace,
+        config.sweepInterval
+      )
+      assert.deepStrictEqual(durations.map(Duration.toSeconds), [900, 10, 120, 60, 600, 30, 20, 15])
+    })
+  )
+
+  it.effect("are decoded, with empty text and surrounding blanks as if absent", () =>
+    Effect.gen(function* () {
+      const config = yield* decode({
+        PORT: " 80 ",
+        HOST: "",
+        HOST_NAME: "other",
+        DATA_DIR: "here",
+        DATABASE_URL: "postgres://user:s3cret@db/tollgate",
+        RATE_LIMIT_SCALE: "2.5",
+        OUTBOUND_ALLOW_LOOPBACK: "1",
+        HOLD_TTL: "2 seconds",
+        LOG_LEVEL: "DEBUG",
+        LOG_FORMAT: "json",
+        OPENAI_API_KEY: "sk-planted",
+        OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+        TRUSTED_PROXIES: "10.0.0.0/8, ::1"
+      })
+      assert.deepStrictEqual([config.http.port, config.http.host], [80, "0.0.0.0"])
+      assert.deepStrictEqual(config.data, { directory: resolve("here"), explicit: true })
+      assert.strictEqual(
+        config.database.url && Redacted.value(config.database.url),
+        "postgres://user:s3cret@db/tollgate"
+      )
+      assert.deepStrictEqual([config.rateLimitScale, config.outbound.allowLoopback], [2.5, true])
+      assert.strictEqual(Duration.toSeconds(config.holdTtl), 2)
+      assert.deepStrictEqual(config.log, { level: "Debug", format: "json" })
+      assert.strictEqual(config.providers.openai.baseUrl?.href, "http://127.0.0.1:9/v1")
+      assert.isTrue(config.http.trustedProxies.check("10.1.2.3"))
+      assert.isTrue(config.http.trustedProxies.check("::1", "ipv6"))
+      assert.isFalse(config.http.trustedProxies.check("11.1.2.3"))
+      assert.notMatch(JSON.stringify(config), /s3cret|sk-planted/)
+    })
+  )
+
+  it.effect("read the key that a listed host names", () =>
+    Effect.gen(function* () {
+      const { providers } = yield* decode({ GROQ_KEY: "gsk" })
+      const key = yield* providers.keyFrom("GROQ_KEY")
+      assert.strictEqual(key && Redacted.value(key), "gsk")
+      assert.isUndefined(yield* providers.keyFrom("OTHER_KEY"))
+    })
+  )
+
+  const sandbox: ReadonlyArray<readonly [Record<string, string>, boolean]> = [
+    [{}, true],
+    [{ VOYAGE_API_KEY: "k" }, false],
+    [{ DATABASE_URL: "postgres://db/x" }, false],
+    [{ DATABASE_URL: "postgres://db/x", SANDBOX: "on" }, true],
+    [{ OPENAI_API_KEY: "k", SANDBOX: "on" }, true],
+    [{ SANDBOX: "off" }, false],
+    [{ OPENAI_BASE_URL: "http://127.0.0.1:1" }, true]
+  ]
+  it.effect("simulate providers only where nothing is real", () =>
+    Effect.forEach(sandbox, ([variables, on]) =>
+      Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
+    )
+  )
+})

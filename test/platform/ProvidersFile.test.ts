@@ -1,0 +1,130 @@
+import { NodeFileSystem } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Redacted } from "effect"
+import { Config } from "../../src/platform/Config.ts"
+import { loadProvidersFile } from "../../src/platform/ProvidersFile.ts"
+
+const models = new Set(["meta-llama/llama-3.3-70b-instruct", "qwen/qwen3-32b"])
+const reserved = new Set(["openai", "anthropic"])
+
+const load = (content: string, variables: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* files.makeTempFileScoped({ prefix: "providers", suffix: ".json" })
+    yield* files.writeFileString(path, content)
+    const { providers } = yield* Config.pipe(Effect.provide(Config.layerFrom(variables)))
+    const result = yield* Effect.result(loadProvidersFile({ path, models, reserved, keyFrom: providers.keyFrom }))
+    return { path, result }
+  }).pipe(Effect.provide(NodeFileSystem.layer))
+
+const hostsOf = (content: unknown, variables: Record<string, string> = {}) =>
+  Effect.flatMap(load(JSON.stringify(content), variables), ({ result }) => Effect.fromResult(result))
+
+const ollama = {
+  id: "ollama",
+  base_url: "http://127.0.0.1:11434/v1",
+  models: { "meta-llama/llama-3.3-70b-instruct": "llama3.3" }
+}
+const groq = {
+  id: "groq",
+  name: "Groq",
+  base_url: "https://api.groq.com/openai/v1",
+  api_key_env: "GROQ_API_KEY",
+  trains_on_data: false,
+  zero_retention: true,
+  models: { "qwen/qwen3-32b": "qwen/qwen3-32b" }
+}
+
+describe("PROVIDERS_FILE", () => {
+  it.effect("is read with its keys, and silence on data taken for the worst", () =>
+    Effect.gen(function* () {
+      const [first, second, ...rest] = yield* hostsOf([ollama, groq], { GROQ_API_KEY: "gsk_1" })
+      assert.isDefined(first)
+      assert.isDefined(second)
+      assert.isEmpty(rest)
+      assert.deepInclude(first, { id: "ollama", name: "ollama", keyed: true, trainsOnData: true, zeroRetention: false })
+      assert.isUndefined(first.apiKey)
+      assert.strictEqual(first.baseUrl.href, "http://127.0.0.1:11434/v1")
+      assert.deepStrictEqual([...first.models], [["meta-llama/llama-3.3-70b-instruct", "llama3.3"]])
+      assert.deepInclude(second, { id: "groq", name: "Groq", keyed: true, trainsOnData: false, zeroRetention: true })
+      assert.strictEqual(second.apiKey === undefined ? "" : Redacted.value(second.apiKey), "gsk_1")
+    })
+  )
+
+  it.effect("has a host without its key as not keyed", () =>
+    Effect.gen(function* () {
+      const [host] = yield* hostsOf([groq])
+      assert.deepInclude(host, { keyed: false, apiKey: undefined })
+    })
+  )
+
+  it.effect("may be empty", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* hostsOf([]), [])
+    })
+  )
+
+  const bad: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
+    ["an object in place of the list", { hosts: [] }, ["the whole"]],
+    ["an entry without a URL", [{ id: "x", models: {} }], ["entry 1 (x), field base_url"]],
+    ["a URL of another kind", [ollama, { ...groq, base_url: "ftp://x" }], ["entry 2 (groq), field base_url", "http"]],
+    ["an id that is no id", [{ ...ollama, id: "My Host" }], ["entry 1 (My Host), field id", "lowercase"]],
+    ["an unknown field", [{ ...ollama, baseUrl: "x" }], ["entry 1 (ollama), field baseUrl"]],
+    ["a flag that is no flag", [{ ...groq, zero_retention: "yes" }], ["field zero_retention"]],
+    ["an upstream id that is no text", [{ ...groq, models: { "qwen/qwen3-32b": 3 } }], ["models.qwen/qwen3-32b"]],
+    ["a model that is not in the catalogue", [{ ...groq, models: { "gpt-99": "x" } }], ["field models", '"gpt-99"']],
+    ["an id used twice", [ollama, ollama], ["entry 2 (ollama), field id", "twice"]],
+    ["an id with settings of its own", [{ ...ollama, id: "openai" }], ["entry 1 (openai), field id"]]
+  ]
+  for (const [name, content, parts] of bad) {
+    it.effect(`refuses ${name}`, () =>
+      Effect.gen(function* () {
+        const { path, result } = yield* load(JSON.stringify(content))
+        assert.strictEqual(result._tag, "Failure")
+        if (result._tag !== "Failure") return
+        assert.strictEqual(result.failure._tag, "StartError")
+        for (const part of [path, ...parts]) assert.include(result.failure.message, part)
+      })
+    )
+  }
+
+  it.effect("refuses what is no JSON, without repeating it", () =>
+    Effect.gen(function* () {
+      const { path, result } = yield* load("[{api_key: sk-planted")
+      assert.deepInclude(result, { _tag: "Failure" })
+      if (result._tag !== "Failure") return
+      assert.include(result.failure.message, path)
+      assert.include(result.failure.message, "not valid JSON")
+      assert.notInclude(result.failure.message, "sk-planted")
+    })
+  )
+
+  it.effect("does not repeat a key that was put into it", () =>
+    Effect.gen(function* () {
+      for (const entry of [
+        { ...groq, api_key: "sk-planted" },
+        { ...groq, base_url: "sk-planted" },
+        { ...groq, zero_retention: "sk-planted" }
+      ]) {
+        const { result } = yield* load(JSON.stringify([entry]))
+        assert.strictEqual(result._tag, "Failure")
+        if (result._tag === "Failure") assert.notInclude(result.failure.message, "sk-planted")
+      }
+    })
+  )
+
+  it.effect("says when it cannot be read", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        loadProvidersFile({
+          path: "/nowhere/providers.json",
+          models,
+          reserved,
+          keyFrom: () => Effect.die("no key is read")
+        })
+      )
+      assert.include(error.message, "/nowhere/providers.json")
+      assert.include(error.message, "cannot be read")
+    }).pipe(Effect.provide(NodeFileSystem.layer))
+  )
+})

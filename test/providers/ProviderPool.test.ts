@@ -1,0 +1,419 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { OutputEvent } from "../../src/domain/Output.ts"
+import { type Attempt, type Candidate, defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
+import {
+  type ChatCall,
+  type ChatSource,
+  type Provider,
+  ProviderError,
+  type ProviderFault
+} from "../../src/providers/Provider.ts"
+import { type AttemptSample, type PoolCall, type PoolError, ProviderPool } from "../../src/providers/ProviderPool.ts"
+import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
+import { asked, candidate, clocks, drain, joined } from "./calls.ts"
+
+/** A double that is always steered in its own way. */
+const double = (id: string, steering: string, seen: Array<ChatCall> = []): Provider => {
+  const sandbox = makeSandbox(id)
+  const steered = (call: ChatCall) => {
+    seen.push(call)
+    return { ...call, steering }
+  }
+  return {
+    ...sandbox,
+    chat: (call) => sandbox.chat(steered(call)),
+    chatStream: (call) => sandbox.chatStream(steered(call))
+  }
+}
+
+/** A provider that fails with these faults, one a call, and serves when they are used up. */
+const failing = (id: string, ...faults: ReadonlyArray<ProviderFault>): Provider => {
+  const served = makeSandbox(id)
+  let calls = 0
+  const next = () => {
+    const fault = faults[calls++]
+    return fault === undefined ? Effect.void : Effect.fail(new ProviderError({ provider: id, fault }))
+  }
+  return {
+    ...served,
+    chat: (call) => Effect.andThen(Effect.suspend(next), served.chat(call)),
+    chatStream: (call) => Effect.andThen(Effect.suspend(next), served.chatStream(call))
+  }
+}
+
+/** A provider whose streams give these batches; `closed` counts the streams that were closed. */
+const scripted = (id: string, batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, end?: ProviderFault) => {
+  let closed = 0
+  const source = (): ChatSource => {
+    const left = [...batches]
+    return {
+      next: Effect.suspend(() => {
+        const batch = left.shift()
+        return batch === undefined && end !== undefined
+          ? Effect.fail(new ProviderError({ provider: id, fault: end }))
+          : Effect.succeed(batch)
+      })
+    }
+  }
+  const provider: Provider = {
+    ...makeSandbox(id),
+    chatStream: () =>
+      Effect.acquireRelease(Effect.sync(source), () =>
+        Effect.sync(() => {
+          closed += 1
+        })
+      )
+  }
+  return { provider, closed: () => closed }
+}
+
+const poolCall = (
+  candidates: readonly [Candidate, ...ReadonlyArray<Candidate>],
+  policy: Partial<RoutingPolicy> = {},
+  more: Partial<PoolCall> = {}
+): PoolCall => ({
+  requestId: "req_0123456789abcdef",
+  plan: { requestedModels: ["model-1"], policy: { ...defaultPolicy, ...policy }, candidates },
+  conversation: asked("hello"),
+  maxOutputTokens: () => 1_000,
+  promptBound: 100,
+  held: 1_000_000n,
+  steering: undefined,
+  ...more
+})
+
+const a = candidate("a")
+const b = candidate("b")
+const c = candidate("c")
+
+const pooled = Effect.fnUntraced(function* (...providers: ReadonlyArray<Provider>) {
+  const samples: Array<AttemptSample> = []
+  const layer = ProviderPool.layerFrom({ providers, clocks, observe: (sample) => samples.push(sample) })
+  return { pool: yield* Effect.provide(ProviderPool, layer), samples }
+})
+
+const outcomes = (attempts: ReadonlyArray<Attempt>) => {
+  attempts.forEach((attempt, index) => assert.strictEqual(attempt.index, index))
+  return attempts.map(({ provider, outcome }) => `${provider} ${outcome}`)
+}
+
+type Pool = ProviderPool["Service"]
+
+/** The same for an answer whole and streamed. */
+const ways: ReadonlyArray<
+  readonly [
+    string,
+    (
+      pool: Pool,
+      call: PoolCall
+    ) => Effect.Effect<{ text: string; attempts: ReadonlyArray<Attempt>; provider: string }, PoolError | ProviderError>
+  ]
+> = [
+  [
+    "whole",
+    (pool, call) =>
+      Effect.map(pool.chat(call), ({ output, attempts, candidate }) => ({
+        text: output.text,
+        attempts,
+        provider: candidate.offer.provider
+      }))
+  ],
+  [
+    "streamed",
+    (pool, call) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { source, attempts, candidate } = yield* pool.chatStream(call)
+          const text = joined((yield* drain(source)).flat(), "Text")
+          return { text, attempts, provider: candidate.offer.provider }
+        })
+      )
+  ]
+]
+
+const poolError = <A>(effect: Effect.Effect<A, PoolError | ProviderError>) =>
+  Effect.map(Effect.flip(effect), (error) => {
+    if (error._tag !== "PoolError") throw error
+    return error
+  })
+
+for (const [way, ask] of ways) {
+  describe(`an answer ${way}`, () => {
+    it.effect("comes from the first candidate that serves", () =>
+      Effect.gen(function* () {
+        const { pool, samples } = yield* pooled(
+          double("a", "fault=error"),
+          double("b", "fault=empty"),
+          double("c", "text=hi")
+        )
+        const served = yield* ask(pool, poolCall([a, b, c]))
+        assert.deepStrictEqual([served.text, served.provider], ["hi", "c"])
+        assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "b failed_over", "c served"])
+        assert.deepStrictEqual(
+          samples.map(({ provider, model, ok }) => [provider, model, ok]),
+          [
+            ["a", "model-1", false],
+            ["b", "model-1", false],
+            ["c", "model-1", true]
+          ]
+        )
+      })
+    )
+
+    it.effect("falls over from every fault before the content", () =>
+      Effect.gen(function* () {
+        for (const fault of ["rate_limit", "error", "malformed", "empty", "break,after=0"]) {
+          const { pool } = yield* pooled(double("a", `fault=${fault}`), makeSandbox("b"))
+          assert.deepStrictEqual(outcomes((yield* ask(pool, poolCall([a, b]))).attempts), ["a failed_over", "b served"])
+        }
+      })
+    )
+
+    it.effect("comes from nobody else when fallbacks are not allowed", () =>
+      Effect.gen(function* () {
+        const { pool } = yield* pooled(double("a", "fault=error"), makeSandbox("b"))
+        const error = yield* poolError(ask(pool, poolCall([a, b], { allowFallbacks: false })))
+        assert.deepStrictEqual(outcomes(error.attempts), ["a failed"])
+      })
+    )
+
+    it.effect("may be empty when its cap cut it", () =>
+      Effect.gen(function* () {
+        const { pool } = yield* pooled(double("a", "reasoning_tokens=2000"), makeSandbox("b"))
+        const hidden = candidate("a", { model: { hiddenReasoning: true } })
+        const served = yield* ask(pool, poolCall([hidden, b]))
+        assert.deepStrictEqual([served.text, served.provider], ["", "a"])
+      })
+    )
+
+    it.effect("passes over a provider that is not there", () =>
+      Effect.gen(function* () {
+        const { pool, samples } = yield* pooled(makeSandbox("b"))
+        assert.deepStrictEqual(outcomes((yield* ask(pool, poolCall([a, b]))).attempts), ["a failed_over", "b served"])
+        assert.lengthOf(samples, 1)
+        const { reason, attempts } = yield* poolError(ask(pool, poolCall([a])))
+        assert.deepStrictEqual(reason, { _tag: "UpstreamError", detail: "a: unavailable" })
+        assert.deepStrictEqual(outcomes(attempts), ["a failed"])
+        assert.deepStrictEqual([pool.has("a"), pool.has("b")], [false, true])
+      })
+    )
+
+    const unreachable: ProviderFault = { _tag: "Unreachable", detail: "X" }
+
+    it.effect("asks the last candidate once more when it could not be reached", () =>
+      Effect.gen(function* () {
+        const { pool } = yield* pooled(failing("a", unreachable, unreachable, unreachable), failing("b", unreachable))
+        const served = yield* ask(pool, poolCall([a, b]))
+        assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "b failed_over", "b served"])
+        const { attempts } = yield* poolError(ask(pool, poolCall([a])))
+        assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "a failed"])
+      })
+    )
+
+    it.effect("gives each attempt its cap and the shorter of the clocks, and tells of it", () =>
+      Effect.gen(function* () {
+        const seen: Array<ChatCall> = []
+        const told: Array<unknown> = []
+        const { pool } = yield* pooled(
+          { ...double("a", "fault=error", seen), stopsBillingOnAbort: false },
+          double("b", "", seen)
+        )
+        const timeouts = { connectMs: 10, firstTokenMs: 99_999_999, totalMs: 30 }
+        yield* ask(
+          pool,
+          poolCall(
+            [a, b],
+            { timeouts },
+            {
+              maxOutputTokens: ({ offer }) => (offer.provider === "a" ? 11 : 22),
+              onAttempt: (info) => told.push(info)
+            }
+          )
+        )
+        assert.deepStrictEqual(
+          seen.map((call) => [call.candidate.offer.provider, call.maxOutputTokens]),
+          [
+            ["a", 11],
+            ["b", 22]
+          ]
+        )
+        assert.deepStrictEqual(seen[0]?.clocks, { ...clocks, connectMs: 10, totalMs: 30 })
+        assert.deepStrictEqual(told, [
+          { provider: "a", stopsBillingOnAbort: false },
+          { provider: "b", stopsBillingOnAbort: true }
+        ])
+      })
+    )
+
+    const refused: ProviderFault = { _tag: "Refused", status: 422, detail: "too odd" }
+    const limited: ProviderFault = { _tag: "RateLimited", retryAfterSeconds: 9 }
+    const unauthorized: ProviderFault = { _tag: "Unauthorized", status: 401 }
+    const server: ProviderFault = { _tag: "ServerError", status: 500, detail: "planted detail" }
+    const late = (clock: "connect" | "total"): ProviderFault => ({ _tag: "TimedOut", clock })
+    const refusedBy = (provider: string) => ({ _tag: "ProviderRefused", provider, detail: "too odd" })
+    const reasons: ReadonlyArray<readonly [string, ReadonlyArray<ProviderFault | "empty">, object]> = [
+      ["all refused", [refused, refused], refusedBy("b")],
+      ["the last refused", [server, refused], refusedBy("b")],
+      ["refused, then out of our reach", [refused, unauthorized, unreachable], refusedBy("a")],
+      [
+        "refused, then an error",
+        [refused, server],
+        { _tag: "UpstreamError", detail: "a: refused the request; b: server error" }
+      ],
+      ["all late", [late("connect"), late("total")], { _tag: "UpstreamTimeout", clock: "total" }],
+      ["one late", [server, late("total")], { _tag: "UpstreamError", detail: "a: server error; b: timed out" }],
+      ["all empty", ["empty", "empty"], { _tag: "EmptyCompletion" }],
+      ["one empty", [late("total"), "empty"], { _tag: "UpstreamError", detail: "a: timed out; b: empty answer" }],
+      [
+        "the last rate limited",
+        [server, limited],
+        { _tag: "UpstreamError", detail: "a: server error; b: rate limited", retryAfterSeconds: 9 }
+      ],
+      [
+        "the first rate limited",
+        [limited, server],
+        { _tag: "UpstreamError", detail: "a: rate limited; b: server error" }
+      ],
+      ["our account at fault", [unauthorized], { _tag: "UpstreamError", detail: "a: unavailable" }]
+    ]
+    for (const [name, faults, reason] of reasons) {
+      it.effect(`has its reason when nobody serves: ${name}`, () =>
+        Effect.gen(function* () {
+          const ids = [a, b, c].slice(0, faults.length)
+          const providers = faults.map((fault, index) => {
+            const id = ids[index]?.offer.provider ?? ""
+            return fault === "empty" ? double(id, "fault=empty") : failing(id, fault, fault)
+          })
+          const { pool, samples } = yield* pooled(...providers)
+          const error = yield* poolError(ask(pool, poolCall([a, ...ids.slice(1)])))
+          assert.deepStrictEqual<unknown>(error.reason, reason)
+          assert.strictEqual(error.attempts.at(-1)?.outcome, "failed")
+          assert.deepStrictEqual(
+            error.failures.slice(0, faults.length).map(({ fault }) => fault ?? "empty"),
+            faults
+          )
+          assert.isTrue(samples.every((sample) => !sample.ok))
+          assert.lengthOf(samples, error.failures.filter(({ fault }) => fault?._tag !== "Refused").length)
+        })
+      )
+    }
+
+    it.effect("is interrupted with its caller, and that is no sample", () =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const { pool, samples } = yield* pooled(double("a", "latency_ms=1000"))
+        const call = poolCall([a], {}, { onAttempt: () => Deferred.doneUnsafe(begun, Exit.void) })
+        const fiber = yield* Effect.forkChild(ask(pool, call))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.lengthOf(samples, 0)
+      })
+    )
+  })
+}
+
+describe("a stream", () => {
+  const text = (words: string): OutputEvent => ({ _tag: "Text", text: words })
+  const stop: OutputEvent = { _tag: "Finish", reason: "stop" }
+  const length: OutputEvent = { _tag: "Finish", reason: "length" }
+  const usage: OutputEvent = { _tag: "Usage", usage: { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 } }
+  const broken: ProviderFault = { _tag: "Broken", detail: "X" }
+
+  it.effect("gives what was pulled first, unchanged, then the rest", () =>
+    Effect.gen(function* () {
+      const { provider, closed } = scripted("a", [[usage], [text("one"), text("two")], [text("three")], [stop]])
+      const { pool } = yield* pooled(provider)
+      const { source } = yield* pool.chatStream(poolCall([a]))
+      assert.deepStrictEqual(yield* drain(source), [[usage, text("one"), text("two")], [text("three")], [stop]])
+      assert.isUndefined(yield* source.next)
+      assert.strictEqual(closed(), 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is closed before the next attempt begins, and with its scope when it served", () =>
+    Effect.gen(function* () {
+      const empty = scripted("a", [[stop, usage]])
+      const broke = scripted("b", [[usage]], broken)
+      const served = scripted("c", [[text("hi")], [stop]])
+      const { pool, samples } = yield* pooled(empty.provider, broke.provider, served.provider)
+      const closedAt: Array<ReadonlyArray<number>> = []
+      const onAttempt = () => closedAt.push([empty.closed(), broke.closed(), served.closed()])
+      const scope = yield* Scope.make()
+      const { attempts } = yield* Scope.provide(pool.chatStream(poolCall([a, b, c], {}, { onAttempt })), scope)
+      assert.deepStrictEqual(closedAt, [
+        [0, 0, 0],
+        [1, 0, 0],
+        [1, 1, 0]
+      ])
+      assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "b failed_over", "c served"])
+      yield* Scope.close(scope, Exit.void)
+      assert.deepStrictEqual([empty.closed(), broke.closed(), served.closed()], [1, 1, 1])
+      assert.lengthOf(samples, 3)
+    })
+  )
+
+  it.effect("never falls over after its first content", () =>
+    Effect.gen(function* () {
+      const { pool, samples } = yield* pooled(double("a", "fault=break,after=2"), makeSandbox("b"))
+      const { source, attempts } = yield* pool.chatStream(poolCall([a, b]))
+      assert.deepStrictEqual(outcomes(attempts), ["a served"])
+      assert.lengthOf(yield* source.next.pipe(Effect.map((events) => events ?? [])), 1)
+      assert.lengthOf(yield* source.next.pipe(Effect.map((events) => events ?? [])), 1)
+      const error = yield* Effect.flip(source.next)
+      assert.strictEqual(error.fault._tag, "Broken")
+      assert.deepStrictEqual(
+        samples.map(({ provider, ok }) => [provider, ok]),
+        [["a", false]]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that its cap left empty is served as it is", () =>
+    Effect.gen(function* () {
+      const { pool } = yield* pooled(scripted("a", [[length], [usage]]).provider, makeSandbox("b"))
+      const { source, firstTokenMs } = yield* pool.chatStream(poolCall([a, b]))
+      assert.deepStrictEqual(yield* drain(source), [[length, usage]])
+      assert.isUndefined(firstTokenMs)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is measured from its own attempt to its first content and to its end", () =>
+    Effect.gen(function* () {
+      const { pool, samples } = yield* pooled(
+        double("a", "fault=stall,after=0"),
+        double("b", "latency_ms=300,chunk_ms=100,text=a%20b%20c")
+      )
+      const call = poolCall([a, b], { timeouts: { firstTokenMs: 1_000 } })
+      const fiber = yield* Effect.forkChild(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const served = yield* pool.chatStream(call)
+            yield* drain(served.source)
+            return served
+          })
+        )
+      )
+      yield* TestClock.adjust(1_500)
+      const { firstTokenMs, attempts } = yield* Fiber.join(fiber)
+      assert.strictEqual(firstTokenMs, 300)
+      assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "b served"])
+      assert.deepStrictEqual(samples, [
+        { model: "model-1", provider: "a", ok: false, durationMs: 1_000, firstTokenMs: undefined },
+        { model: "model-1", provider: "b", ok: true, durationMs: 500, firstTokenMs: 300 }
+      ])
+    })
+  )
+
+  it.effect("given up by its reader counts as good", () =>
+    Effect.gen(function* () {
+      const { pool, samples } = yield* pooled(makeSandbox("a"))
+      yield* Effect.scoped(Effect.flatMap(pool.chatStream(poolCall([a])), ({ source }) => source.next))
+      assert.deepStrictEqual(
+        samples.map(({ ok }) => ok),
+        [true]
+      )
+    })
+  )
+})

@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Conversation, Reasoning } from "../../../src/domain/Conversation.ts"
+import { type ChatWireOptions, encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
+import type { ChatCall } from "../../../src/providers/Provider.ts"
+import { asked, candidate, chatCall } from "../calls.ts"
+
+const openai: ChatWireOptions = { flavour: "openai" }
+const compatible: ChatWireOptions = { flavour: "compatible" }
+
+const wire = (more: Partial<Conversation>, options = openai, call: Partial<ChatCall> = {}, stream = false) =>
+  JSON.parse(encodeChat(chatCall({ ...call, conversation: asked("hello", more) }), stream, options))
+
+const text = (words: string) => ({ type: "text", text: words }) as const
+const image = (url: string, detail: "auto" | "low" | "high" = "auto") => ({ type: "image", url, detail }) as const
+
+describe("encodeChat", () => {
+  it("sends the least for a plain question", () => {
+    assert.deepStrictEqual(wire({}), {
+      model: "up-1",
+      messages: [{ role: "user", content: "hello" }],
+      max_completion_tokens: 1_000
+    })
+  })
+
+  it("asks for usage whenever it streams", () => {
+    const body = wire({}, compatible, {}, true)
+    assert.deepInclude(body, { stream: true, stream_options: { include_usage: true }, max_tokens: 1_000 })
+    assert.notProperty(body, "max_completion_tokens")
+  })
+
+  it("encodes every kind of message", () => {
+    const { messages } = wire({
+      messages: [
+        { role: "system", content: [text("be brief")] },
+        {
+          role: "user",
+          content: [text("look"), image("https://example.com/a.png"), image("data:image/png;base64,AA", "low")]
+        },
+        { role: "assistant", content: [], toolCalls: [{ id: "c1", name: "f", arguments: "" }] },
+        { role: "tool", toolCallId: "c1", content: [text("done"), image("https://example.com/b.png", "high")] },
+        { role: "tool", toolCallId: "c2", content: [text("a"), text("b")] },
+        { role: "assistant", content: [text("well")], toolCalls: [{ id: "c3", name: "g", arguments: '{"x":1}' }] },
+        { role: "assistant", content: [], toolCalls: [] }
+      ]
+    })
+    assert.deepStrictEqual(messages, [
+      { role: "system", content: "be brief" },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA", detail: "low" } }
+        ]
+      },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }]
+      },
+      { role: "tool", tool_call_id: "c1", content: "done" },
+      {
+        role: "tool",
+        tool_call_id: "c2",
+        content: [
+          { type: "text", text: "a" },
+          { type: "text", text: "b" }
+        ]
+      },
+      {
+        role: "user",
+        content: [{ type: "image_url", image_url: { url: "https://example.com/b.png", detail: "high" } }]
+      },
+      {
+        role: "assistant",
+        content: "well",
+        tool_calls: [{ id: "c3", type: "function", function: { name: "g", arguments: '{"x":1}' } }]
+      },
+      { role: "assistant", content: "" }
+    ])
+  })
+
+  const tool = { name: "f", description: "does", parameters: { type: "object" }, strict: true }
+
+  it("encodes tools and the choice among them", () => {
+    const body = wire({ tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false })
+    assert.deepStrictEqual(body.tools, [{ type: "function", function: tool }])
+    assert.deepStrictEqual(body.tool_choice, { type: "function", function: { name: "f" } })
+    assert.isFalse(body.parallel_tool_calls)
+    for (const type of ["auto", "none", "required"] as const) {
+      assert.strictEqual(wire({ tools: [tool], toolChoice: { type } }).tool_choice, type)
+    }
+    assert.notProperty(wire({ toolChoice: { type: "required" }, parallelToolCalls: true }), "tool_choice")
+  })
+
+  it("encodes formats", () => {
+    assert.deepStrictEqual(wire({ format: { type: "json_object" } }).response_format, { type: "json_object" })
+    const schema = { type: "object" }
+    assert.deepStrictEqual(
+      wire({ format: { type: "json_schema", name: "n", schema, strict: undefined } }).response_format,
+      { type: "json_schema", json_schema: { name: "n", schema } }
+    )
+  })
+
+  it("sends of the sampling what the host takes", () => {
+    const sampling = {
+      temperature: 0,
+      topP: 0.5,
+      topK: 3,
+      minP: 0.1,
+      repetitionPenalty: 1.1,
+      frequencyPenalty: 1,
+      presencePenalty: -1,
+      seed: 7,
+      stop: ["END"],
+      logprobs: true,
+      topLogprobs: 2
+    }
+    const common = {
+      temperature: 0,
+      top_p: 0.5,
+      frequency_penalty: 1,
+      presence_penalty: -1,
+      seed: 7,
+      stop: ["END"],
+      logprobs: true,
+      top_logprobs: 2,
+      user: "u1"
+    }
+    const { model: _, messages: __, max_completion_tokens: ___, ...strict } = wire({ sampling, user: "u1" })
+    assert.deepStrictEqual(strict, common)
+    assert.deepInclude(wire({ sampling, user: "u1" }, compatible), {
+      ...common,
+      top_k: 3,
+      min_p: 0.1,
+      repetition_penalty: 1.1
+    })
+  })
+
+  const efforts: ReadonlyArray<readonly [Partial<Reasoning>, ChatWireOptions, string | undefined]> = [
+    [{ effort: "xhigh" }, openai, "xhigh"],
+    [{ effort: "xhigh" }, { flavour: "compatible", efforts: ["low", "medium", "high"] }, "high"],
+    [{ effort: "none" }, { flavour: "compatible", efforts: ["low", "high"] }, "low"],
+    [{ enabled: false, effort: "high" }, openai, "none"],
+    [{ enabled: true }, openai, undefined],
+    [{ maxTokens: 0 }, openai, "none"],
+    [{ maxTokens: 2_048 }, openai, "low"],
+    [{ maxTokens: 8_192 }, openai, "medium"],
+    [{ maxTokens: 8_193 }, openai, "high"]
+  ]
+  for (const [given, options, effort] of efforts) {
+    it(`turns reasoning ${JSON.stringify(given)} into ${effort}`, () => {
+      const reasoning = { effort: undefined, maxTokens: undefined, enabled: undefined, ...given }
+      const able = { candidate: candidate("up", { model: { capabilities: ["reasoning"] } }) }
+      assert.strictEqual(wire({ reasoning }, options, able).reasoning_effort, effort)
+      assert.notProperty(wire({ reasoning }, options), "reasoning_effort")
+    })
+  }
+})

@@ -1,0 +1,158 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OutboundError, type OutboundReason } from "../../../src/platform/Outbound.ts"
+import {
+  faultOfError,
+  faultOfOutbound,
+  faultOfStatus,
+  retryAfterSeconds,
+  withoutSecret
+} from "../../../src/providers/openai/Failure.ts"
+import type { ProviderFault } from "../../../src/providers/Provider.ts"
+
+const NOW = Date.parse("2026-03-01T12:00:00Z")
+
+const of = (status: number, body: unknown = { error: { message: "why" } }, headers: Record<string, string> = {}) =>
+  faultOfStatus({ status, headers, body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)) }, NOW)
+
+describe("faultOfStatus", () => {
+  const cases: ReadonlyArray<readonly [number, ProviderFault]> = [
+    ...[400, 404, 405, 413, 415, 422, 451].map(
+      (status) => [status, { _tag: "Refused", status, detail: "why" }] as const
+    ),
+    ...[401, 402, 403].map((status) => [status, { _tag: "Unauthorized", status }] as const),
+    ...[302, 408, 409, 423, 425, 500, 502, 503, 504, 529].map(
+      (status) => [status, { _tag: "ServerError", status, detail: "why" }] as const
+    ),
+    [429, { _tag: "RateLimited", retryAfterSeconds: undefined }]
+  ]
+  for (const [status, fault] of cases) {
+    it(`takes ${status} for ${fault._tag}`, () => assert.deepStrictEqual(of(status), fault))
+  }
+
+  it("tells an exhausted quota from haste", () => {
+    assert.deepStrictEqual(of(429, { error: { code: "insufficient_quota" } }), { _tag: "Unauthorized", status: 402 })
+  })
+
+  const details: ReadonlyArray<readonly [unknown, string]> = [
+    [{ error: "plain" }, "plain"],
+    [{ message: "bare" }, "bare"],
+    [{ detail: "other" }, "other"],
+    [[{ error: { message: "listed" } }], "listed"],
+    ["<html>", "status 400"],
+    ["", "status 400"],
+    [{ error: { message: 1 } }, "status 400"],
+    [{ error: { message: "x".repeat(501) } }, "x".repeat(500)]
+  ]
+  for (const [body, detail] of details) {
+    it(`finds "${detail.slice(0, 20)}" in ${JSON.stringify(body).slice(0, 40)}`, () => {
+      assert.deepStrictEqual(of(400, body), { _tag: "Refused", status: 400, detail })
+    })
+  }
+})
+
+describe("retryAfterSeconds", () => {
+  const cases: ReadonlyArray<readonly [Record<string, string>, number | undefined]> = [
+    [{ "retry-after": "7" }, 7],
+    [{ "retry-after": "0.2" }, 1],
+    [{ "retry-after": "0" }, 0],
+    [{ "retry-after": "Sun, 01 Mar 2026 12:00:30 GMT" }, 30],
+    [{ "retry-after": "Sun, 01 Mar 2026 11:00:00 GMT" }, 0],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after-ms": "1500", "retry-after": "9" }, 2],
+    [{}, undefined]
+  ]
+  for (const [headers, seconds] of cases) {
+    it(`reads ${JSON.stringify(headers)} as ${seconds}`, () =>
+      assert.strictEqual(retryAfterSeconds(headers, NOW), seconds))
+  }
+})
+
+describe("faultOfError", () => {
+  const cases: ReadonlyArray<readonly [unknown, ProviderFault]> = [
+    [
+      { message: "m", code: 429 },
+      { _tag: "RateLimited", retryAfterSeconds: undefined }
+    ],
+    [
+      { message: "m", code: "503" },
+      { _tag: "ServerError", status: 503, detail: "m" }
+    ],
+    [
+      { message: "m", type: "invalid_request_error" },
+      { _tag: "Refused", status: 400, detail: "m" }
+    ],
+    [
+      { message: "m", code: "context_length_exceeded" },
+      { _tag: "Refused", status: 400, detail: "m" }
+    ],
+    [
+      { message: "m", code: "rate_limit_exceeded" },
+      { _tag: "RateLimited", retryAfterSeconds: undefined }
+    ],
+    [
+      { message: "m", type: "authentication_error" },
+      { _tag: "Unauthorized", status: 401 }
+    ],
+    [
+      { message: "m", type: "insufficient_quota" },
+      { _tag: "Unauthorized", status: 402 }
+    ],
+    [
+      { message: "m", type: "server_error" },
+      { _tag: "ServerError", status: 500, detail: "m" }
+    ],
+    ["words", { _tag: "ServerError", status: 500, detail: "words" }]
+  ]
+  for (const [error, fault] of cases) {
+    it(`takes ${JSON.stringify(error)} for ${fault._tag}`, () => assert.deepStrictEqual(faultOfError(error), fault))
+  }
+})
+
+describe("faultOfOutbound", () => {
+  const cases: ReadonlyArray<readonly [OutboundReason, ProviderFault]> = [
+    [
+      { _tag: "Connect", detail: "ECONNREFUSED" },
+      { _tag: "Unreachable", detail: "ECONNREFUSED" }
+    ],
+    [
+      { _tag: "Broken", detail: "X", answered: false },
+      { _tag: "Unreachable", detail: "X" }
+    ],
+    [
+      { _tag: "Broken", detail: "X", answered: true },
+      { _tag: "Broken", detail: "X" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "connect" },
+      { _tag: "TimedOut", clock: "connect" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "first" },
+      { _tag: "TimedOut", clock: "first_token" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "idle" },
+      { _tag: "TimedOut", clock: "idle" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "total" },
+      { _tag: "TimedOut", clock: "total" }
+    ],
+    [
+      { _tag: "TooLarge", limitBytes: 5 },
+      { _tag: "Malformed", detail: "an answer longer than 5 bytes" }
+    ]
+  ]
+  for (const [reason, fault] of cases) {
+    it(`takes ${JSON.stringify(reason)} for ${fault._tag}`, () =>
+      assert.deepStrictEqual(faultOfOutbound(new OutboundError({ reason })), fault))
+  }
+})
+
+describe("withoutSecret", () => {
+  it("takes the credential out of what a host said", () => {
+    const fault: ProviderFault = { _tag: "Refused", status: 400, detail: "bad key sk-1, sk-1!" }
+    assert.deepStrictEqual(withoutSecret(fault, "sk-1"), { ...fault, detail: "bad key [secret], [secret]!" })
+    assert.strictEqual(withoutSecret(fault, ""), fault)
+  })
+})

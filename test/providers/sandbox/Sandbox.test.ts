@@ -1,0 +1,300 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { Conversation } from "../../../src/domain/Conversation.ts"
+import { OutputFold } from "../../../src/domain/Output.ts"
+import { maximumCost, outputWithin, tokenCost, type TokenPrice } from "../../../src/domain/Pricing.ts"
+import { noTokens } from "../../../src/domain/Usage.ts"
+import type { ChatCall, ProviderError } from "../../../src/providers/Provider.ts"
+import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
+import { asked, candidate, chatCall, clocks, drain, price } from "../calls.ts"
+
+const double = makeSandbox("up")
+
+const batches = (call: ChatCall) => Effect.scoped(Effect.flatMap(double.chatStream(call), drain))
+
+const folded = (call: ChatCall) =>
+  Effect.map(batches(call), (all) => {
+    const fold = new OutputFold()
+    for (const event of all.flat()) fold.push(event)
+    return fold.output()
+  })
+
+const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
+  Effect.map(Effect.flip(effect), (error) => error.fault)
+
+const steered = (steering: string, more: Partial<ChatCall> = {}) => chatCall({ steering, ...more })
+
+const weather = {
+  name: "weather",
+  description: undefined,
+  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  strict: undefined
+}
+const clock = { ...weather, name: "clock", parameters: undefined }
+
+const talk = (more: Partial<Conversation>) => chatCall({ conversation: asked("hello", more) })
+
+describe("the sandbox's answers", () => {
+  it.effect("are the same whole and streamed, and every time", () =>
+    Effect.gen(function* () {
+      const schema = weather.parameters
+      for (const call of [
+        chatCall(),
+        talk({ tools: [weather] }),
+        talk({ format: { type: "json_schema", name: "n", schema, strict: true } }),
+        steered("output_tokens=50,reasoning_tokens=10,cached_tokens=1"),
+        steered("text=One%20two%20three", { maxOutputTokens: 2 })
+      ]) {
+        const whole = yield* double.chat(call)
+        assert.deepStrictEqual(yield* folded(call), whole)
+        assert.deepStrictEqual(yield* double.chat(call), whole)
+      }
+    })
+  )
+
+  it.effect("say what was asked, a few words at a time", () =>
+    Effect.gen(function* () {
+      const all = yield* batches(chatCall())
+      assert.isAbove(all.length, 5)
+      const output = yield* double.chat(chatCall())
+      assert.strictEqual(output.text, 'You said "hello". The sandbox answers in place of model-1.')
+      assert.strictEqual(output.finish, "stop")
+      assert.deepStrictEqual(output.usage, { input: 2, cached: 0, cacheWrite: 0, output: 15, reasoning: 0 })
+      assert.deepStrictEqual(
+        all.at(-1)?.map((event) => event._tag),
+        ["Finish", "Usage"]
+      )
+    })
+  )
+
+  it.effect("count no more prompt than the bound", () =>
+    Effect.gen(function* () {
+      const call = chatCall({ conversation: asked("x".repeat(4_000)), promptBound: 900 })
+      assert.strictEqual((yield* double.chat(call)).usage?.input, 900)
+    })
+  )
+
+  it.effect("call the tool that is chosen, else the first", () =>
+    Effect.gen(function* () {
+      const tools = [weather, clock]
+      const called = (more: Partial<Conversation>) =>
+        Effect.map(double.chat(talk({ tools, ...more })), ({ toolCalls, finish }) => [
+          finish,
+          ...toolCalls.map((call) => `${call.name}(${call.arguments})`)
+        ])
+      const first = ["tool_calls", 'weather({"city":"sample city"})']
+      assert.deepStrictEqual(yield* called({}), first)
+      assert.deepStrictEqual(yield* called({ toolChoice: { type: "required" } }), first)
+      assert.deepStrictEqual(yield* called({ toolChoice: { type: "tool", name: "clock" } }), [
+        "tool_calls",
+        "clock({})"
+      ])
+      assert.deepStrictEqual(yield* called({ toolChoice: { type: "none" } }), ["stop"])
+    })
+  )
+
+  it.effect("speak of a tool's result", () =>
+    Effect.gen(function* () {
+      const call = talk({
+        tools: [weather],
+        messages: [
+          ...asked("hello").messages,
+          { role: "assistant", content: [], toolCalls: [{ id: "a", name: "weather", arguments: "{}" }] },
+          { role: "tool", toolCallId: "a", content: [{ type: "text", text: "21 °C" }] },
+          { role: "tool", toolCallId: "b", content: [{ type: "text", text: "sunny" }] }
+        ]
+      })
+      const { text, toolCalls } = yield* double.chat(call)
+      assert.deepStrictEqual([text, toolCalls], ["The tool answered: 21 °C sunny", []])
+    })
+  )
+
+  it.effect("are JSON where that is asked", () =>
+    Effect.gen(function* () {
+      const schema = weather.parameters
+      const bySchema = yield* double.chat(
+        talk({ format: { type: "json_schema", name: "n", schema, strict: undefined } })
+      )
+      assert.deepStrictEqual(JSON.parse(bySchema.text), { city: "sample city" })
+      const free = yield* double.chat(talk({ format: { type: "json_object" } }))
+      assert.property(JSON.parse(free.text), "answer")
+    })
+  )
+
+  it.effect("stop at the cap", () =>
+    Effect.gen(function* () {
+      const cut = yield* double.chat(steered("text=h%C3%A9%C3%A9%C3%A9%C3%A9", { maxOutputTokens: 1 }))
+      assert.deepStrictEqual([cut.text, cut.finish, cut.usage?.output], ["hé", "length", 1])
+      const thought = yield* double.chat(steered("reasoning_tokens=99", { maxOutputTokens: 10 }))
+      assert.deepStrictEqual([thought.text, thought.finish], ["", "length"])
+      assert.deepInclude(thought.usage, { output: 10, reasoning: 10 })
+      const tool = yield* double.chat({ ...talk({ tools: [weather] }), maxOutputTokens: 1 })
+      assert.deepStrictEqual([tool.toolCalls[0]?.arguments, tool.finish], ['{"ci', "length"])
+    })
+  )
+
+  it.effect("are as long as steered, with the parts steered", () =>
+    Effect.gen(function* () {
+      const output = yield* double.chat(steered("output_tokens=500,reasoning_tokens=100,cached_tokens=1"))
+      assert.deepStrictEqual([output.text.length, output.finish], [1_600, "stop"])
+      assert.deepStrictEqual(output.usage, { input: 1, cached: 1, cacheWrite: 0, output: 500, reasoning: 100 })
+      assert.notStrictEqual(output.reasoning, "")
+      const hidden = candidate("up", { model: { hiddenReasoning: true } })
+      assert.strictEqual((yield* double.chat(steered("reasoning_tokens=1", { candidate: hidden }))).reasoning, "")
+    })
+  )
+
+  it.effect("report wrongly, or nothing, when steered so", () =>
+    Effect.gen(function* () {
+      const honest = (yield* double.chat(chatCall())).usage ?? noTokens
+      const wrong = (yield* double.chat(steered("fault=wrong_usage"))).usage
+      assert.deepInclude(wrong, { input: honest.input * 10, output: honest.output * 10 })
+      const silent = steered("fault=no_usage")
+      assert.isUndefined((yield* double.chat(silent)).usage)
+      assert.isUndefined((yield* folded(silent)).usage)
+    })
+  )
+
+  const tiered: TokenPrice = {
+    unit: "token",
+    perRequest: 1_234_567n,
+    tiers: [price.tiers[0], { abovePromptTokens: 50, rates: { ...price.tiers[0].rates, output: 33_333_333n } }]
+  }
+  const freeOutput: TokenPrice = {
+    ...price,
+    tiers: [{ abovePromptTokens: 0, rates: { ...price.tiers[0].rates, output: 0n } }]
+  }
+  for (const [name, given] of [
+    ["a plain price", price],
+    ["tiers and a fee", tiered],
+    ["free output", freeOutput]
+  ] as const) {
+    it.effect(`spend what is held, and less than one token more, at ${name}`, () =>
+      Effect.gen(function* () {
+        for (const held of [maximumCost(given, 100, 1_000), maximumCost(given, 100, 0) + 1n, 987_654_321n]) {
+          const call = steered("usage=held", { candidate: candidate("up", { price: given }), held })
+          const usage = (yield* double.chat(call)).usage ?? noTokens
+          const cost = tokenCost(given, usage)
+          assert.isTrue(cost >= held)
+          const one = usage.output > 0 ? { ...usage, output: usage.output - 1 } : { ...usage, input: usage.input - 1 }
+          assert.isTrue(tokenCost(given, one) < held)
+          if (given !== freeOutput) {
+            assert.strictEqual(usage.input, 100)
+            assert.isAtLeast(usage.output, outputWithin(given, 100, held))
+          }
+        }
+      })
+    )
+  }
+})
+
+describe("the sandbox's faults", () => {
+  it.effect("come at once, whole and streamed", () =>
+    Effect.gen(function* () {
+      for (const [fault, expected] of [
+        ["rate_limit", { _tag: "RateLimited", retryAfterSeconds: 1 }],
+        ["error", { _tag: "ServerError", status: 500, detail: "a simulated server error" }],
+        ["malformed", { _tag: "Malformed", detail: "a simulated answer that is not JSON" }]
+      ] as const) {
+        const call = steered(`fault=${fault}`)
+        assert.deepStrictEqual(yield* faultOf(double.chat(call)), expected)
+        assert.deepStrictEqual(yield* faultOf(batches(call)), expected)
+      }
+    })
+  )
+
+  it.effect("an empty answer stops without a word", () =>
+    Effect.gen(function* () {
+      const output = yield* double.chat(steered("fault=empty"))
+      assert.deepStrictEqual([output.text, output.finish, output.usage?.output], ["", "stop", 0])
+      assert.lengthOf(yield* batches(steered("fault=empty")), 1)
+    })
+  )
+
+  it.effect("a break comes after its chunks", () =>
+    Effect.gen(function* () {
+      for (const [after, chunks] of [
+        ["", 1],
+        [",after=0", 0],
+        [",after=3", 3],
+        [",after=999", 3]
+      ] as const) {
+        const text = after === ",after=999" ? ",text=a%20b%20c" : ""
+        const seen: Array<unknown> = []
+        const fault = yield* double.chatStream(steered(`fault=break${after}${text}`)).pipe(
+          Effect.flatMap((source) =>
+            Effect.forever(Effect.tap(source.next, (events) => Effect.sync(() => seen.push(events))))
+          ),
+          Effect.scoped,
+          faultOf
+        )
+        assert.strictEqual(fault._tag, "Broken")
+        assert.lengthOf(seen, chunks)
+      }
+      assert.strictEqual((yield* faultOf(double.chat(steered("fault=break"))))._tag, "Broken")
+    })
+  )
+
+  const stalls = [
+    ["fault=stall,after=0", { ...clocks, firstTokenMs: 1_000 }, "first_token", 1_000],
+    ["fault=stall", { ...clocks, idleMs: 2_000 }, "idle", 2_000],
+    ["fault=stall,after=2", { ...clocks, totalMs: 3_000 }, "total", 3_000],
+    ["latency_ms=600,fault=error", { ...clocks, firstTokenMs: 500 }, "first_token", 500]
+  ] as const
+  for (const [steering, given, name, ms] of stalls) {
+    it.effect(`${steering} keeps silent until the ${name} clock strikes`, () =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(faultOf(batches(steered(steering, { clocks: given }))))
+        yield* TestClock.adjust(ms - 1)
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust(1)
+        assert.deepStrictEqual(yield* Fiber.join(fiber), { _tag: "TimedOut", clock: name })
+      })
+    )
+  }
+
+  it.effect("a whole answer has only the total clock", () =>
+    Effect.gen(function* () {
+      const call = steered("fault=stall,after=0", { clocks: { ...clocks, firstTokenMs: 1, idleMs: 1, totalMs: 5_000 } })
+      const fiber = yield* Effect.forkChild(faultOf(double.chat(call)))
+      yield* TestClock.adjust(4_999)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { _tag: "TimedOut", clock: "total" })
+    })
+  )
+
+  it.effect("slowness is two seconds to the first token, or what is steered", () =>
+    Effect.gen(function* () {
+      for (const [steering, ms] of [
+        ["fault=slow,text=a", 2_000],
+        ["fault=slow,latency_ms=70,text=a", 70],
+        ["latency_ms=70,chunk_ms=10,text=a%20b%20c", 90]
+      ] as const) {
+        for (const answer of [folded(steered(steering)), double.chat(steered(steering))]) {
+          const fiber = yield* Effect.forkChild(answer)
+          yield* TestClock.adjust(ms - 1)
+          assert.isUndefined(fiber.pollUnsafe())
+          yield* TestClock.adjust(1)
+          assert.strictEqual((yield* Fiber.join(fiber)).finish, "stop")
+        }
+      }
+    })
+  )
+
+  it.effect("are those of the named provider alone; the answer steered is everyone's", () =>
+    Effect.gen(function* () {
+      const call = steered("fault=error,provider=other,latency_ms=50,usage=held,text=mine")
+      const output = yield* double.chat(call)
+      assert.deepStrictEqual([output.text, output.usage?.output], ["mine", 1])
+      assert.strictEqual((yield* faultOf(double.chat(steered("fault=error,provider=up"))))._tag, "ServerError")
+    })
+  )
+
+  it.effect("a header that makes no sense is refused", () =>
+    Effect.gen(function* () {
+      assert.deepInclude(yield* faultOf(double.chat(steered("fault=no"))), { _tag: "Refused", status: 400 })
+    })
+  )
+})

@@ -1,0 +1,72 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+import { prepareDataDirectory } from "../../src/platform/DataDirectory.ts"
+import { startPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { migrate } from "../../src/platform/Migrations.ts"
+import { migrations } from "../../src/platform/MigrationsSql.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A database of the run's PostgreSQL whose user may create others. */
+    readonly serverUrl: string
+    /** A migrated database that nobody connects to, to be copied. */
+    readonly templateDatabase: string
+  }
+}
+
+/** The same server with another database. */
+const withDatabase = (url: string, database: string) => {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.toString()
+}
+
+/** One server for the run, with nothing durable about it. TEST_DATABASE_URL names another to run the tests against. */
+const server = Effect.gen(function* () {
+  const given = process.env["TEST_DATABASE_URL"]
+  if (given !== undefined && given !== "") return given
+  const directory = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-test-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  )
+  const dataDirectory = yield* prepareDataDirectory({ directory, explicit: true, embedded: true })
+  const { url } = yield* startPostgres({
+    dataDirectory,
+    settings: ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200"]
+  })
+  return Redacted.value(url)
+})
+
+const template = Effect.fn("template")(function* (serverUrl: string) {
+  const name = `tollgate_template_${process.pid}`
+  const sql = yield* PgClient.make({ url: Redacted.make(serverUrl), maxConnections: 1 })
+  yield* sql`DROP DATABASE IF EXISTS ${sql(name)}`
+  yield* Effect.acquireRelease(sql`CREATE DATABASE ${sql(name)}`, () =>
+    Effect.ignore(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`)
+  )
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const database = yield* PgClient.make({ url: Redacted.make(withDatabase(serverUrl, name)), maxConnections: 1 })
+      yield* Effect.provideService(migrate(migrations), SqlClient.SqlClient, database)
+    })
+  )
+  return name
+})
+
+export const setup = async (project: TestProject) => {
+  const scope = Scope.makeUnsafe()
+  const prepare = Effect.gen(function* () {
+    const serverUrl = yield* server
+    return { serverUrl, templateDatabase: yield* template(serverUrl) }
+  })
+  const ready = await Effect.runPromise(prepare.pipe(Scope.provide(scope), Effect.provide(Reactivity.layer)))
+  project.provide("serverUrl", ready.serverUrl)
+  project.provide("templateDatabase", ready.templateDatabase)
+  return () => Effect.runPromise(Scope.close(scope, Exit.void))
+}
