@@ -51,7 +51,7 @@ const decodeRequest = (
   Result.gen(function* () {
     const decoded = yield* decodeChat(body)
     const chain = yield* parseChain(decoded.model, decoded.models)
-    const path = request.originalUrl.split("?", 1)[0] ?? ""
+    const path = request.url.split("?", 1)[0] ?? ""
     const claim = yield* claimOf(request.headers["idempotency-key"], request.method, path, body)
     const steering = yield* steeringOf(request.headers["x-svc-sandbox"], sandbox)
     const chat: ChatRequest = {

@@ -93,7 +93,7 @@ const Edge = HttpRouter.middleware(
           "x-request-id": exchange.requestId,
           ...limitHeaders(verdict),
           ...sandbox,
-          ...(isApi(request.originalUrl) ? cors : {})
+          ...(isApi(request.url) ? cors : {})
         })
       )
     }
@@ -112,7 +112,7 @@ const Edge = HttpRouter.middleware(
             ),
           verdict: undefined
         }
-        if (isApi(request.originalUrl) && isPreflight(request)) return yield* finish(request, exchange, preflight)
+        if (isApi(request.url) && isPreflight(request)) return yield* finish(request, exchange, preflight)
         const response = yield* app.pipe(
           Effect.provideService(Exchange, exchange),
           Effect.catchCause((cause) => {
@@ -147,7 +147,7 @@ const Fallbacks = HttpRouter.use((router) =>
     yield* router.add(
       "*",
       "*",
-      refuse((request) => failure({ _tag: "UnknownRoute", method: request.method, path: pathOf(request.originalUrl) }))
+      refuse((request) => failure({ _tag: "UnknownRoute", method: request.method, path: pathOf(request.url) }))
     )
     const methodsByPath = new Map<string, Set<string>>()
     for (const group of Object.values(Api.groups)) {

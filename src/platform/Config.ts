@@ -113,7 +113,7 @@ const oneOf =
     words.find((word) => word === text.toLowerCase())
 
 const port = (name: string, fallback: number) =>
-  readOr(name, fallback, "a port, a whole number from 1 to 65535", wholeNumber(1, 65_535))
+  readOr(name, fallback, "a port, a whole number from 0 (any free one) to 65535", wholeNumber(0, 65_535))
 
 const host = (name: string, fallback: string) =>
   readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))

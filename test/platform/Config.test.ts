@@ -8,8 +8,8 @@ const decode = (variables: Record<string, string>) =>
 
 /** Texts that are not allowed, and words of the message that say what is. */
 const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<string>, allowed: string]> = [
-  ["PORT", ["0", "65536", "80.5", "-1", "http", "0x50", "1e3"], "a whole number from 1 to 65535"],
-  ["OPS_PORT", ["0", "metrics"], "a whole number from 1 to 65535"],
+  ["PORT", ["65536", "80.5", "-1", "http", "0x50", "1e3"], "a whole number from 0 (any free one) to 65535"],
+  ["OPS_PORT", ["65537", "metrics"], "a whole number from 0 (any free one) to 65535"],
   ["HOST", ["two words", "http://host"], "a host name or an IP address"],
   ["OPS_HOST", ["a/b"], "a host name or an IP address"],
   ["DATABASE_URL", ["localhost", "mysql://localhost/db", "postgres://"], "postgres://user:password@host:5432/name"],

@@ -1,0 +1,84 @@
+/** The whole service, on a database of its own and a free port, with an account to call it as. */
+import { Effect, Layer, Logger } from "effect"
+import { HttpServer } from "effect/http"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { layer as app } from "../../src/App.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Customers } from "../../src/billing/Customers.ts"
+import { NANO_PER_USD } from "../../src/domain/Money.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { Config } from "../../src/platform/Config.ts"
+import { freshDatabase } from "./Database.ts"
+
+const actor = { type: "operator", id: "test" } as const
+
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-test-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** Starts a service in this process, in sandbox mode unless told; `env` adds to its settings. It ends with the scope. */
+export const startService = (env: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const databaseUrl = env["DATABASE_URL"] ?? (yield* freshDatabase("service"))
+    const settings = Config.layerFrom({
+      PORT: "0",
+      HOST: "127.0.0.1",
+      SANDBOX: "on",
+      RATE_LIMIT_SCALE: "1000",
+      DATA_DIR: yield* temporaryDirectory,
+      LOG_LEVEL: "None",
+      ...env,
+      DATABASE_URL: databaseUrl
+    })
+    const context = yield* Layer.build(app.pipe(Layer.provideMerge(settings), Layer.provide(Logger.layer([]))))
+    return yield* Effect.gen(function* () {
+      const { address } = yield* HttpServer.HttpServer
+      const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
+      const customers = yield* Customers
+      const ledger = yield* Ledger
+      const keys = yield* Keys
+      let accounts = 0
+      return {
+        origin,
+        /** The base URL of the API. */
+        api: `${origin}/api/v1`,
+        databaseUrl,
+        customers,
+        ledger,
+        keys,
+        /** A new account with so many dollars. */
+        account: (usd = 100) =>
+          customers.open(`caller-${accounts++}@example.com`, BigInt(Math.round(usd * Number(NANO_PER_USD))), actor),
+        /** An account's balance in nano-USD. */
+        balance: (accountId: string) => Effect.map(ledger.balance(accountId), (balance) => balance!)
+      }
+    }).pipe(Effect.provide(context))
+  })
+
+export type Service = Effect.Success<ReturnType<typeof startService>>
+
+/** A POST of a JSON body as this key. */
+export const post = (
+  url: string,
+  key: string,
+  body: unknown,
+  headers: Record<string, string> = {}
+): Effect.Effect<Response> =>
+  Effect.promise(() =>
+    fetch(url, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body)
+    })
+  )
+
+/** A GET as this key. */
+export const get = (url: string, key: string): Effect.Effect<Response> =>
+  Effect.promise(() => fetch(url, { headers: { authorization: `Bearer ${key}` } }))
+
+/** The JSON of a response, for a test that looks into it. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export const json = (response: Response): Effect.Effect<any> => Effect.promise(() => response.json())
