@@ -1,20 +1,20 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
 import { RequestId } from "../Ids.ts"
+import { operation } from "../Operation.ts"
 import { RequestList, RequestListQuery, RequestReceipt } from "./Requests.ts"
 
 /** Receipts of the account's paid requests. */
 export class RequestsGroup extends HttpApiGroup.make("requests")
   .add(
-    HttpApiEndpoint.get("listRequests", "/requests", { query: RequestListQuery, success: RequestList }).annotate(
-      OpenApi.Summary,
-      "List receipts, newest first"
+    HttpApiEndpoint.get("listRequests", "/requests", { query: RequestListQuery, success: RequestList }).annotateMerge(
+      operation("requests.list", "List receipts, newest first", { limit: "default", charge: "free" })
     ),
     HttpApiEndpoint.get("getRequest", "/requests/:request_id", {
       params: { request_id: RequestId },
       success: RequestReceipt,
       error: NotFoundError
-    }).annotate(OpenApi.Summary, "Retrieve a receipt")
+    }).annotateMerge(operation("requests.get", "Retrieve a receipt", { limit: "default", charge: "free" }))
   )
   .middleware(InferenceAccess) {}

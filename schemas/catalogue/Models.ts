@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Count, sized, Usd } from "../Bounds.ts"
 import { NotFoundError } from "../Errors.ts"
+import { operation } from "../Operation.ts"
 
 const ModelId = Schema.String.check(...sized(1, 160, "characters"))
 
@@ -150,12 +151,14 @@ export type ModelQuery = typeof ModelQuery.Type
 
 /** The catalogue. Free, and open to everyone. */
 export class ModelsGroup extends HttpApiGroup.make("models").add(
-  HttpApiEndpoint.get("list", "/models", { query: modelQuery, success: ModelList }),
+  HttpApiEndpoint.get("list", "/models", { query: modelQuery, success: ModelList }).annotateMerge(
+    operation("models.list", "List models", { limit: "default", charge: "free" })
+  ),
   HttpApiEndpoint.get("get", "/models/:id", {
     params: { id: ModelId },
     success: ModelDetail,
     error: NotFoundError
-  }),
+  }).annotateMerge(operation("models.get", "Retrieve a model", { limit: "default", charge: "free" })),
   /** The same for an id with a slash that the caller did not escape. */
   HttpApiEndpoint.get("getNamespaced", "/models/:namespace/:name", {
     params: { namespace: ModelId, name: ModelId },

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import {
   ConflictError,
@@ -9,6 +9,7 @@ import {
   TimeoutError,
   UpstreamError
 } from "../Errors.ts"
+import { operation } from "../Operation.ts"
 import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
 import { CostEstimate, EstimateRequest } from "./Estimate.ts"
 
@@ -39,11 +40,13 @@ export class ChatGroup extends HttpApiGroup.make("chat")
       payload: ChatCompletionRequest,
       success: [ChatCompletion, HttpApiSchema.StreamSse({ events: StreamFrame })],
       error: paidErrors
-    }).annotate(OpenApi.Summary, "Create a chat completion"),
+    }).annotateMerge(operation("chat.completions", "Create a chat completion", { limit: "default", charge: "tokens" })),
     HttpApiEndpoint.post("estimate", "/estimate", {
       payload: EstimateRequest,
       success: CostEstimate,
       error: NotFoundError
-    }).annotate(OpenApi.Summary, "Estimate the cost of a chat call")
+    }).annotateMerge(
+      operation("estimate", "Estimate the cost of a chat call", { limit: "default", charge: "free", safe: true })
+    )
   )
   .middleware(InferenceAccess) {}

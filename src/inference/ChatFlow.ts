@@ -59,8 +59,9 @@ export const mayKeep = (admitted: Admitted, output: Output): boolean =>
   admitted.plan.policy.dataPolicy !== "zero_retention" &&
   output.text.length + output.reasoning.length + JSON.stringify(output.toolCalls).length <= MAX_KEPT_BYTES
 
-/** The failure of a request nobody served. What providers said goes to the log alone. */
-export const failureOfPool = (error: PoolError): Failure => failure(error.reason, error.failures)
+/** The failure of a request nobody served. What providers said goes to the log alone, and nowhere where nothing may be kept. */
+export const failureOfPool = (admitted: Admitted, error: PoolError): Failure =>
+  admitted.plan.policy.dataPolicy === "zero_retention" ? failure(error.reason) : failure(error.reason, error.failures)
 
 const finishOf = (output: Output) => output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop")
 
@@ -113,5 +114,5 @@ export const carryOutChat = (
     const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
     const error = outcome._tag === "Nothing" ? outcome.error : undefined
     yield* close(options, admitted, carried, () => (error === undefined ? null : keepRefusal(error)))
-    return yield* Effect.failCause(Cause.map(exit.cause, failureOfPool))
+    return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
   }).pipe(Effect.uninterruptible)

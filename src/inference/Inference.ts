@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Result, Stream } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Result, Stream } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -12,7 +12,7 @@ import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
 import { carryOutChat, type Running } from "./ChatFlow.ts"
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
-import { admit, type Admitted, type MeteredOptions } from "./Metered.ts"
+import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
 import { replay } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
@@ -93,7 +93,11 @@ export class Inference extends Context.Service<
             const { estimate, plan } = yield* Effect.fromResult(prepare(request))
             while (true) {
               const admitted = yield* admit(metered, request, plan, estimate)
-              if (!("claimedBy" in admitted)) return yield* carry(admitted)
+              if (!("claimedBy" in admitted)) {
+                return yield* carry(admitted).pipe(
+                  Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void))
+                )
+              }
               const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))
               if (answer !== undefined) return again(answer)
             }
@@ -128,8 +132,7 @@ export class Inference extends Context.Service<
             const fiber = yield* FiberSet.run(fibers, work)
             const leave = Effect.suspend(() => {
               if (pipe.ended) return Effect.void
-              pipe.leave()
-              return Effect.asVoid(hangUp(fiber, running))
+              return Effect.asVoid(Effect.andThen(pipe.leave, hangUp(fiber, running)))
             })
             const stream = yield* Deferred.await(opened).pipe(Effect.onInterrupt(() => leave))
             return { ...stream, items: Stream.ensuring(stream.items, leave) }

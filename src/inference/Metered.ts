@@ -129,7 +129,14 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
   attempts: carried.attempts
 })
 
-const errorOf = (outcome: Outcome): Reason | null => (outcome._tag === "Whole" ? null : (outcome.error ?? null))
+/** Why it failed, for the receipt. A provider's own words may quote the request, so they are not kept where nothing may be. */
+const errorOf = ({ plan }: Admitted, outcome: Outcome): Reason | null => {
+  const error = outcome._tag === "Whole" ? undefined : outcome.error
+  if (error?._tag === "ProviderRefused" && plan.policy.dataPolicy === "zero_retention") {
+    return { ...error, detail: "its words are not kept" }
+  }
+  return error ?? null
+}
 
 /**
  * Ends a hold: settles what was delivered, or releases it. `keep` makes what a repeat under the same idempotency key is to be
@@ -149,7 +156,7 @@ export const close = (
     basis: settlement.basis,
     routing: summaryOf(routingOf(admitted, carried)),
     finishReason: carried.outcome._tag === "Whole" ? carried.outcome.finish : null,
-    error: errorOf(carried.outcome),
+    error: errorOf(admitted, carried.outcome),
     holdMs: admitted.holdMs,
     firstTokenMs: carried.firstTokenMs,
     totalMs: performance.now() - request.arrivedAt,
@@ -177,3 +184,22 @@ export const close = (
     posted: result._tag === "Closed" ? result.posted : undefined
   }))
 }
+
+/** Ends a hold after a fault of ours, whatever it was: nothing is charged. A request that is ended already stays as it is. */
+export const abandon = ({ ledger }: MeteredOptions, admitted: Admitted): Effect.Effect<void> =>
+  Effect.ignore(
+    ledger.commit({
+      _tag: "Close",
+      requestId: admitted.request.requestId,
+      accountId: admitted.request.principal.accountId,
+      budgets: admitted.budgets,
+      settle: undefined,
+      onlyIfExpired: false,
+      status: "failed",
+      keepClaim: false,
+      resolvedModel: null,
+      provider: null,
+      closed: { error: { _tag: "InternalError" } },
+      answer: null
+    })
+  )

@@ -57,8 +57,12 @@ export class Pipe {
     return this.#left
   }
 
-  leave(): void {
-    this.#left = true
+  /** The reader goes: what waits for room is let go, what would come is not taken. */
+  get leave(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#left = true
+      return Effect.asVoid(Queue.shutdown(this.queue))
+    })
   }
 
   /** Whether the last piece has been written. */
@@ -82,7 +86,7 @@ export class Pipe {
     return Effect.suspend(() => {
       this.#wroteAt = performance.now()
       if (this.#left || Queue.offerUnsafe(this.queue, item)) return Effect.void
-      return Queue.offer(this.queue, item).pipe(
+      return Effect.interruptible(Queue.offer(this.queue, item)).pipe(
         Effect.timeoutOption(READER_PATIENCE),
         Effect.map((taken) => {
           if (taken._tag === "None") this.#left = true
@@ -259,7 +263,11 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
     const carried = carriedOf(flow, delivery, exit)
     const last = yield* Effect.exit(ending(flow, delivery, carried))
     if (delivery.served === undefined) {
-      const cause = Exit.isFailure(last) ? last.cause : Exit.isFailure(exit) ? failuresOf(exit.cause) : Cause.empty
+      const cause = Exit.isFailure(last)
+        ? last.cause
+        : Exit.isFailure(exit)
+          ? failuresOf(exit.cause, admitted)
+          : Cause.empty
       return yield* Effect.asVoid(Deferred.failCause(opened, cause))
     }
     const item: StreamItem = Exit.isSuccess(last)
@@ -268,7 +276,7 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
     yield* pipe.end(item)
   }).pipe(Effect.uninterruptible)
 
-const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>): Cause.Cause<Failure> =>
+const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: Admitted): Cause.Cause<Failure> =>
   Cause.map(cause, (error) =>
-    error._tag === "PoolError" ? failureOfPool(error) : failure({ _tag: "InternalError" }, error)
+    error._tag === "PoolError" ? failureOfPool(admitted, error) : failure({ _tag: "InternalError" }, error)
   )

@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { frames, hangUpAfter, lastFrame, textOf } from "../support/Streams.ts"
+
+const ask = (more: object = {}) => ({
+  model: "gpt-4o-mini",
+  messages: [{ role: "user", content: "Only once, please" }],
+  ...more
+})
+
+const chat = (
+  service: Service,
+  key: string,
+  body: object,
+  idempotencyKey: string,
+  headers: Record<string, string> = {}
+) => post(`${service.api}/chat/completions`, key, body, { "idempotency-key": idempotencyKey, ...headers })
+
+const errorOf = (response: Response) => Effect.map(json(response), (body) => [response.status, body.error.code])
+
+const endedStatus = (service: Service, key: string, id: string): Effect.Effect<string> =>
+  Effect.flatMap(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), ({ status }) =>
+    status === "open" ? endedStatus(service, key, id) : Effect.succeed(status)
+  )
+
+describe("idempotency", () => {
+  it.live("replays a finished answer to the letter, and charges once", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const first = yield* chat(service, inferenceKey, ask(), "order-1")
+      const again = yield* chat(service, inferenceKey, ask(), '"order-1"')
+      const { posted } = yield* service.balance(account.id)
+      assert.strictEqual(first.headers.get("idempotency-replayed"), null)
+      assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+      assert.notStrictEqual(first.headers.get("x-request-id"), again.headers.get("x-request-id"))
+      const [answer, replayed] = [yield* json(first), yield* json(again)]
+      assert.deepStrictEqual(replayed, answer)
+      assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+      const members = yield* chat(service, inferenceKey, { messages: ask().messages, model: "gpt-4o-mini" }, "order-1")
+      assert.deepStrictEqual(yield* json(members), answer)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("replays a stream with the same content, usage and finish", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const tools = [{ type: "function", function: { name: "look_up", parameters: { type: "object" } } }]
+      for (const body of [ask({ stream: true }), ask({ stream: true, tools })]) {
+        const key = JSON.stringify(body).length.toString()
+        const first = yield* frames(yield* chat(service, inferenceKey, body, key))
+        const { posted } = yield* service.balance(account.id)
+        const response = yield* chat(service, inferenceKey, body, key)
+        const again = yield* frames(response)
+        assert.strictEqual(response.headers.get("idempotency-replayed"), "true")
+        assert.strictEqual(textOf(again), textOf(first))
+        assert.strictEqual(again[0].id, first[0].id)
+        const { created: _first, ...last } = lastFrame(first)
+        const { created: _again, ...lastAgain } = lastFrame(again)
+        assert.deepStrictEqual(lastAgain, last)
+        assert.strictEqual((yield* service.balance(account.id)).posted, posted)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("runs one of many concurrent tries, and tells the others to wait", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const responses = yield* Effect.forEach(
+        Array.from({ length: 20 }),
+        () => chat(service, inferenceKey, ask(), "race", { "x-svc-sandbox": "latency_ms=150" }),
+        { concurrency: "unbounded" }
+      )
+      const served = responses.filter((response) => response.status === 200)
+      const waiting = responses.filter((response) => response.status === 409)
+      assert.strictEqual(served.length + waiting.length, 20)
+      assert.isAtLeast(served.length, 1)
+      assert.deepStrictEqual(
+        served.filter((response) => response.headers.get("idempotency-replayed") === null).length,
+        1
+      )
+      for (const response of waiting) {
+        assert.strictEqual(response.headers.get("retry-after"), "1")
+        assert.strictEqual(response.headers.get("x-should-retry"), "true")
+        assert.deepStrictEqual(yield* errorOf(response), [409, "idempotency_request_in_progress"])
+      }
+      const answer = yield* json(served[0]!)
+      const { posted } = yield* service.balance(account.id)
+      assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses another request under the same key, in another scope allows it", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const [one, two] = [yield* service.account(1), yield* service.account(1)]
+      assert.strictEqual((yield* chat(service, one.inferenceKey, ask(), "shared")).status, 200)
+      const other = yield* chat(service, one.inferenceKey, ask({ temperature: 0.5 }), "shared")
+      assert.deepStrictEqual(yield* errorOf(other), [422, "idempotency_key_reused"])
+      const streamed = yield* chat(service, one.inferenceKey, ask({ stream: true }), "shared")
+      assert.deepStrictEqual(yield* errorOf(streamed), [422, "idempotency_key_reused"])
+      const foreign = yield* chat(service, two.inferenceKey, ask({ temperature: 0.5 }), "shared")
+      assert.strictEqual(foreign.headers.get("idempotency-replayed"), null)
+      assert.strictEqual(foreign.status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("frees the key after a failure that charged nothing", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      const failed = yield* chat(service, inferenceKey, ask(), "again", { "x-svc-sandbox": "fault=error" })
+      assert.strictEqual(failed.status, 502)
+      const served = yield* chat(service, inferenceKey, ask(), "again")
+      assert.deepStrictEqual([served.status, served.headers.get("idempotency-replayed")], [200, null])
+      const poor = yield* service.account(0)
+      assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(), "later")).status, 402)
+      yield* service.customers.topUp(poor.account, 1_000_000_000n)
+      assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(), "later")).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps no answer of a stream that was cut off, or under zero retention, and says so", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      const url = `${service.api}/chat/completions`
+      const headers = { "idempotency-key": "cut", "x-svc-sandbox": "chunk_ms=15" }
+      const { requestId } = yield* hangUpAfter(url, inferenceKey, ask({ stream: true }), headers, 2)
+      assert.strictEqual(yield* endedStatus(service, inferenceKey, requestId), "cancelled")
+      const repeat = yield* chat(service, inferenceKey, ask({ stream: true }), "cut")
+      assert.strictEqual(repeat.headers.get("x-should-retry"), "false")
+      const body = yield* json(repeat)
+      assert.deepStrictEqual([body.error.code, body.request_id], ["idempotency_result_unavailable", requestId])
+
+      const silent = { model: "claude-sonnet-4-5", routing: { data_policy: "zero_retention" } }
+      const first = yield* chat(service, inferenceKey, ask(silent), "silent")
+      assert.strictEqual(first.status, 200)
+      const second = yield* chat(service, inferenceKey, ask(silent), "silent")
+      assert.deepStrictEqual(yield* errorOf(second), [409, "idempotency_result_unavailable"])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,195 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { frames, hangUpAfter, lastFrame, textOf } from "../support/Streams.ts"
+
+const ask = (content = "Tell me of the sea", more: object = {}) => ({
+  model: "gpt-4o-mini",
+  stream: true,
+  messages: [{ role: "user", content }],
+  ...more
+})
+
+const chat = (service: Service, key: string, body: object, headers: Record<string, string> = {}) =>
+  post(`${service.api}/chat/completions`, key, body, headers)
+
+const receipt = (service: Service, key: string, id: string) =>
+  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json)
+
+/** The receipt once its request has ended; asking again is the only waiting. */
+const endedReceipt = (service: Service, key: string, id: string): ReturnType<typeof receipt> =>
+  Effect.flatMap(receipt(service, key, id), (found) =>
+    found.status === "open" ? endedReceipt(service, key, id) : Effect.succeed(found)
+  )
+
+const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
+
+describe("streams", () => {
+  it.live("gives text, then finish, then usage and cost, then [DONE], settled as it says", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const response = yield* chat(service, inferenceKey, ask(), {
+        "x-svc-sandbox": "output_tokens=40,cached_tokens=2"
+      })
+      const all = yield* frames(response)
+      const last = lastFrame(all)
+      assert.strictEqual(all.at(-1), "[DONE]")
+      assert.include(textOf(all), "sandbox")
+      assert.strictEqual(last.choices[0].finish_reason, "stop")
+      assert.strictEqual(last.usage.prompt_tokens_details.cached_tokens, 2)
+      const found = yield* receipt(service, inferenceKey, last.request_id)
+      assert.strictEqual(found.status, "succeeded")
+      assert.strictEqual(found.cost_usd, last.cost_usd)
+      assert.strictEqual(found.usage.cached_tokens, 2)
+      assert.strictEqual(found.usage.input_tokens + 2, last.usage.prompt_tokens)
+      const { held, posted } = yield* service.balance(account.id)
+      assert.strictEqual(held, 0n)
+      assert.strictEqual(nano(10) - posted, nano(last.cost_usd))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("settles what was delivered when the caller hangs up, at every chunk", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const costs: Array<bigint> = []
+      for (const count of [1, 2, 3, 5, 8]) {
+        const steering = {
+          "x-svc-sandbox": "chunk_ms=15,text=one%20two%20three%20four%20five%20six%20seven%20eight%20nine%20ten"
+        }
+        const { requestId, seen } = yield* hangUpAfter(
+          `${service.api}/chat/completions`,
+          inferenceKey,
+          ask(),
+          steering,
+          count
+        )
+        const found = yield* endedReceipt(service, inferenceKey, requestId)
+        assert.strictEqual(found.status, "cancelled")
+        assert.strictEqual(found.usage_basis, "counted")
+        assert.isAtLeast(found.usage.output_tokens, seen.trim().split(" ").length)
+        costs.push(nano(found.cost_usd))
+      }
+      assert.isTrue(costs.every((cost) => cost > 0n))
+      const { held, posted } = yield* service.balance(account.id)
+      assert.strictEqual(held, 0n)
+      assert.strictEqual(
+        nano(10) - posted,
+        costs.reduce((a, b) => a + b, 0n)
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends a stream that breaks with an error frame and charges what was delivered", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const response = yield* chat(service, inferenceKey, ask(), { "x-svc-sandbox": "fault=break,after=3" })
+      const all = yield* frames(response)
+      const error = all.at(-2)
+      assert.strictEqual(all.at(-1), "[DONE]")
+      assert.strictEqual(error.error.code, "upstream_error")
+      assert.strictEqual(error.choices[0].finish_reason, "error")
+      const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+      assert.strictEqual(found.status, "failed")
+      assert.strictEqual(found.error.code, "upstream_error")
+      assert.isAbove(found.cost_usd, 0)
+      assert.strictEqual(nano(10) - (yield* service.balance(account.id)).posted, nano(found.cost_usd))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("falls over to the next provider before the first content, and charges only who served", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      for (const fault of ["error", "rate_limit", "empty", "malformed", "break,after=0"]) {
+        const response = yield* chat(service, inferenceKey, ask(), {
+          "x-svc-sandbox": `provider=openai,fault=${fault}`
+        })
+        const last = lastFrame(yield* frames(response))
+        assert.strictEqual(response.status, 200)
+        assert.notStrictEqual(last.provider, "openai")
+        assert.deepStrictEqual(
+          last.routing.provider_attempts.map((attempt: { outcome: string }) => attempt.outcome),
+          ["failed_over", "served"]
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("answers a plain error and charges nothing when nobody gives content", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const cases = [
+        { steering: "fault=error", status: 502, code: "upstream_error" },
+        { steering: "fault=empty", status: 502, code: "empty_completion" },
+        { steering: "fault=malformed", status: 502, code: "upstream_error" },
+        { steering: "fault=stall,after=0", status: 504, code: "upstream_timeout" }
+      ]
+      for (const stream of [true, false]) {
+        for (const { code, status, steering } of cases) {
+          const clocks = { routing: { timeouts: { first_token_ms: 40, total_ms: 80 } } }
+          const response = yield* chat(service, inferenceKey, ask("Hello", { stream, ...clocks }), {
+            "x-svc-sandbox": steering
+          })
+          assert.strictEqual(response.status, status, steering)
+          assert.strictEqual((yield* json(response)).error.code, code)
+          const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+          assert.deepStrictEqual([found.status, found.cost_usd, found.error.code], ["failed", 0, code])
+        }
+      }
+      assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts what was delivered when no usage is reported, and bears what a wrong report adds", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      for (const stream of [true, false]) {
+        const silent = yield* chat(service, inferenceKey, ask("Hi", { stream }), { "x-svc-sandbox": "fault=no_usage" })
+        yield* Effect.promise(() => silent.text())
+        const counted = yield* endedReceipt(service, inferenceKey, silent.headers.get("x-request-id")!)
+        assert.strictEqual(counted.usage_basis, "counted")
+        assert.isAbove(counted.usage.output_tokens, 0)
+        const body = ask("Hi", { stream, max_tokens: 30 })
+        const wrong = yield* chat(service, inferenceKey, body, {
+          "x-svc-sandbox": "fault=wrong_usage,output_tokens=30"
+        })
+        yield* Effect.promise(() => wrong.text())
+        const clamped = yield* endedReceipt(service, inferenceKey, wrong.headers.get("x-request-id")!)
+        assert.strictEqual(clamped.settled_usd, clamped.held_usd)
+        assert.isAbove(clamped.absorbed_usd, 0)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("grows a rolling hold with the stream, and ends it with length where the balance ends", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const steering = { "x-svc-sandbox": "output_tokens=6000" }
+      const body = ask()
+      const rich = yield* service.account(1)
+      const all = yield* frames(yield* chat(service, rich.inferenceKey, body, steering))
+      assert.strictEqual(lastFrame(all).choices[0].finish_reason, "stop")
+      const whole = yield* receipt(service, rich.inferenceKey, lastFrame(all).request_id)
+      assert.isAbove(whole.usage.output_tokens, 4_096)
+
+      const poor = yield* service.account(0)
+      const { hold_usd } = yield* Effect.flatMap(
+        post(`${service.api}/estimate`, poor.inferenceKey, { ...body, stream: true }),
+        json
+      )
+      yield* service.customers.topUp(poor.account, nano(hold_usd))
+      const cut = yield* frames(yield* chat(service, poor.inferenceKey, body, steering))
+      const end = lastFrame(cut)
+      assert.strictEqual(end.choices[0].finish_reason, "length")
+      assert.isBelow(end.usage.completion_tokens, 400)
+      const { held, posted } = yield* service.balance(poor.account.id)
+      assert.strictEqual(held, 0n)
+      assert.strictEqual(nano(hold_usd) - posted, nano(end.cost_usd))
+    }).pipe(Effect.scoped)
+  )
+})

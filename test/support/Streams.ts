@@ -1,0 +1,56 @@
+import { Effect } from "effect"
+
+/** One `data:` frame of a chat stream, decoded; `[DONE]` as the string it is. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Frame = any
+
+const framesOf = (text: string): Array<Frame> =>
+  text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: "))
+    .map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))))
+
+/** All frames of a streamed response. */
+export const frames = (response: Response): Effect.Effect<Array<Frame>> =>
+  Effect.map(
+    Effect.promise(() => response.text()),
+    framesOf
+  )
+
+/** The text a stream's frames make. */
+export const textOf = (all: ReadonlyArray<Frame>): string =>
+  all
+    .filter((frame) => frame !== "[DONE]")
+    .map((frame) => frame.choices[0]?.delta?.content ?? "")
+    .join("")
+
+/** The frame that carries usage and cost. */
+export const lastFrame = (all: ReadonlyArray<Frame>): Frame =>
+  all.find((frame) => frame !== "[DONE]" && frame.usage !== undefined)
+
+/** Reads a stream until `count` content frames have come, and hangs up. */
+export const hangUpAfter = (
+  url: string,
+  key: string,
+  body: object,
+  headers: Record<string, string>,
+  count: number
+): Effect.Effect<{ readonly requestId: string; readonly seen: string }> =>
+  Effect.promise(async () => {
+    const controller = new AbortController()
+    const response = await fetch(url, {
+      method: "POST",
+      signal: controller.signal,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body)
+    })
+    const requestId = response.headers.get("x-request-id") ?? ""
+    let text = ""
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body!) {
+      text += decoder.decode(chunk, { stream: true })
+      if (framesOf(text.slice(0, text.lastIndexOf("\n\n") + 2)).length >= count) break
+    }
+    controller.abort()
+    return { requestId, seen: textOf(framesOf(text.slice(0, text.lastIndexOf("\n\n") + 2))) }
+  })
