@@ -33,8 +33,12 @@ const sqlState = (error: SqlError.SqlError): string => {
  */
 const passing = /^(53...|57P..|58...|25006)$/
 
-const isPassing = (error: SqlError.SqlError): boolean =>
-  error.isRetryable || error.reason._tag === "AuthenticationError" || passing.test(sqlState(error))
+/** Whether a fault lies with the database's reach or state and not with the statement; no connection is always that. */
+export const isPassing = (error: SqlError.SqlError): boolean =>
+  error.isRetryable ||
+  error.reason._tag === "AuthenticationError" ||
+  error.reason.operation === "connect" ||
+  passing.test(sqlState(error))
 
 /**
  * One line for the log. The server's message is in it where that can only name identifiers or addresses; its other

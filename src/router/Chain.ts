@@ -15,8 +15,8 @@ export const parseChain = (
 ): Result.Result<ReadonlyArray<string>, Failure> => {
   if (model === undefined && models === undefined) return Result.fail(invalid("model", "Missing key"))
   const chain = (model === undefined ? [] : model.split(",")).map((entry) => entry.trim())
+  for (const entry of models ?? []) if (!chain.includes(entry) || entry === "") chain.push(entry)
   if (chain.some((entry) => entry === "")) return broken("A fallback chain has no empty entries")
-  for (const entry of models ?? []) if (!chain.includes(entry)) chain.push(entry)
   if (chain.length > MAX_CHAIN) return broken(`A fallback chain has at most ${MAX_CHAIN} models`)
   const repeated = chain.find((entry, index) => chain.indexOf(entry) !== index)
   if (repeated !== undefined) return broken(`"${repeated}" stands twice in the fallback chain`)

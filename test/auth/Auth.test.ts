@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Auth } from "../../src/auth/Auth.ts"
+import { freshDatabase, layerUrl } from "../support/Database.ts"
+import { giveBack, takeAway } from "../support/Outage.ts"
+
+const actor = { type: "operator", id: "test" } as const
+const rooms = Auth.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Accounts.layer, Keys.layer)),
+  Layer.provideMerge(Audit.layer)
+)
+
+const paid = { kind: "inference", mayCache: true } as const
+const unpaid = { kind: "inference", mayCache: false } as const
+
+const scene = Effect.gen(function* () {
+  const url = yield* freshDatabase("auth")
+  const context = yield* Layer.build(rooms.pipe(Layer.provide(layerUrl(url))))
+  return yield* Effect.gen(function* () {
+    const auth = yield* Auth
+    const keys = yield* Keys
+    const account = yield* (yield* Accounts).create("auth@example.com", actor)
+    const create = (kind: "inference" | "management") =>
+      keys.create({ accountId: account.id, kind, name: kind, scopes: ["usage:read"], actor })
+    const reasonOf = (header: string | undefined, options: typeof paid | typeof unpaid = unpaid) =>
+      Effect.map(Effect.flip(auth.authenticate(header, options)), ({ reason }) => reason._tag)
+    return {
+      url,
+      auth,
+      keys,
+      account,
+      reasonOf,
+      inference: yield* create("inference"),
+      management: yield* create("management")
+    }
+  }).pipe(Effect.provide(context))
+})
+
+describe("Auth", () => {
+  it.live("tells a missing key, a bad one and one of the wrong kind apart", () =>
+    Effect.gen(function* () {
+      const { account, auth, inference, management, reasonOf } = yield* scene
+      const principal = yield* auth.authenticate(`Bearer ${inference.key}`, unpaid)
+      assert.deepInclude(principal, { accountId: account.id, keyId: inference.id, kind: "inference", limitScale: 1 })
+      assert.strictEqual((yield* auth.authenticate(`bearer   ${inference.key}`, paid)).keyId, inference.id)
+      assert.strictEqual(yield* reasonOf(undefined), "MissingApiKey")
+      assert.strictEqual(yield* reasonOf(""), "MissingApiKey")
+      const bad = ["Bearer", "Basic abc", inference.key, "Bearer svc_sk_short", `Bearer ${inference.key}x`]
+      for (const header of [...bad, `Bearer svc_sk_${"A".repeat(43)}`]) {
+        assert.strictEqual(yield* reasonOf(header), "InvalidApiKey", header)
+      }
+      assert.strictEqual(yield* reasonOf(`Bearer ${management.key}`), "WrongKeyKind")
+      assert.strictEqual(yield* reasonOf(`Bearer ${management.key}`, paid), "WrongKeyKind")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sees a revocation at once on unpaid operations, on paid ones when it is told to forget", () =>
+    Effect.gen(function* () {
+      const { auth, inference, keys, reasonOf } = yield* scene
+      const header = `Bearer ${inference.key}`
+      yield* auth.authenticate(header, paid)
+      yield* keys.revoke(inference.id, actor)
+      assert.strictEqual((yield* auth.authenticate(header, paid)).keyId, inference.id)
+      assert.strictEqual(yield* reasonOf(header, unpaid), "InvalidApiKey")
+      auth.forget(inference.id)
+      assert.strictEqual(yield* reasonOf(header, paid), "InvalidApiKey")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("calls a database that is away unavailable, never the key invalid", () =>
+    Effect.gen(function* () {
+      const { auth, inference, reasonOf, url } = yield* scene
+      const header = `Bearer ${inference.key}`
+      yield* takeAway(url)
+      assert.strictEqual(yield* reasonOf(header), "StoreUnavailable")
+      assert.strictEqual(yield* reasonOf(header, paid), "StoreUnavailable")
+      yield* giveBack(url)
+      assert.strictEqual((yield* auth.authenticate(header, unpaid)).keyId, inference.id)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { parseChain } from "../../src/router/Chain.ts"
+
+const chainOf = (model?: string, models?: ReadonlyArray<string>) => Result.getOrThrow(parseChain(model, models))
+const tagOf = (model?: string, models?: ReadonlyArray<string>) =>
+  Result.getOrThrow(Result.flip(parseChain(model, models))).reason._tag
+
+describe("parseChain", () => {
+  it("reads one id, a chain with blanks around its commas, and a list", () => {
+    assert.deepStrictEqual(chainOf("a"), ["a"])
+    assert.deepStrictEqual(chainOf("a, b ,c"), ["a", "b", "c"])
+    assert.deepStrictEqual(chainOf(undefined, ["x/y", "b"]), ["x/y", "b"])
+  })
+  it("puts what model names before the list, each once", () => {
+    assert.deepStrictEqual(chainOf("a", ["b", "a"]), ["a", "b"])
+  })
+  it("refuses a malformed chain", () => {
+    for (const chain of [
+      "",
+      "a,",
+      ",a",
+      "a,,b",
+      "a,b,a",
+      "@p,a",
+      Array.from({ length: 16 }, (_, i) => `m${i}`).join(",")
+    ]) {
+      assert.strictEqual(tagOf(chain), "InvalidFallbackChain", chain)
+    }
+    assert.strictEqual(tagOf(undefined, ["a", ""]), "InvalidFallbackChain")
+  })
+  it("misses the model, and finds no preset", () => {
+    assert.strictEqual(tagOf(), "ValidationError")
+    assert.strictEqual(tagOf("@mine"), "NotFound")
+  })
+})

@@ -1,0 +1,26 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { inject } from "vitest"
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
+const onServer = <A, E>(body: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
+  PgClient.make({ url: Redacted.make(inject("serverUrl")), maxConnections: 1 }).pipe(
+    Effect.flatMap(body),
+    Effect.scoped,
+    Effect.provide(Reactivity.layer)
+  )
+
+/** Makes one database unreachable: its connections are ended and new ones refused. */
+export const takeAway = (url: string) =>
+  onServer((sql) =>
+    Effect.andThen(
+      sql`ALTER DATABASE ${sql(nameOf(url))} ALLOW_CONNECTIONS false`,
+      sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${nameOf(url)}`
+    )
+  )
+
+/** Makes it reachable again. */
+export const giveBack = (url: string) =>
+  onServer((sql) => sql`ALTER DATABASE ${sql(nameOf(url))} ALLOW_CONNECTIONS true`)

@@ -1,0 +1,83 @@
+/** The contract in its published forms, derived from the schemas. */
+import { Context, Option } from "effect"
+import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { InferenceAccess } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
+
+/** An endpoint of the contract as its published line has it. */
+export interface PublishedOperation extends OperationFacts {
+  readonly id: string
+  readonly method: string
+  /** As OpenAPI writes it. */
+  readonly path: string
+  readonly credential: "inference key" | "none"
+  /** Whether and how a repeat does no more than the first: by itself, under an `Idempotency-Key`, or not. */
+  readonly idempotent: "safe" | "by key" | "no"
+}
+
+const document = OpenApi.fromApi(Api)
+
+const takesIdempotencyKey = (path: string, method: string): boolean =>
+  document.paths[path]?.[method.toLowerCase() as "post"]?.parameters.some(({ name }) => name === "idempotency-key") ===
+  true
+
+const published = (endpoint: HttpApiEndpoint.Top): PublishedOperation => {
+  const facts = Context.getOption(endpoint.annotations, Operation)
+  const id = Context.getOption(endpoint.annotations, OpenApi.Identifier)
+  if (Option.isNone(facts) || Option.isNone(id)) {
+    throw new Error(
+      `${endpoint.method} ${endpoint.path} has no facts; add .annotateMerge(operation(…)) to its endpoint`
+    )
+  }
+  const path = endpoint.path.replace(/:(\w+)/g, "{$1}")
+  const safe = endpoint.method === "GET" || facts.value.safe === true
+  return {
+    ...facts.value,
+    id: id.value,
+    method: endpoint.method,
+    path,
+    credential: [...endpoint.middlewares].some((middleware) => middleware.key === InferenceAccess.key)
+      ? "inference key"
+      : "none",
+    idempotent: safe ? "safe" : takesIdempotencyKey(path, endpoint.method) ? "by key" : "no"
+  }
+}
+
+/** Every operation that the contract shows, in its order. */
+export const operations: ReadonlyArray<PublishedOperation> = Object.values(Api.groups)
+  .flatMap((group) => Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>)
+  .filter((endpoint) => !Context.get(endpoint.annotations, OpenApi.Exclude))
+  .map(published)
+
+/** One line per operation, in columns. */
+export const operationsText = (): string => {
+  const rows = [
+    ["id", "method", "path", "credential", "scope", "limit", "charge", "idempotent"],
+    ...operations.map((one) => [
+      ...[one.id, one.method, one.path, one.credential, one.scope ?? "-", one.limit, one.charge, one.idempotent]
+    ])
+  ]
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd()
+  )
+  return `${lines.join("\n")}\n`
+}
+
+/** How a stream fails inside the framework is none of the contract's business. */
+const withoutInternals = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(withoutInternals)
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== "x-effect-stream")
+      .map(([name, member]) => [name, withoutInternals(member)])
+  )
+}
+
+/** The OpenAPI document, as published or as served, in its published form. */
+export const openApiText = (of: unknown = document): string => `${JSON.stringify(withoutInternals(of), null, 2)}\n`
