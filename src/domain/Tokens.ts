@@ -57,7 +57,7 @@ export const textBound = (text: string): number => TOKENS_PER_PROMPT + TOKENS_PE
 export const likelyTokens = (bytes: number): number => Math.ceil(bytes / 4)
 
 /**
- * Tokens of a text by the o200k vocabulary, the count used where a provider reports none. Exact to about half a percent on long
+ * Tokens of a text by the o200k vocabulary, the count used where a provider reports none. Exact to about a percent on long
  * texts, which are counted in pieces.
  */
 export const countTokens = (text: string): number => {

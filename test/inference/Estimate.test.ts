@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import type { Model } from "../../src/domain/Model.ts"
+import { defaultPolicy, type Candidate, type Plan } from "../../src/domain/Plan.ts"
+import { maximumCost, tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
+import {
+  capWithin,
+  DEFAULT_OUTPUT_CEILING,
+  estimate,
+  OUTPUT_FLOOR,
+  ROLLING_STEP,
+  withinBudget
+} from "../../src/inference/Estimate.ts"
+
+const price = (input: bigint, output: bigint): TokenPrice => ({
+  unit: "token",
+  perRequest: 0n,
+  tiers: [{ abovePromptTokens: 0, rates: { input, cached: input / 2n, cacheWrite: input, output } }]
+})
+
+const candidate = (
+  input: bigint,
+  output: bigint,
+  more: Partial<Model> & { maxOutputTokens?: number } = {}
+): Candidate => {
+  const offer = {
+    provider: "p",
+    upstreamId: "u",
+    price: price(input, output),
+    contextWindow: 128_000,
+    maxOutputTokens: more.maxOutputTokens ?? 100_000,
+    unsupported: []
+  }
+  const model: Model = {
+    id: "m",
+    name: "m",
+    vendor: "v",
+    brand: "b",
+    description: "",
+    modality: "text",
+    status: "ga",
+    created: 0,
+    capabilities: [],
+    contextWindow: 128_000,
+    maxOutputTokens: offer.maxOutputTokens,
+    hiddenReasoning: false,
+    virtual: false,
+    supportedParameters: [],
+    pricingNote: "",
+    offers: [offer],
+    ...more
+  }
+  return { model, offer, price: offer.price }
+}
+
+const plan = (first: Candidate, ...others: ReadonlyArray<Candidate>): Plan => ({
+  requestedModels: ["m"],
+  policy: defaultPolicy,
+  candidates: [first, ...others]
+})
+
+const of = (a: Plan, maxTokens: number | undefined, stream = false) =>
+  estimate(a, { promptBound: 1_000, maxTokens, stream })
+
+describe("estimate", () => {
+  const cheap = candidate(100_000n, 400_000n)
+  const dear = candidate(1_000_000n, 4_000_000n)
+
+  it("is one amount when the caller caps the output, over the dearest candidate", () => {
+    const { atLeast, ceiling, upTo } = of(plan(cheap, dear), 500)
+    assert.strictEqual(atLeast, maximumCost(dear.price, 1_000, 500))
+    assert.deepStrictEqual([upTo, ceiling], [atLeast, atLeast])
+  })
+
+  it("asks for the floor and grants to the ceiling when not", () => {
+    const { atLeast, ceiling, rolling, upTo } = of(plan(cheap), undefined)
+    assert.strictEqual(atLeast, maximumCost(cheap.price, 1_000, OUTPUT_FLOOR))
+    assert.strictEqual(upTo, maximumCost(cheap.price, 1_000, DEFAULT_OUTPUT_CEILING))
+    assert.deepStrictEqual([ceiling, rolling], [upTo, false])
+  })
+
+  it("rolls for a stream, but not where output can be hidden", () => {
+    const stream = of(plan(cheap), undefined, true)
+    assert.strictEqual(stream.upTo, maximumCost(cheap.price, 1_000, ROLLING_STEP))
+    assert.isTrue(stream.rolling)
+    const hidden = of(plan(cheap, candidate(1n, 1n, { hiddenReasoning: true })), undefined, true)
+    assert.isFalse(hidden.rolling)
+    assert.strictEqual(hidden.upTo, hidden.ceiling)
+  })
+
+  it("never asks for more output than a model can give", () => {
+    const short = candidate(100_000n, 400_000n, { maxOutputTokens: 200 })
+    assert.strictEqual(of(plan(short), undefined).atLeast, maximumCost(short.price, 1_000, 200))
+    assert.strictEqual(of(plan(short), 5_000).ceiling, maximumCost(short.price, 1_000, 200))
+  })
+
+  it.prop(
+    "gives a cap whose cost is within what was granted",
+    {
+      input: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 75_000_000 })),
+      output: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 600_000_000 })),
+      share: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 }))
+    },
+    ({ input, output, share }) => {
+      const only = candidate(BigInt(input), BigInt(output))
+      const found = of(plan(only), undefined)
+      const granted = found.atLeast + ((found.upTo - found.atLeast) * BigInt(share)) / 1_000n
+      const cap = capWithin(only, found, granted)
+      assert.isAtLeast(cap, OUTPUT_FLOOR)
+      assert.isTrue(maximumCost(only.price, 1_000, cap) <= granted)
+      const usage = { input: 1_000, cached: 0, cacheWrite: 0, output: cap, reasoning: cap }
+      assert.isTrue(tokenCost(only.price, usage) <= granted)
+    }
+  )
+})
+
+describe("withinBudget", () => {
+  const cheap = candidate(100_000n, 400_000n)
+  const dear = candidate(100_000_000n, 400_000_000n)
+  const size = { promptBound: 1_000, maxTokens: 100 }
+
+  it("leaves out who could cost more", () => {
+    const kept = Result.getOrThrow(withinBudget(plan(dear, cheap), { ...size, budgetCents: 1 }))
+    assert.deepStrictEqual(kept.candidates, [cheap])
+  })
+  it("says what the least would be when nobody is left", () => {
+    const { reason } = Result.getOrThrow(Result.flip(withinBudget(plan(dear), { ...size, budgetCents: 1 })))
+    assert.deepStrictEqual(reason, {
+      _tag: "NoModelInBudget",
+      budgetCents: 1,
+      least: maximumCost(dear.price, 1_000, 100)
+    })
+  })
+})

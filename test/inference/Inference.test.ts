@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Auth } from "../../src/auth/Auth.ts"
+import { Customers } from "../../src/billing/Customers.ts"
+import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
+import { emptyOutput, type Output, type OutputEvent } from "../../src/domain/Output.ts"
+import { defaultPolicy } from "../../src/domain/Plan.ts"
+import { Inference } from "../../src/inference/Inference.ts"
+import type { ChatRequest } from "../../src/inference/Request.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import type { ChatSource, Provider } from "../../src/providers/Provider.ts"
+import { ProviderPool } from "../../src/providers/ProviderPool.ts"
+import { Router } from "../../src/router/Router.ts"
+import { Requests } from "../../src/usage/Requests.ts"
+import { layer as database } from "../support/Database.ts"
+
+const BALANCE = 1_000_000_000n
+const usage = { input: 10, cached: 0, cacheWrite: 0, output: 20, reasoning: 0 }
+const output: Output = { ...emptyOutput, text: "done", finish: "stop", usage }
+
+/** A provider whose answers wait for the test, and which notes what became of its call. */
+const makeProvider = (stopsBillingOnAbort: boolean) =>
+  Effect.gen(function* () {
+    const called = yield* Deferred.make<void>()
+    const answer = yield* Deferred.make<Output>()
+    const events = yield* Deferred.make<ReadonlyArray<OutputEvent>>()
+    const hungUp = yield* Deferred.make<void>()
+    const pieces: Array<Effect.Effect<ReadonlyArray<OutputEvent> | undefined>> = [
+      Effect.succeed([{ _tag: "Text", text: "first " }]),
+      Deferred.await(events),
+      Effect.succeed(undefined)
+    ]
+    const source: ChatSource = { next: Effect.suspend(() => pieces.shift() ?? Effect.succeed(undefined)) }
+    const note = Effect.onInterrupt(() => Deferred.succeed(hungUp, undefined))
+    const provider: Provider = {
+      id: "openai",
+      stopsBillingOnAbort,
+      chat: () => Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(answer)).pipe(note),
+      chatStream: () =>
+        Effect.as(
+          Effect.addFinalizer((exit) => (Exit.isFailure(exit) ? Deferred.succeed(hungUp, undefined) : Effect.void)),
+          source
+        )
+    }
+    return { provider, called, answer, events, hungUp }
+  })
+
+const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1)) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    const pool = ProviderPool.layerFrom({
+      providers: [provider],
+      clocks: { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 },
+      observe: () => undefined
+    })
+    const options = { holdTtl: Duration.minutes(5), drain, shutdownGrace: Duration.seconds(20) }
+    const rooms = Inference.layerFrom(options).pipe(
+      Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
+      Layer.provideMerge(
+        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] }), LiveFigures.layer)
+      ),
+      Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
+      Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
+      Layer.provideMerge(Audit.layer)
+    )
+    const stores = yield* Layer.build(database)
+    const context = yield* Layer.buildWithScope(rooms.pipe(Layer.provide(Layer.succeedContext(stores))), scope)
+    return yield* Effect.gen(function* () {
+      const auth = yield* Auth
+      const ledger = yield* Ledger
+      const requests = yield* Requests
+      const { account, inferenceKey } = yield* (yield* Customers).open("flow@example.com", BALANCE, {
+        type: "operator",
+        id: "t"
+      })
+      const principal = yield* auth.authenticate(`Bearer ${inferenceKey}`, { kind: "inference", mayCache: true })
+      const request: ChatRequest = {
+        requestId: newRequestId(),
+        operation: "chat.completions",
+        principal,
+        model: "gpt-4o-mini",
+        chain: ["gpt-4o-mini"],
+        policy: { ...defaultPolicy, only: ["openai"] },
+        conversation: {
+          messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+          tools: [],
+          toolChoice: { type: "auto" },
+          parallelToolCalls: undefined,
+          format: { type: "text" },
+          sampling: {},
+          reasoning: undefined,
+          maxOutputTokens: 100,
+          user: undefined
+        },
+        parameters: [],
+        stream: false,
+        budgetCents: undefined,
+        claim: undefined,
+        steering: undefined,
+        traceId: null,
+        arrivedAt: performance.now()
+      }
+      const row = Effect.map(requests.find(account.id, request.requestId), (found) => found!)
+      const ended: Effect.Effect<Effect.Success<typeof row>, Effect.Error<typeof row>> = Effect.flatMap(row, (found) =>
+        found.status === "open" ? ended : Effect.succeed(found)
+      )
+      const balance = Effect.map(ledger.balance(account.id), (found) => found!)
+      return { inference: yield* Inference, request, row, ended, balance, close: Scope.close(scope, Exit.void) }
+    }).pipe(Effect.provide(context))
+  })
+
+describe("Inference", () => {
+  it.live("drains a caller's answer where hanging up does not stop the bill, and settles it", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* makeProvider(false)
+      const { balance, ended, inference, request, row } = yield* scene(provider)
+      const fiber = yield* Effect.forkChild(inference.chat(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual((yield* row).status, "open")
+      yield* Deferred.succeed(answer, output)
+      const { settled, status } = yield* ended
+      assert.strictEqual(status, "succeeded")
+      assert.isTrue(settled > 0n)
+      assert.deepStrictEqual(yield* balance, { posted: BALANCE - settled, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives a drain up when its time is over, and charges nothing that never came", () =>
+    Effect.gen(function* () {
+      const { called, hungUp, provider } = yield* makeProvider(false)
+      const { balance, ended, inference, request } = yield* scene(provider, Duration.zero)
+      const fiber = yield* Effect.forkChild(inference.chat(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(hungUp)
+      assert.deepInclude(yield* ended, { status: "cancelled", settled: 0n })
+      assert.deepStrictEqual(yield* balance, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hangs up at once where that stops the bill", () =>
+    Effect.gen(function* () {
+      const { called, hungUp, provider } = yield* makeProvider(true)
+      const { ended, inference, request } = yield* scene(provider)
+      const fiber = yield* Effect.forkChild(inference.chat(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(hungUp)
+      assert.deepInclude(yield* ended, { status: "cancelled", settled: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("drains a stream whose reader left, and settles by what the provider reported", () =>
+    Effect.gen(function* () {
+      const { events, provider } = yield* makeProvider(false)
+      const { ended, inference, request } = yield* scene(provider)
+      const stream = yield* inference.chatStream({ ...request, stream: true })
+      assert.isFalse(stream.replayed)
+      yield* Stream.runHead(stream.items)
+      yield* Deferred.succeed(events, [
+        { _tag: "Text", text: "second" },
+        { _tag: "Finish", reason: "stop" },
+        { _tag: "Usage", usage }
+      ])
+      const { closed, settled } = yield* ended
+      assert.deepInclude(closed as object, { basis: "reported", usage })
+      assert.isTrue(settled > 0n)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finishes and settles what runs when the service stops", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* makeProvider(true)
+      const { close, inference, request } = yield* scene(provider)
+      const fiber = yield* Effect.forkChild(inference.chat(request))
+      yield* Deferred.await(called)
+      const closing = yield* Effect.forkChild(close)
+      yield* Deferred.succeed(answer, output)
+      assert.strictEqual((yield* Fiber.join(fiber)).answer.output.text, "done")
+      yield* Fiber.join(closing)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("releases the hold when something in it breaks", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* makeProvider(true)
+      const broken = {
+        ...provider,
+        chat: () => Effect.die(new Error("a bug")),
+        chatStream: () => Effect.die(new Error("a bug"))
+      }
+      const { balance, inference, request } = yield* scene(broken)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(inference.chat(request))))
+      const streamed = { ...request, requestId: newRequestId(), stream: true }
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(inference.chatStream(streamed))))
+      assert.deepStrictEqual(yield* balance, { posted: BALANCE, held: 0n })
+      const wrong = yield* makeProvider(true)
+      const second = yield* scene(wrong.provider)
+      yield* Deferred.succeed(wrong.answer, { ...output, usage: { ...usage, output: 1.5 } })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(second.inference.chat(second.request))))
+      assert.deepStrictEqual(yield* second.balance, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+})

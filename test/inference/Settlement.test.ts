@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { TokenPrice } from "../../src/domain/Pricing.ts"
+import { noTokens, type TokenUsage } from "../../src/domain/Usage.ts"
+import { type Outcome, settlementOf } from "../../src/inference/Settlement.ts"
+
+const price: TokenPrice = {
+  unit: "token",
+  perRequest: 0n,
+  tiers: [
+    { abovePromptTokens: 0, rates: { input: 1_000_000n, cached: 100_000n, cacheWrite: 1_250_000n, output: 4_000_000n } }
+  ]
+}
+const counted: TokenUsage = { ...noTokens, input: 10, output: 5 }
+const delivered = (reported?: TokenUsage) => ({ reported, counted: () => counted })
+const whole = (reported?: TokenUsage): Outcome => ({ _tag: "Whole", finish: "stop", delivered: delivered(reported) })
+
+describe("settlementOf", () => {
+  it("goes by what the provider reported, bucket by bucket", () => {
+    const usage = { input: 100, cached: 50, cacheWrite: 20, output: 30, reasoning: 10 }
+    assert.deepStrictEqual(settlementOf(whole(usage), price), {
+      cost: 100_000n + 5_000n + 25_000n + 120_000n,
+      usage,
+      basis: "reported",
+      status: "succeeded",
+      final: true
+    })
+  })
+  it("takes a reported zero for a figure", () => {
+    assert.deepInclude(settlementOf(whole(noTokens), price), { cost: 0n, basis: "reported" })
+  })
+  it("counts what was delivered when nothing was reported", () => {
+    assert.deepInclude(settlementOf(whole(), price), { cost: 10_000n + 20_000n, basis: "counted", usage: counted })
+  })
+  it("charges a part that came before it broke, or before the caller left", () => {
+    const broken = settlementOf({ _tag: "Partial", error: { _tag: "InternalError" }, delivered: delivered() }, price)
+    assert.deepInclude(broken, { cost: 30_000n, status: "failed", final: true })
+    const left = settlementOf({ _tag: "Partial", error: undefined, delivered: delivered() }, price)
+    assert.deepInclude(left, { cost: 30_000n, status: "cancelled", final: true })
+  })
+  it("charges nothing when nothing came, and frees the key unless the request itself was refused", () => {
+    const failed = settlementOf({ _tag: "Nothing", error: { _tag: "EmptyCompletion" } }, undefined)
+    assert.deepInclude(failed, { cost: undefined, basis: "none", status: "failed", final: false })
+    const left = settlementOf({ _tag: "Nothing", error: undefined }, undefined)
+    assert.deepInclude(left, { cost: undefined, status: "cancelled", final: false })
+    const refused = settlementOf(
+      { _tag: "Nothing", error: { _tag: "ProviderRefused", provider: "p", detail: "" } },
+      undefined
+    )
+    assert.deepInclude(refused, { cost: undefined, final: true })
+  })
+})

@@ -1,0 +1,60 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { post, startService } from "../support/Service.ts"
+
+/** Every row of every table as text. */
+const everything = (url: string) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.make({ url: Redacted.make(url), maxConnections: 1 })
+    const tables = yield* sql<{ name: string }>`SELECT quote_ident(table_name) AS name FROM information_schema.tables
+      WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`
+    let text = ""
+    for (const { name } of tables) {
+      const rows = yield* sql.unsafe<{ row: string }>(`SELECT t::text AS row FROM ${name} t`)
+      text += rows.map(({ row }) => row).join("\n")
+    }
+    return text
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
+
+describe("what is kept", () => {
+  it.live("has no key in it, and no content but the answers kept for a repeat", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey, managementKey } = yield* service.account(10)
+      const ask = (content: string, more: object, headers: Record<string, string>) =>
+        Effect.flatMap(
+          post(
+            `${service.api}/chat/completions`,
+            inferenceKey,
+            { messages: [{ role: "user", content }], ...more },
+            headers
+          ),
+          (response) => Effect.promise(() => response.text())
+        )
+      const echo = (word: string) => `text=${word}`
+      yield* ask("PLANTED-PROMPT", { model: "gpt-4o-mini" }, { "x-svc-sandbox": echo("PLANTED-ANSWER") })
+      yield* ask("x", { model: "gpt-4o-mini" }, { "x-svc-sandbox": echo("KEPT-ANSWER"), "idempotency-key": "kept" })
+      const zero = { model: "claude-sonnet-4-5", routing: { data_policy: "zero_retention" } }
+      for (const stream of [true, false]) {
+        yield* ask(
+          "ZERO-PROMPT",
+          { ...zero, stream },
+          {
+            "x-svc-sandbox": echo("ZERO-ANSWER"),
+            "idempotency-key": `zero-${stream}`
+          }
+        )
+      }
+      const text = yield* everything(service.databaseUrl)
+      assert.include(text, "KEPT-ANSWER")
+      for (const secret of [inferenceKey, managementKey, inferenceKey.slice(11, 40), managementKey.slice(11, 40)]) {
+        assert.notInclude(text, secret)
+      }
+      for (const content of ["PLANTED-PROMPT", "PLANTED-ANSWER", "ZERO-PROMPT", "ZERO-ANSWER"]) {
+        assert.notInclude(text, content)
+      }
+    }).pipe(Effect.scoped)
+  )
+})
