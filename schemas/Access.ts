@@ -35,7 +35,7 @@ export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, 
   }
 ) {}
 
-/** Needs no key; counts the request against the key when one is sent, else against the client's address. */
+/** Needs no key; counts the request against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError
 }) {}

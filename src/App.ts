@@ -18,7 +18,7 @@ import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
-import { layer as sql, layerCommand as sqlBeside } from "./platform/Sql.ts"
+import { layer as sql } from "./platform/Sql.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
 import { ProviderPool } from "./providers/ProviderPool.ts"
@@ -111,7 +111,6 @@ const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.la
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
-const databaseBeside = migrations.pipe(Layer.provideMerge(sqlBeside), Layer.provideMerge(DataDirectory.layer))
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 const customers = Customers.layer.pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts))
@@ -130,6 +129,3 @@ const serving = server.pipe(
 
 /** The whole service on its database; needs only the settings. */
 export const layer = serving.pipe(Layer.provideMerge(database))
-
-/** What the command line works with, beside a running service or without one. */
-export const layerCommand = customers.pipe(Layer.provideMerge(databaseBeside))

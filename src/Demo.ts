@@ -1,5 +1,6 @@
 import { Console, Effect, Option } from "effect"
 import { HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Customers } from "./billing/Customers.ts"
 import { NANO_PER_USD } from "./domain/Money.ts"
@@ -18,9 +19,11 @@ export const curlLine = (origin: string, key: string): string =>
   ].join(" ")
 
 /** Where the service can be reached from this machine. */
-export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) =>
-  "port" in address ? `http://127.0.0.1:${address.port}` : String(address)
-)
+export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) => {
+  if (!NetAddress.isInetAddress(address)) return String(address)
+  const host = NetAddress.isUnspecified(address.address) ? "127.0.0.1" : NetAddress.formatUrlHost(address.address)
+  return `http://${host}:${address.port}`
+})
 
 /** Gives an empty sandbox its demo account and shows the keys, this once. */
 export const demoAccount = Effect.gen(function* () {
@@ -45,4 +48,9 @@ export const demoAccount = Effect.gen(function* () {
     ].join("\n")
   )
   return Option.some(opened)
-})
+}).pipe(
+  // Another node on this database has made the account in this very moment, and shows its keys.
+  Effect.catchTag("EmailTaken", () => Effect.succeed(Option.none())),
+  // A new account has no keys to be too many.
+  Effect.catchTag("Failure", (failure) => Effect.die(failure))
+)

@@ -2,10 +2,10 @@
 // Compiles schemas to functions; it must be loaded before the first of them is used.
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, Console, Effect, Layer, Logger, References } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Logger, References, Runtime } from "effect"
 import { layer as app } from "./App.ts"
 import { demoAccount, localOrigin } from "./Demo.ts"
-import { Config, StartError } from "./platform/Config.ts"
+import { Config } from "./platform/Config.ts"
 
 const HELP = `tollgate: a paid gateway to many hosted AI models behind one HTTP API.
 
@@ -41,18 +41,19 @@ const service = Layer.effectDiscard(announce).pipe(
   Layer.provide(Config.layer)
 )
 
-/** A start that cannot be is said in one line, not in a stack trace. */
+/** A start that cannot be is said in one line, not in a stack trace. Mistakes of the program are defects and keep theirs. */
 const main = Layer.launch(service).pipe(
-  Effect.catchCause((cause) => {
-    const error = cause.reasons.find(Cause.isFailReason)?.error
-    return error instanceof StartError
-      ? Effect.andThen(
-          Console.error(`tollgate cannot start: ${error.message}`),
-          Effect.sync(() => process.exit(1))
-        )
-      : Effect.failCause(cause)
-  })
+  Effect.catch((error) =>
+    Effect.andThen(
+      Console.error(`tollgate cannot start: ${error.message.replaceAll(/\s*\n\s*/g, " ")}`),
+      Effect.sync(() => process.exit(1))
+    )
+  )
 )
 
+/** To stop when told to, having finished what was under way, is no failure. */
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+
 if (process.argv.includes("--help") || process.argv.includes("-h")) process.stdout.write(HELP)
-else NodeRuntime.runMain(main)
+else NodeRuntime.runMain(main, { teardown })

@@ -6,6 +6,7 @@ import { operation } from "../Operation.ts"
 
 const ModelId = Schema.String.check(...sized(1, 160, "characters"))
 
+/** What a model takes and makes; which operations it can be called by follows from it. */
 export const Modality = Schema.Literals([
   "text",
   "image",
@@ -65,6 +66,7 @@ export const ProviderPerformance = Schema.Struct({
   thin: Schema.Boolean
 }).annotate({ identifier: "ProviderPerformance" })
 
+/** One provider that offers the model, as this service knows it. */
 export const ModelProvider = Schema.Struct({
   provider: Schema.String,
   providerDisplayName: Schema.String,
@@ -90,6 +92,7 @@ export const ModelOverlay = Schema.Struct({
   overrideStatus: Schema.Literals(["none", "price"])
 }).annotate({ identifier: "ModelOverlay" })
 
+/** A model of the catalogue, with its prices and its providers. */
 export const ModelDetail = Schema.Struct({
   object: Schema.Literal("model"),
   id: ModelId,
@@ -121,6 +124,7 @@ export const ModelDetail = Schema.Struct({
 }).annotate({ identifier: "ModelDetail" })
 export type ModelDetail = typeof ModelDetail.Type
 
+/** Every model that passes the filters, on one page. */
 export const ModelList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(ModelDetail)
@@ -146,6 +150,7 @@ export const modelQuery = {
    */
   sort: Schema.optional(Schema.Literals(["price", "-price", "created", "-created", "name", "context"]))
 }
+/** The filters of a list of models, decoded. */
 export const ModelQuery = Schema.Struct(modelQuery)
 export type ModelQuery = typeof ModelQuery.Type
 

@@ -1,17 +1,52 @@
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { type Failure, failure, type FieldProblem, invalid } from "../domain/Failure.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The wrong fields of a schema's issue, each with its path in dots; `whole` names a value that is wrong altogether. */
-export const problemsOf = (
-  issue: SchemaIssue.Issue,
-  whole: string
-): readonly [FieldProblem, ...Array<FieldProblem>] => {
-  const problems = format(issue).issues.map(({ message, path }) => ({
-    field: (path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".") || whole,
+type Path = ReadonlyArray<PropertyKey>
+
+const pathOf = (path: Path): string => path.map(String).join(".")
+
+/** The member by which the objects of a union differ, and its values; undefined where there is none. */
+const tagOf = (ast: SchemaAST.AST): { readonly name: string; readonly values: ReadonlyArray<string> } | undefined => {
+  const objects = (SchemaAST.isUnion(ast) ? ast.types : []).filter(SchemaAST.isObjects)
+  for (const { name } of objects[0]?.propertySignatures ?? []) {
+    const types = objects.map((object) => object.propertySignatures.find((signature) => signature.name === name)?.type)
+    const values = types.flatMap((type) =>
+      type !== undefined && SchemaAST.isLiteral(type) ? [String(type.literal)] : []
+    )
+    if (values.length === objects.length) return { name: String(name), values: [...new Set(values)] }
+  }
+  return undefined
+}
+
+/** `value` is what the issue is about, as far as it is known. */
+const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): ReadonlyArray<FieldProblem> => {
+  if (issue._tag === "Pointer") {
+    const inner = issue.path.reduce<unknown>((into, key) => (into as Record<PropertyKey, unknown> | null)?.[key], value)
+    return problemsAt(issue.issue, [...path, ...issue.path], inner)
+  }
+  if (issue._tag === "Composite" || (issue._tag === "AnyOf" && issue.issues.length > 0)) {
+    return issue.issues.flatMap((inner) => problemsAt(inner, path, value))
+  }
+  if (issue._tag === "AnyOf") {
+    // The formatter names the union; the caller's mistake is in the one member that chooses among its objects.
+    const tag = objectOf(value) === undefined ? undefined : tagOf(issue.ast)
+    if (tag !== undefined) return [{ field: pathOf([...path, tag.name]), message: `one of ${tag.values.join(", ")}` }]
+  }
+  return format(issue).issues.map(({ message, path: inner = [] }) => ({
+    field: pathOf([...path, ...inner.map((key) => (typeof key === "object" ? key.key : key))]),
     message
   }))
+}
+
+/** The wrong fields of a schema's issue, each with its path in dots; `whole` names a value that is wrong altogether, which is `value`. */
+export const problemsOf = (
+  issue: SchemaIssue.Issue,
+  whole: string,
+  value?: unknown
+): readonly [FieldProblem, ...Array<FieldProblem>] => {
+  const problems = problemsAt(issue, [], value).map(({ field, message }) => ({ field: field || whole, message }))
   const [first, ...others] = problems
   return first === undefined ? [{ field: whole, message: "is not valid" }] : [first, ...others]
 }
@@ -28,7 +63,7 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   const whole = options.whole ?? "body"
   return (value) =>
     Result.mapError(decode(value), (error) =>
-      failure({ _tag: "ValidationError", problems: problemsOf(error.issue, whole) })
+      failure({ _tag: "ValidationError", problems: problemsOf(error.issue, whole, value) })
     )
 }
 

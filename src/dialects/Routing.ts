@@ -13,7 +13,7 @@ const defined = <T extends object>(value: T): Defined<T> =>
 
 const decodeStrict = decoder(WirePolicy, { strict: true, whole: "" })
 
-const ofRouting = (wire: typeof WirePolicy.Type): RoutingPolicy => ({
+const ofRouting = (wire: WirePolicy): RoutingPolicy => ({
   strategy: wire.strategy ?? defaultPolicy.strategy,
   only: wire.providers?.only,
   order: wire.providers?.order ?? [],

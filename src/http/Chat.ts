@@ -19,13 +19,19 @@ import { Exchange } from "./Exchange.ts"
 import { describe, respond } from "./Failures.ts"
 import { claimOf } from "./Idempotency.ts"
 
+/** The scope of an idempotency key, however the address was written. */
+const PATH = "/chat/completions"
+
 /** Names of ignored members that a header lists at most. */
 const IGNORED_MAX = 32
+
+/** A member's name may be any string, half a surrogate pair included, which has no encoding. */
+const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
 
 const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
   names.length === 0
     ? {}
-    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encodeURIComponent).join(", ").slice(0, 2_048) }
+    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
 
 const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
 
@@ -51,8 +57,7 @@ const decodeRequest = (
   Result.gen(function* () {
     const decoded = yield* decodeChat(body)
     const chain = yield* parseChain(decoded.model, decoded.models)
-    const path = request.url.split("?", 1)[0] ?? ""
-    const claim = yield* claimOf(request.headers["idempotency-key"], request.method, path, body)
+    const claim = yield* claimOf(request.headers["idempotency-key"], request.method, PATH, body)
     const steering = yield* steeringOf(request.headers["x-svc-sandbox"], sandbox)
     const chat: ChatRequest = {
       requestId: exchange.requestId,

@@ -1,5 +1,5 @@
 import { Cause, Effect, Layer, Option } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse, type HttpMethod } from "effect/http"
+import { type HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { Failure, failure } from "../domain/Failure.ts"
@@ -51,6 +51,36 @@ const isApi = (url: string): boolean => url === API_PREFIX || url.startsWith(`${
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
+/** The document of the API, which the API does not list itself. */
+export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
+
+/** What the API never answers to; a HEAD goes where its GET goes. */
+const REFUSED = [...METHODS, "OPTIONS"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
+
+const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      reason._tag === "Fail" &&
+      HttpServerError.isHttpServerError(reason.error) &&
+      reason.error.reason._tag === "RouteNotFound"
+  )
+
+/** Answers a request that no operation counted: it is counted against the client's address. */
+const makeRefuse = Effect.gen(function* () {
+  const config = yield* Config
+  const limiter = yield* RateLimiter
+  return (exchange: Exchange, failed: Failure): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.map(
+      limiter.consume("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
+      (verdict) => {
+        exchange.verdict = verdict
+        if (verdict.admitted) return respond(failed)
+        const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
+        return respond(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
+      }
+    )
+})
+
 /** The failure behind a cause; undefined when there is none, as for an interruption by the client's leaving. */
 const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
   for (const reason of cause.reasons) {
@@ -70,13 +100,14 @@ const logged = ({ log, reason }: Failure): Effect.Effect<void> => {
 }
 
 /**
- * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside.
- * A request that no operation counted, because there is none for it, is counted against the client's address.
+ * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside,
+ * or is not there at all.
  */
 const Edge = HttpRouter.middleware(
   Effect.gen(function* () {
     const config = yield* Config
     const limiter = yield* RateLimiter
+    const refuse = yield* makeRefuse
     const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
 
     const finish = (
@@ -116,6 +147,10 @@ const Edge = HttpRouter.middleware(
         const response = yield* app.pipe(
           Effect.provideService(Exchange, exchange),
           Effect.catchCause((cause) => {
+            if (isRouteNotFound(cause)) {
+              const { method, url } = request
+              return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
+            }
             const failed = failureOf(cause)
             return failed === undefined ? Effect.failCause(cause) : Effect.as(logged(failed), respond(failed))
           })
@@ -126,42 +161,28 @@ const Edge = HttpRouter.middleware(
   { global: true }
 )
 
-/** What is answered where there is no operation: 404 for an unknown path, 405 for a known one under another method. */
+/** A known path under another method is answered 405; what has no route at all is left to the edge. */
 const Fallbacks = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    const config = yield* Config
-    const limiter = yield* RateLimiter
-
-    const refuse = (failed: (request: HttpServerRequest.HttpServerRequest) => Failure) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const exchange = yield* Exchange
-        const subject = subjectOf("default", undefined, exchange.address())
-        const verdict = yield* limiter.consume("default", subject, config.rateLimitScale)
-        exchange.verdict = verdict
-        if (verdict.admitted) return respond(failed(request))
-        const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
-        return respond(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
-      })
-
-    yield* router.add(
-      "*",
-      "*",
-      refuse((request) => failure({ _tag: "UnknownRoute", method: request.method, path: pathOf(request.url) }))
-    )
-    const methodsByPath = new Map<string, Set<string>>()
+    const refuse = yield* makeRefuse
+    const methodsByPath = new Map<string, Set<string>>([[OPENAPI_PATH, new Set(["GET"])]])
     for (const group of Object.values(Api.groups)) {
       for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
         methodsByPath.set(endpoint.path, (methodsByPath.get(endpoint.path) ?? new Set()).add(endpoint.method))
       }
     }
-    for (const [path, allowed] of methodsByPath) {
-      for (const method of METHODS) {
-        if (allowed.has(method)) continue
+    for (const [path, methods] of methodsByPath) {
+      const allowed = methods.has("GET") ? [...methods, "HEAD"] : [...methods]
+      for (const method of REFUSED) {
+        if (methods.has(method)) continue
         yield* router.add(
           method,
           path as HttpRouter.PathInput,
-          refuse(() => failure({ _tag: "MethodNotAllowed", method, allowed: [...allowed] }))
+          Effect.gen(function* () {
+            const request = yield* HttpServerRequest.HttpServerRequest
+            const failed = failure({ _tag: "MethodNotAllowed", method: request.method, allowed })
+            return yield* refuse(yield* Exchange, failed)
+          })
         )
       }
     }

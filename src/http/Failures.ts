@@ -156,6 +156,8 @@ const paramOf = (reason: Reason): string | null => {
   switch (reason._tag) {
     case "ValidationError":
       return reason.problems[0].field
+    case "ProviderRefused":
+      return "body"
     case "UnsupportedParameter":
     case "ImageTooLarge":
       return reason.param
@@ -185,12 +187,18 @@ export const describe = ({ reason }: Failure): ErrorBody["error"] => {
   return { message: messageOf(reason), type, code, param: paramOf(reason) }
 }
 
+/** A provider does not say which field it minds; every validation error names one all the same. */
+const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
+  if (reason._tag === "ValidationError") return { details: reason.problems }
+  return reason._tag === "ProviderRefused" ? { details: [{ field: "body", message: messageOf(reason) }] } : {}
+}
+
 /** The whole body of a failure. */
 export const bodyOf = (failure: Failure): ErrorBody => {
   const { reason } = failure
   return {
     error: describe(failure),
-    ...(reason._tag === "ValidationError" ? { details: reason.problems } : {}),
+    ...detailsOf(reason),
     ...(reason._tag === "InsufficientCredits" ? { limit_source: reason.limitSource } : {}),
     ...(reason._tag === "IdempotencyResultUnavailable" ? { request_id: reason.requestId } : {})
   }
@@ -221,6 +229,8 @@ export const headersOf = ({ reason }: Failure): Readonly<Record<string, string>>
   return {
     "x-should-retry": String(table[reason._tag].retry || passing),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds) }),
+    // The rest of the body is not read, so nothing more can come over this connection.
+    ...(reason._tag === "RequestTooLarge" ? { connection: "close" } : {}),
     ...(reason._tag === "MethodNotAllowed" ? { allow: reason.allowed.join(", ") } : {}),
     ...(table[reason._tag].status === 401 ? { "www-authenticate": "Bearer" } : {})
   }

@@ -5,7 +5,7 @@ import { Caller } from "../../schemas/Access.ts"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { Api } from "../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
-import { failure, type Reason } from "../domain/Failure.ts"
+import { failure, invalid, type Reason } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { ClosedFacts, KeptPrice, Opened } from "../inference/Receipt.ts"
@@ -100,6 +100,8 @@ export const layer = HttpApiBuilder.group(
         Effect.gen(function* () {
           const { accountId } = yield* Caller
           const { limit = DEFAULT_LIMIT, cursor, model, status } = query
+          // The one character a text of PostgreSQL cannot hold.
+          if (model?.includes("\0") === true) return respond(invalid("model", "Expected no null characters"))
           const { next, rows } = yield* requests.list(accountId, { limit, cursor, model, status })
           return HttpServerResponse.jsonUnsafe({ object: "list", data: rows.map(receiptOf), next_cursor: next })
         }).pipe(Effect.catchTag("Unavailable", unavailable)),

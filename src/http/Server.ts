@@ -2,7 +2,8 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, type Context, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { createServer, type Server } from "node:http"
+import { createServer, type Server, type ServerResponse } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Api } from "../../schemas/Api.ts"
 import { failure, type Reason } from "../domain/Failure.ts"
@@ -15,18 +16,33 @@ import { layer as access } from "./Access.ts"
 import { clientAddress } from "./Address.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
-import { API_PREFIX, layer as edge } from "./Edge.ts"
+import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as models } from "./Models.ts"
 import { layer as requests } from "./Requests.ts"
 
-/** A client has so long to send its headers, and so long to send all of its request. */
-const HEADERS_TIMEOUT_MS = 15_000
-const REQUEST_TIMEOUT_MS = 120_000
-const TIMEOUT_CHECK_MS = 5_000
+/** How long slow clients are waited for, in milliseconds. */
+export interface Patience {
+  /** For all headers of a request. */
+  readonly headersMs: number
+  /** For all of a request. */
+  readonly requestMs: number
+  /** How often both are looked at. */
+  readonly checkMs: number
+  /** For the next request on a connection: longer than the idle timeouts of common load balancers, which would else reuse a
+   * connection as it closes. */
+  readonly keepAliveMs: number
+  /** For a client to close a connection that was given up with an answer, which a reset could take from it. */
+  readonly lingerMs: number
+}
 
-/** Longer than the idle timeouts of common load balancers, which would else reuse a connection as it closes. */
-const KEEP_ALIVE_MS = 75_000
+export const patience: Patience = {
+  headersMs: 15_000,
+  requestMs: 120_000,
+  checkMs: 5_000,
+  keepAliveMs: 75_000,
+  lingerMs: 1_000
+}
 
 /** A model id in a path has at most 160 characters, three times that when escaped. */
 const MAX_PARAM_LENGTH = 512
@@ -42,56 +58,81 @@ const reasonOfSocket = (code: string | undefined): Reason => {
   }
 }
 
+interface ClientSocket extends Socket {
+  /** Node's own mark of the response being written to a connection. */
+  readonly _httpMessage?: ServerResponse | null
+}
+
+/** Whether an answer of ours would be read as the middle of another one. */
+const isAnswering = ({ _httpMessage: response }: ClientSocket): boolean => response?.headersSent === true
+
 /** Answers what never became a request, too slow or not HTTP, in the same envelope and with the same headers. */
-const answerSocket = (server: Server) =>
+const answerSocket = (server: Server, lingerMs: number) =>
   Effect.gen(function* () {
-    const { http, rateLimitScale } = yield* Config
+    const { http, rateLimitScale, sandbox } = yield* Config
     const limiter = yield* RateLimiter
     const run = Effect.runForkWith(yield* Effect.context())
-    server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex & { readonly remoteAddress?: string }) => {
-      if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+    const answered = new WeakSet<ClientSocket>()
+    server.on("clientError", (error: NodeJS.ErrnoException, stream: Duplex) => {
+      const socket = stream as ClientSocket
+      // Each further piece of something that is not HTTP is an error of its own.
+      if (answered.has(socket)) return
+      const isLost = () => error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)
+      if (isLost()) return void socket.destroy()
       const failed = failure(reasonOfSocket(error.code))
-      const { status } = table[failed.reason._tag]
-      const subject = subjectOf(
-        "default",
-        undefined,
-        clientAddress(socket.remoteAddress, undefined, http.trustedProxies)
-      )
-      const answer = Effect.map(limiter.peek("default", subject, rateLimitScale), (verdict) => {
+      const address = clientAddress(socket.remoteAddress, undefined, http.trustedProxies)
+      const seen = limiter.peek("default", subjectOf("default", undefined, address), rateLimitScale)
+      const answer = Effect.map(seen, (verdict) => {
+        if (isLost()) return void socket.destroy()
+        answered.add(socket)
         const body = JSON.stringify(bodyOf(failed))
         const headers = {
           "content-type": "application/json",
           "content-length": String(Buffer.byteLength(body)),
-          connection: "close",
           "x-request-id": newRequestId(),
           ...limitHeaders(verdict),
-          ...headersOf(failed)
+          ...(sandbox ? { "x-svc-sandbox": "true" } : {}),
+          ...headersOf(failed),
+          connection: "close"
         }
         const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-        socket.end(`HTTP/1.1 ${status} \r\n${head.join("")}\r\n${body}`)
+        socket.end(`HTTP/1.1 ${table[failed.reason._tag].status} \r\n${head.join("")}\r\n${body}`)
+        // A client that keeps its half open would keep the connection for ever.
+        const timer = setTimeout(() => socket.destroy(), lingerMs)
+        socket.once("close", () => clearTimeout(timer))
       })
       run(answer)
     })
   })
 
-const nodeServer = Layer.unwrap(
-  Effect.gen(function* () {
-    const { http, shutdownGrace } = yield* Config
-    const server = createServer({
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS
+/** The listening socket alone, with the given patience; what it serves is up to whoever takes it. */
+export const layerListening = (patience: Patience) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { http, shutdownGrace } = yield* Config
+      const server = createServer({
+        headersTimeout: patience.headersMs,
+        requestTimeout: patience.requestMs,
+        connectionsCheckingInterval: patience.checkMs,
+        keepAliveTimeout: patience.keepAliveMs
+      })
+      // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
+      server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+      // A server that stops closes the connections idle at that time; those still busy then are closed as they come to rest.
+      server.on("request", (_request, response) => {
+        response.once("close", () => {
+          if (!server.listening) setImmediate(() => server.closeIdleConnections())
+        })
+      })
+      yield* answerSocket(server, patience.lingerMs)
+      const { host, port } = http
+      const listening = NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace })
+      type Provided = Layer.Success<typeof listening>
+      return Layer.catchTag(listening, "ServeError", ({ cause }) =>
+        Layer.effectContext(cannotListen<Context.Context<Provided>>(port, cause))
+      )
     })
-    yield* answerSocket(server)
-    const { host, port } = http
-    const listening = NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace })
-    type Provided = Layer.Success<typeof listening>
-    return Layer.catchTag(listening, "ServeError", ({ cause }) =>
-      Layer.effectContext(cannotListen<Context.Context<Provided>>(port, cause))
-    )
-  })
-)
+  )
 
 const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartError> => {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? "unknown error"
@@ -100,7 +141,7 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 }
 
 const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: `${API_PREFIX}/openapi.json` }).pipe(
+  HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(Layer.mergeAll(chat, requests, models)),
     Layer.provide(access)
   ),
@@ -113,6 +154,6 @@ export const layer = HttpRouter.serve(routes, {
   disableListenLog: true,
   routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
 }).pipe(
-  Layer.provideMerge(nodeServer),
+  Layer.provideMerge(layerListening(patience)),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES)))
 )

@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { minNano } from "../domain/Money.ts"
 import { type Candidate } from "../domain/Plan.ts"
 import { maximumCost, outputWithin, tokenCost } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/Tokens.ts"
@@ -17,8 +18,9 @@ const RETRY_AFTER_TOKENS = 64
 const TOKENIZER_SPREAD = 120
 
 /**
- * Keeps a stream's hold ahead of its output. `advance` is called as output arrives; it renews the hold in time, extends a rolling
- * one before it is used up, and answers false when the output has reached the end of what is held and no more is to be had.
+ * Keeps a stream's hold ahead of its output. `advance` is called as output arrives; it renews the hold in time and extends a
+ * rolling one before it is used up, both while the stream goes on. It answers false when the output has reached the end of what
+ * is held and no more is to be had.
  */
 export class RollingHold {
   readonly #options: MeteredOptions
@@ -29,6 +31,7 @@ export class RollingHold {
   #covered: number
   #renewedAt = performance.now()
   #refusedAt = Number.NEGATIVE_INFINITY
+  #underWay: Fiber.Fiber<void> | undefined
 
   constructor(options: MeteredOptions, admitted: Admitted, served: Candidate, progress: Progress) {
     this.#options = options
@@ -42,17 +45,34 @@ export class RollingHold {
   get advance(): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const renew = performance.now() - this.#renewedAt > this.#options.holdTtlMs / 3
-      if (!this.#admitted.estimate.rolling) return renew ? Effect.as(this.#extend(0), true) : Effect.succeed(true)
-      if (this.#progress.atMost + EXTEND_BELOW < this.#covered && !renew) return Effect.succeed(true)
+      if (!this.#admitted.estimate.rolling) return renew ? this.#begin(0, 0) : goOn
+      if (this.#progress.atMost + EXTEND_BELOW < this.#covered) return renew ? this.#begin(0, 0) : goOn
       const used = Math.ceil((this.#progress.count() * TOKENIZER_SPREAD) / 100)
-      const wants = used + EXTEND_BELOW >= this.#covered && this.#covered < this.#cap
+      const wants = used + EXTEND_BELOW >= this.#covered && used - this.#refusedAt >= RETRY_AFTER_TOKENS
       const step = wants ? Math.min(ROLLING_STEP, this.#cap - this.#covered) : 0
-      if (step === 0 && !renew) return Effect.succeed(used < this.#covered || this.#covered >= this.#cap)
-      if (step > 0 && used - this.#refusedAt < RETRY_AFTER_TOKENS) return Effect.succeed(used < this.#covered)
-      return Effect.map(this.#extend(step), (extended) => {
+      const begun = step > 0 || renew ? this.#begin(step, used) : goOn
+      return Effect.flatMap(begun, () => this.#within(used))
+    })
+  }
+
+  /** Whether there is room for more; at the end of what is held, the answer to what is under way is waited for. */
+  #within(used: number): Effect.Effect<boolean> {
+    if (used < this.#covered || this.#covered >= this.#cap) return goOn
+    if (this.#underWay === undefined) return Effect.succeed(false)
+    return Effect.map(Fiber.await(this.#underWay), () => used < this.#covered)
+  }
+
+  #begin(step: number, used: number): Effect.Effect<boolean> {
+    if (this.#underWay !== undefined) return goOn
+    const work = this.#extend(step).pipe(
+      Effect.map((extended) => {
         if (!extended) this.#refusedAt = used
-        return extended || used < this.#covered
-      })
+      }),
+      Effect.ensuring(Effect.sync(() => (this.#underWay = undefined)))
+    )
+    return Effect.map(Effect.forkChild(work), (fiber) => {
+      this.#underWay = fiber
+      return true
     })
   }
 
@@ -60,38 +80,34 @@ export class RollingHold {
   get #progressCost(): bigint {
     const { estimate, held } = this.#admitted
     const usage = { ...noTokens, input: likelyTokens(estimate.promptBound), output: this.#progress.count() }
-    const cost = tokenCost(this.#served.price, usage)
-    return cost < held ? cost : held
+    return minNano(tokenCost(this.#served.price, usage), held)
   }
 
   /** A database that does not answer is no reason to cut a stream short: it goes on within what is held. */
   #extend(step: number): Effect.Effect<boolean> {
-    const { budgets, estimate, request } = this.#admitted
-    const { price } = this.#served
-    const more =
-      maximumCost(price, estimate.promptBound, this.#covered + step) -
-      maximumCost(price, estimate.promptBound, this.#covered)
-    return this.#options.ledger
-      .commit({
-        _tag: "Extend",
-        requestId: request.requestId,
-        accountId: request.principal.accountId,
-        budgets,
-        more: step === 0 ? 0n : more,
-        progress: this.#progressCost,
-        ttlMs: this.#options.holdTtlMs
-      })
-      .pipe(
-        Effect.map((result) => {
-          if (result._tag !== "Extended") return false
-          this.#renewedAt = performance.now()
-          if (step > 0) {
-            this.#admitted.held += more
-            this.#covered += step
-          }
-          return true
-        }),
-        Effect.catch(() => Effect.succeed(false))
-      )
+    const { estimate, held, request } = this.#admitted
+    const costOf = (output: number) => maximumCost(this.#served.price, estimate.promptBound, output)
+    const more = step === 0 ? 0n : costOf(this.#covered + step) - costOf(this.#covered)
+    const extend = this.#options.ledger.commit({
+      _tag: "Extend",
+      requestId: request.requestId,
+      accountId: request.principal.accountId,
+      held,
+      more,
+      progress: this.#progressCost,
+      ttlMs: this.#options.holdTtlMs
+    })
+    return extend.pipe(
+      Effect.map((result) => {
+        if (result._tag !== "Extended") return false
+        this.#renewedAt = performance.now()
+        this.#admitted.held += more
+        this.#covered += step
+        return true
+      }),
+      Effect.catch(() => Effect.succeed(false))
+    )
   }
 }
+
+const goOn = Effect.succeed(true)

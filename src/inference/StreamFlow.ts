@@ -123,6 +123,7 @@ class Delivery {
   usage: TokenUsage | undefined
   #fold: OutputFold | undefined
   #delivered = false
+  #calledTools = false
 
   constructor(keep: boolean) {
     this.#fold = keep ? new OutputFold() : undefined
@@ -143,6 +144,7 @@ class Delivery {
         continue
       }
       this.#delivered = true
+      if (event._tag === "ToolStart") this.#calledTools = true
       this.progress.push(event)
       this.#fold?.push(event)
     }
@@ -153,6 +155,11 @@ class Delivery {
   /** The whole output where it was kept, else only its end. */
   output(finish: FinishReason): Output {
     return { ...(this.#fold?.output() ?? emptyOutput), finish, usage: this.usage }
+  }
+
+  /** The reason the provider gave, or the one its output implies. */
+  get finished(): FinishReason {
+    return this.finish ?? (this.#calledTools ? "tool_calls" : "stop")
   }
 
   get kept(): boolean {
@@ -222,7 +229,7 @@ const carriedOf = (flow: StreamFlow, delivery: Delivery, exit: Exit.Exit<void, P
     counted: () => countedUsage(admitted, delivery.progress.count())
   }
   if (Exit.isSuccess(exit)) {
-    return { outcome: { _tag: "Whole", finish: delivery.finish ?? "stop", delivered }, ...by }
+    return { outcome: { _tag: "Whole", finish: delivery.finished, delivered }, ...by }
   }
   const error = brokenReason(exit.cause)
   return { outcome: delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }, ...by }

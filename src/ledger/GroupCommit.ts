@@ -1,8 +1,8 @@
-import { Effect, Exit, Queue, type Scope } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
-import { Unavailable } from "../platform/Sql.ts"
-import { commitGroup, overdueRequests, type Overdue } from "./LedgerSql.ts"
-import type { AnyResult, BudgetPeriod, CloseOperation, Operation } from "./Operation.ts"
+import { Cause, Effect, Exit, Queue, type Scope } from "effect"
+import type { SqlClient } from "effect/sql"
+import { storeErrors, Unavailable } from "../platform/Sql.ts"
+import { commitGroup } from "./LedgerSql.ts"
+import type { AnyResult, Operation } from "./Operation.ts"
 
 /** Operations in one statement. Past a few dozen the gain per operation is small and the latency of all grows. */
 const MAX_GROUP = 128
@@ -10,13 +10,17 @@ const MAX_GROUP = 128
 /** Operations waiting at once; more than this means the database cannot follow, and the caller should hear it now. */
 const MAX_WAITING = 20_000
 
-/** How long a hold is tried against a database that does not answer: its caller is waiting and has been given nothing. */
-const HOLD_PATIENCE_MS = 3_000
-
-/** How long anything that ends or renews a hold is tried: the work has been done and its outcome must not be lost. */
-const CLOSE_PATIENCE_MS = 30_000
-
 const RETRY_PAUSE = "100 millis"
+
+/** How long is waited for a database that cannot be used. */
+export interface Patience {
+  /** A hold's caller is waiting and has been given nothing. */
+  readonly holdMs: number
+  /** For whatever ends or renews a hold, or moves money: the work has been done and its outcome must not be lost. */
+  readonly closeMs: number
+  /** After so long a connection that says nothing is given up, and the statement tried again on another. */
+  readonly statementMs: number
+}
 
 interface Entry {
   readonly operation: Operation
@@ -24,213 +28,142 @@ interface Entry {
   readonly resume: (exit: Exit.Exit<AnyResult, Unavailable>) => void
 }
 
-/** What several operations of one group must not share: a request, or an idempotency claim of an account. */
+/** What several operations of one group must not share. */
 const subjectsOf = (operation: Operation): ReadonlyArray<string> => {
-  if (operation._tag === "Credit") return []
-  if (operation._tag === "Hold" && operation.claim !== undefined) {
-    return [operation.requestId, `${operation.accountId} ${operation.claim.claim}`]
+  switch (operation._tag) {
+    case "Hold":
+      return operation.claim === undefined
+        ? [operation.requestId]
+        : [operation.requestId, `claim ${operation.accountId} ${operation.claim.claim}`]
+    case "Extend":
+    case "Close":
+      return [operation.requestId]
+    case "Credit":
+      return operation.reference === null ? [] : [`credit ${operation.reference}`]
+    case "Refund":
+      return [operation.requestId, `refund ${operation.reference}`]
   }
-  return [operation.requestId]
 }
 
 /** Takes entries up to the group's size, leaving those behind whose subject is already in it. */
-const gather = (waiting: Array<Entry>): { group: Array<Entry>; left: Array<Entry> } => {
+const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Array<Entry> } => {
   const group: Array<Entry> = []
   const left: Array<Entry> = []
   const taken = new Set<string>()
-  for (const entry of waiting) {
+  let index = 0
+  for (; index < waiting.length && group.length < MAX_GROUP; index++) {
+    const entry = waiting[index]!
     const subjects = subjectsOf(entry.operation)
-    if (group.length >= MAX_GROUP || subjects.some((subject) => taken.has(subject))) {
+    if (subjects.some((subject) => taken.has(subject))) {
       left.push(entry)
       continue
     }
     for (const subject of subjects) taken.add(subject)
     group.push(entry)
   }
-  return { group, left }
+  return { group, left: left.concat(waiting.slice(index)) }
 }
 
-type Refusal = Extract<AnyResult, { readonly _tag: "Refused" }>
-
-const isRefusal = (result: AnyResult): result is Refusal => result._tag === "Refused"
-
-/** The budgets of a request row, as they stand in it. */
-export const parseBudgets = (budgets: ReadonlyArray<string>): ReadonlyArray<BudgetPeriod> =>
-  budgets.map((text) => {
-    const [budgetId = "", periodStart = ""] = text.split(":")
-    return { budgetId, periodStart }
-  })
-
-/** The operation that ends an overdue request: its progress is settled, the rest released. */
-export const expiryOf = (row: Overdue): CloseOperation => ({
-  _tag: "Close",
-  requestId: row.id,
-  accountId: row.account_id,
-  budgets: parseBudgets(row.budgets),
-  settle: { cost: null },
-  onlyIfExpired: true,
-  status: "failed",
-  keepClaim: true,
-  resolvedModel: null,
-  provider: null,
-  closed: { error: { _tag: "HoldExpired" } },
-  answer: null
-})
-
-/**
- * Two lanes over one database. The first commits whatever has gathered while its last commit was under way. Holds and extensions
- * whose account's gate was closed go to the second, which tries them one per account and round, in order of arrival, after
- * expiring what is overdue there: so an account without money never slows the others, and what fits is admitted though its
- * group did not.
- */
-class Lanes {
+/** Commits whatever has gathered while the last commit was under way, for as long as its fiber runs. */
+class Lane {
   readonly #sql: SqlClient.SqlClient
-  readonly #main: Queue.Queue<Entry>
-  readonly #again: Queue.Queue<Entry>
-  #waiting = 0
+  readonly #patience: Patience
+  readonly #arrived: Queue.Queue<Entry>
+  readonly #unanswered = new Set<Entry>()
+  #closed = false
 
-  constructor(sql: SqlClient.SqlClient, main: Queue.Queue<Entry>, again: Queue.Queue<Entry>) {
+  constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>) {
     this.#sql = sql
-    this.#main = main
-    this.#again = again
+    this.#patience = patience
+    this.#arrived = arrived
   }
 
   commit(operation: Operation): Effect.Effect<AnyResult, Unavailable> {
     return Effect.callback((resume) => {
-      if (this.#waiting >= MAX_WAITING) {
-        return resume(Effect.fail(new Unavailable({ store: "database", cause: "too many operations are waiting" })))
+      if (this.#closed || this.#unanswered.size >= MAX_WAITING) {
+        const cause = this.#closed ? "the ledger is closed" : "too many operations are waiting"
+        return resume(Effect.fail(new Unavailable({ store: "database", cause })))
       }
-      this.#waiting++
-      Queue.offerUnsafe(this.#main, { operation, since: Date.now(), resume })
+      const entry = { operation, since: Date.now(), resume }
+      this.#unanswered.add(entry)
+      Queue.offerUnsafe(this.#arrived, entry)
     })
   }
 
-  get mainLane(): Effect.Effect<never> {
+  get run(): Effect.Effect<never> {
     return Effect.gen({ self: this }, function* () {
-      let left: Array<Entry> = []
+      let waiting: Array<Entry> = []
       while (true) {
-        left = left.length === 0 ? yield* Queue.takeAll(this.#main) : left.concat(yield* Queue.clear(this.#main))
-        const next = gather(left)
-        left = next.left
-        yield* this.#commitMain(next.group)
+        waiting =
+          waiting.length === 0 ? yield* Queue.takeAll(this.#arrived) : waiting.concat(yield* Queue.clear(this.#arrived))
+        const { group, left } = gather(waiting)
+        const again = yield* this.#carryOut(group)
+        waiting = again.concat(left)
+        if (again.length > 0) yield* Effect.sleep(RETRY_PAUSE)
       }
     })
   }
 
-  get againLane(): Effect.Effect<never> {
-    return Effect.gen({ self: this }, function* () {
-      const byAccount = new Map<string, Array<Entry>>()
-      while (true) {
-        const arrived = byAccount.size === 0 ? yield* Queue.takeAll(this.#again) : yield* Queue.clear(this.#again)
-        for (const entry of arrived) {
-          const line = byAccount.get(entry.operation.accountId)
-          if (line === undefined) byAccount.set(entry.operation.accountId, [entry])
-          else line.push(entry)
-        }
-        yield* this.#retryRound(byAccount)
-      }
-    })
+  /** Nobody is left waiting for an answer that will not come. */
+  close() {
+    this.#closed = true
+    const exit = Exit.fail(new Unavailable({ store: "database", cause: "the ledger is closed" }))
+    for (const entry of this.#unanswered) this.#answer(entry, exit)
   }
 
-  #finish(entry: Entry, exit: Exit.Exit<AnyResult, Unavailable>) {
-    this.#waiting--
+  #answer(entry: Entry, exit: Exit.Exit<AnyResult, Unavailable>) {
+    this.#unanswered.delete(entry)
     entry.resume(exit)
   }
 
-  #answer(entry: Entry, result: AnyResult) {
-    this.#finish(entry, Exit.succeed(result))
-  }
-
-  #commitMain(group: ReadonlyArray<Entry>): Effect.Effect<void> {
+  /** Answers a group, but for those that are to be tried again. */
+  #carryOut(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
     return commitGroup(
       this.#sql,
       group.map((entry) => entry.operation)
     ).pipe(
       Effect.map((results) => {
-        group.forEach((entry, index) => {
-          const result = results[index]!
-          if (isRefusal(result)) Queue.offerUnsafe(this.#again, entry)
-          else this.#answer(entry, result)
-        })
+        group.forEach((entry, index) => this.#answer(entry, Exit.succeed(results[index]!)))
+        return []
       }),
-      this.#guard(group, this.#main)
+      Effect.catchIf(
+        // Another node took the reference in the same instant: the next time that is seen, and answered.
+        (error) => error.reason._tag === "UniqueViolation" && group.length === 1,
+        () => Effect.fail(new Unavailable({ store: "database", cause: "a reference was taken in the same instant" }))
+      ),
+      storeErrors,
+      Effect.timeoutOrElse({
+        duration: this.#patience.statementMs,
+        orElse: () => Effect.fail(new Unavailable({ store: "database", cause: "the database does not answer" }))
+      }),
+      Effect.catch((error) => Effect.sync(() => this.#patient(group, error))),
+      Effect.catchDefect((defect) => this.#eachAlone(group, defect))
     )
   }
 
-  #retryRound(byAccount: Map<string, Array<Entry>>): Effect.Effect<void> {
-    const lines = [...byAccount.values()].slice(0, MAX_GROUP)
-    const heads = lines.map((line) => line[0]!)
-    const accounts = heads.map((entry) => entry.operation.accountId)
-    return Effect.gen({ self: this }, function* () {
-      const overdue = yield* overdueRequests(this.#sql, MAX_GROUP, accounts)
-      const operations = [...overdue.map(expiryOf), ...heads.map((entry) => entry.operation)]
-      const results = yield* commitGroup(this.#sql, operations)
-      heads.forEach((entry, index) => {
-        const result = results[overdue.length + index]!
-        this.#answer(entry, result)
-        const line = lines[index]!.slice(1)
-        const left = isRefusal(result) ? this.#withoutHopeless(line, entry.operation, result) : line
-        if (left.length === 0) byAccount.delete(entry.operation.accountId)
-        else byAccount.set(entry.operation.accountId, left)
-      })
-    }).pipe(
-      Effect.tapCause(() => Effect.sync(() => accounts.forEach((account) => byAccount.delete(account)))),
-      this.#guard(lines.flat(), this.#again)
-    )
-  }
-
-  /** Whoever waited beside a refused hold and needs no less is refused by the same reading of the same balance. */
-  #withoutHopeless(line: ReadonlyArray<Entry>, refused: Operation, result: Refusal): Array<Entry> {
-    return line.filter((entry) => {
-      const { operation } = entry
-      if (operation._tag !== "Hold" || refused._tag !== "Hold" || operation.atLeast < refused.atLeast) return true
-      if (!("limitSource" in result) || (result.limitSource !== "balance" && result.limitSource !== "in_flight"))
-        return true
-      const limitSource = result.posted >= operation.atLeast ? "in_flight" : "balance"
-      this.#answer(entry, { ...result, limitSource })
-      return false
+  /** What one operation is refused for must not touch the others of its group. */
+  #eachAlone(group: ReadonlyArray<Entry>, defect: unknown): Effect.Effect<Array<Entry>> {
+    const [only] = group
+    if (group.length > 1 || only === undefined) {
+      return Effect.map(
+        Effect.forEach(group, (entry) => this.#carryOut([entry])),
+        (again) => again.flat()
+      )
+    }
+    return Effect.sync(() => {
+      this.#answer(only, Exit.failCause(Cause.die(defect)))
+      return []
     })
   }
 
-  /** A group that failed as a whole: tried again when the fault passes by itself, else each operation for itself. */
-  #guard(group: ReadonlyArray<Entry>, queue: Queue.Queue<Entry>) {
-    return (commit: Effect.Effect<void, SqlError.SqlError>): Effect.Effect<void> =>
-      commit.pipe(
-        Effect.catch((error) =>
-          error.reason.isRetryable
-            ? Effect.andThen(this.#postpone(group, error, queue), Effect.sleep(RETRY_PAUSE))
-            : Effect.forEach(group, (entry) => this.#alone(entry), { discard: true })
-        ),
-        Effect.catchDefect((defect) =>
-          Effect.sync(() => group.forEach((entry) => this.#finish(entry, Exit.die(defect))))
-        )
-      )
-  }
-
-  #alone(entry: Entry): Effect.Effect<void> {
-    return commitGroup(this.#sql, [entry.operation]).pipe(
-      Effect.map(([result]) => {
-        if (isRefusal(result!)) Queue.offerUnsafe(this.#again, entry)
-        else this.#answer(entry, result!)
-      }),
-      Effect.catch((error) =>
-        // A claim lost to another node in the same instant can be seen, and answered, the next time round.
-        error.reason._tag === "UniqueViolation" || error.reason.isRetryable
-          ? this.#postpone([entry], error, this.#again)
-          : Effect.sync(() => this.#finish(entry, Exit.die(error)))
-      )
-    )
-  }
-
-  /** Puts entries back whose patience lasts; the others hear that the store is unavailable. */
-  #postpone(entries: ReadonlyArray<Entry>, cause: unknown, queue: Queue.Queue<Entry>): Effect.Effect<void> {
-    return Effect.sync(() => {
-      const now = Date.now()
-      for (const entry of entries) {
-        const patience = entry.operation._tag === "Hold" ? HOLD_PATIENCE_MS : CLOSE_PATIENCE_MS
-        if (now - entry.since < patience) Queue.offerUnsafe(queue, entry)
-        else this.#finish(entry, Exit.fail(new Unavailable({ store: "database", cause })))
-      }
+  /** Those whose patience lasts; the others hear that the store is unavailable. */
+  #patient(group: ReadonlyArray<Entry>, error: Unavailable): Array<Entry> {
+    const now = Date.now()
+    return group.filter((entry) => {
+      const patience = entry.operation._tag === "Hold" ? this.#patience.holdMs : this.#patience.closeMs
+      if (now - entry.since < patience) return true
+      this.#answer(entry, Exit.fail(error))
+      return false
     })
   }
 }
@@ -240,11 +173,14 @@ export interface GroupCommit {
   readonly commit: (operation: Operation) => Effect.Effect<AnyResult, Unavailable>
 }
 
-/** Starts the lanes; they end with the scope. */
-export const makeGroupCommit = (sql: SqlClient.SqlClient): Effect.Effect<GroupCommit, never, Scope.Scope> =>
+/** Starts committing; ends with the scope, which leaves no caller without an answer. */
+export const makeGroupCommit = (
+  sql: SqlClient.SqlClient,
+  patience: Patience
+): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const lanes = new Lanes(sql, yield* Queue.unbounded<Entry>(), yield* Queue.unbounded<Entry>())
-    yield* Effect.forkScoped(lanes.mainLane)
-    yield* Effect.forkScoped(lanes.againLane)
-    return { commit: (operation) => lanes.commit(operation) }
+    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>())
+    yield* Effect.addFinalizer(() => Effect.sync(() => lane.close()))
+    yield* Effect.forkScoped(lane.run)
+    return { commit: (operation) => lane.commit(operation) }
   })

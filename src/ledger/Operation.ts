@@ -37,7 +37,7 @@ export interface HoldOperation {
   /** Facts of the request known at its start, kept on its receipt. */
   readonly opened: object
   readonly claim: Claim | undefined
-  /** Charges `atLeast` at once instead of holding it: the price of a unit sold up front. */
+  /** Charges `atLeast` at once instead of holding: the price of a unit sold up front. */
   readonly charge: boolean
 }
 
@@ -46,7 +46,8 @@ export interface ExtendOperation {
   readonly _tag: "Extend"
   readonly requestId: string
   readonly accountId: string
-  readonly budgets: ReadonlyArray<BudgetPeriod>
+  /** What its owner knows to be held: the hold grows to this and `more`, so that a repeat adds nothing. */
+  readonly held: Nano
   /** Zero renews without taking more; that is never refused. */
   readonly more: Nano
   /** What has been used so far; the charge if the hold expires. */
@@ -84,7 +85,7 @@ export interface CreditOperation {
   readonly reference: string | null
 }
 
-/** Money back for a settled or charged request; never more in sum than it cost. */
+/** Money back for a settled or charged request, and to its budgets; never more in sum than it cost, and once per reference. */
 export interface RefundOperation {
   readonly _tag: "Refund"
   readonly requestId: string
@@ -102,6 +103,7 @@ export interface Standing {
 }
 
 export type HoldResult =
+  /** Also for a request that was granted before: a hold happens once. */
   | { readonly _tag: "Granted"; readonly granted: Nano }
   /** Another request holds the idempotency key. */
   | { readonly _tag: "Claimed"; readonly byRequestId: string }
@@ -119,7 +121,10 @@ export type CloseResult =
   /** It had ended before, with this settled; nothing moved, and a cost that came too late stands on the receipt as absorbed. */
   | { readonly _tag: "Gone"; readonly settled: Nano }
 
-export type MoveResult = { readonly _tag: "Moved" } | { readonly _tag: "Gone" }
+export type MoveResult =
+  | { readonly _tag: "Moved" }
+  /** It happened before under this reference, or there is nothing it could happen to. */
+  | { readonly _tag: "Gone" }
 
 export type OperationResult<Op extends Operation> = Op extends HoldOperation
   ? HoldResult

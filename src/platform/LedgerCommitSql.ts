@@ -1,243 +1,279 @@
 /**
- * The ledger's one statement as a function of the database: it carries out a group of operations and answers each by its place.
+ * The ledger's one statement as a function of the database: carries out a group of operations, each an object of the array, and
+ * answers each by its index. No two of them may be of one request, idempotency claim or reference.
  *
- * Operations are taken account by account, in order of id so that nodes cannot deadlock, behind the lock of the account's balance
- * row; whatever changes money of that account or its requests, budgets included, does so behind this lock. Each statement in here
- * sees what was committed before it, so what is read behind the lock is the latest: a key revoked or a claim laid while the lock
- * was waited for is seen. Within an account, what gives money back comes first; holds and extensions follow in order of arrival,
- * each judged by what those before it left.
+ * Everything that changes an account's money, requests or budgets does so behind the lock of its balance row, taken in order of
+ * id so that nodes cannot deadlock. Each query in here sees what was committed before it began, so whatever is read behind the
+ * locks is the latest: a key revoked or a claim laid while a lock was waited for is seen, and needs no lock of its own.
  *
- * Plans are made once per connection and must not be made for the size that a table happens to have then: rows are found by
- * index alone, and conditions that could lead to a wider index stand outside the queries.
+ * First overdue holds of the accounts concerned are ended. Then the loop judges operation by operation, account by account: what
+ * gives money back first, then holds and extensions in order of arrival, each by what those before it left. It writes nothing;
+ * the writes follow at once for the whole group. So a refusal leaves nothing behind.
+ *
+ * Plans are made once per connection and must not be made for the size a table happens to have then: every row is found by an
+ * index, in a nested loop.
  */
 export const ledgerCommit = `
 CREATE FUNCTION ledger_commit(operations jsonb)
-RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, posted_after bigint, held_after bigint)
-LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $ledger$
+RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $ledger$
 #variable_conflict use_column
 DECLARE
   op record;
-  row record;
+  overdue jsonb;
   account text;
-  known boolean;
-  touched boolean := false;
-  money bigint;
-  promised bigint;
-  keys text[];
-  key_active boolean;
   need bigint;
   room bigint;
-  budget_room bigint;
-  stop text;
-  due bigint;
-  overdue jsonb;
+  spend bigint;
+  hold bigint;
+  -- budgets met so far: id and period, scope, what is left in them, and what they change by
+  purse text;
+  i int;
+  scope text;
+  left_over bigint;
+  purses text[];
+  purse_scope text[];
+  purse_left bigint[];
+  purse_spend bigint[];
+  purse_hold bigint[];
+  -- what is to be written
+  accounts text[];
+  account_money bigint[];
+  account_promised bigint[];
+  held_ord int[];
+  held_amount bigint[];
+  closed_ord int[];
+  closed_settled bigint[];
+  closed_absorbed bigint[];
+  closed_money bigint[];
+  extended_ord int[];
+  extended_by bigint[];
+  moved_ord int[];
+  moved_amount bigint[];
 BEGIN
+  PERFORM 1 FROM balance
+    WHERE account_id = ANY (ARRAY(SELECT DISTINCT o ->> 'account_id' FROM jsonb_array_elements(operations) AS o))
+    ORDER BY account_id FOR UPDATE;
+
+  LOOP
+    SELECT jsonb_agg(ledger_expiry(late.id, late.account_id)) INTO overdue FROM (
+      SELECT id, account_id FROM request
+      WHERE account_id = ANY (ARRAY(
+          SELECT DISTINCT o ->> 'account_id' FROM jsonb_array_elements(operations) AS o WHERE o ->> 'kind' IN ('hold', 'extend')
+        )) AND state = 'open' AND expires_at <= clock_timestamp()
+        AND id <> ALL (ARRAY(SELECT o ->> 'request_id' FROM jsonb_array_elements(operations) AS o WHERE o ? 'request_id'))
+      ORDER BY expires_at LIMIT 100
+    ) AS late;
+    EXIT WHEN overdue IS NULL;
+    PERFORM ledger_commit(overdue);
+  END LOOP;
+
   FOR op IN
-    SELECT * FROM jsonb_to_recordset(operations) AS o(ord int, kind text, account_id text, request_id text, key_id text,
-      project_id text, operation text, model text, at_least bigint, up_to bigint, ttl_ms bigint, budgets text[], opened jsonb,
-      idempotency_key text, claim text, fingerprint text, charge boolean, held bigint, more bigint, progress bigint,
-      settle boolean, cost bigint, only_if_expired boolean, status text, keep_claim boolean, resolved_model text, provider text,
-      closed jsonb, answer jsonb, source text, amount bigint, reference text)
+    SELECT o.*, b.posted, b.held AS held_all, r.account_id AS owner, r.state, r.held AS held_now, r.progress, r.settled,
+      r.refunded, r.absorbed, r.expired, r.expires_at <= clock_timestamp() AS overdue, holder.id AS claimed_by,
+      t.id IS NOT NULL AS moved,
+      CASE WHEN o.kind = 'hold' THEN o.budgets WHEN r.account_id = o.account_id THEN r.budgets END AS purses,
+      k.account_id = o.account_id AND k.revoked_at IS NULL AND COALESCE(k.expires_at > clock_timestamp(), true) AS key_active
+    FROM ROWS FROM (jsonb_to_recordset(operations) AS (kind text, account_id text, request_id text, key_id text, at_least bigint,
+        up_to bigint, charge boolean, budgets text[], claim text, held bigint, more bigint, settle boolean, cost bigint,
+        only_if_expired boolean, amount bigint, reference text)) WITH ORDINALITY
+      AS o(kind, account_id, request_id, key_id, at_least, up_to, charge, budgets, claim, held, more, settle, cost, only_if_expired,
+        amount, reference, ord)
+    LEFT JOIN balance b ON b.account_id = o.account_id
+    LEFT JOIN request r ON r.id = o.request_id
+    LEFT JOIN request holder ON holder.account_id = o.account_id AND holder.claim = o.claim
+    LEFT JOIN api_key k ON k.id = o.key_id
+    LEFT JOIN transfer t ON t.kind = o.kind AND t.reference = o.reference
     ORDER BY o.account_id, o.kind IN ('hold', 'extend'), o.ord
   LOOP
     IF account IS DISTINCT FROM op.account_id THEN
-      IF touched THEN
-        UPDATE balance SET posted = money, held = promised WHERE account_id = account;
+      IF money IS NOT NULL THEN
+        accounts := accounts || account;
+        account_money := account_money || money;
+        account_promised := account_promised || promised;
       END IF;
       account := op.account_id;
-      touched := false;
-      keys := '{}';
-      SELECT posted, held INTO money, promised FROM balance WHERE account_id = account FOR UPDATE;
-      known := FOUND;
+      money := op.posted;
+      promised := op.held_all;
     END IF;
-    place := op.ord;
+    place := op.ord - 1;
     verdict := 'gone';
     detail := NULL;
     result := 0;
     beside := 0;
-    need := NULL;
-    key_active := true;
-
-    IF NOT known THEN
-      IF op.kind = 'hold' THEN verdict := 'refused'; END IF;
-      RETURN NEXT;
-      CONTINUE;
+    spend := 0;
+    hold := 0;
+    need := CASE op.kind WHEN 'hold' THEN op.at_least
+      WHEN 'extend' THEN GREATEST(COALESCE(op.held, op.held_now) + op.more - op.held_now, 0) ELSE 0 END;
+    room := money - promised;
+    scope := NULL;
+    IF op.purses <> '{}' THEN
+      FOREACH purse IN ARRAY op.purses LOOP
+        i := array_position(purses, purse);
+        IF i IS NULL THEN
+          SELECT g.limit_nano - COALESCE(p.spent + p.held, 0), g.scope INTO left_over, scope FROM budget g
+            LEFT JOIN budget_period p ON p.budget_id = g.id AND p.period_start = split_part(purse, ':', 2)::date
+            WHERE g.id = split_part(purse, ':', 1) AND g.account_id = account;
+          purses := purses || purse;
+          purse_left := purse_left || COALESCE(left_over, 0);
+          purse_scope := purse_scope || scope;
+          purse_spend := purse_spend || 0::bigint;
+          purse_hold := purse_hold || 0::bigint;
+          i := cardinality(purses);
+        END IF;
+        IF purse_left[i] < need AND money - promised >= need THEN detail := LEAST(detail, purse_scope[i]); END IF;
+        room := LEAST(room, purse_left[i]);
+      END LOOP;
     END IF;
 
     IF op.kind = 'hold' THEN
-      need := op.at_least;
-      key_active := op.key_id = ANY (keys);
-      IF NOT key_active THEN
-        SELECT account_id = account AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
-          INTO key_active FROM api_key WHERE id = op.key_id;
-        IF key_active THEN keys := keys || op.key_id; END IF;
+      IF op.state IS NOT NULL THEN
+        -- Its own row stands: a repeat of what was committed though nobody heard.
+        verdict := 'granted';
+        result := op.held_now;
+      ELSIF op.claimed_by IS NOT NULL THEN
+        verdict := 'claimed';
+        detail := op.claimed_by;
+      ELSIF op.key_active IS NOT TRUE THEN
+        verdict := 'key_inactive';
+      ELSIF money IS NULL OR need > 0 AND room < need THEN
+        verdict := 'refused';
+        result := money - promised;
+        beside := money;
+      ELSE
+        verdict := 'granted';
+        IF op.charge THEN
+          result := need;
+          spend := need;
+        ELSE
+          result := GREATEST(need, LEAST(op.up_to, room));
+          hold := result;
+        END IF;
+        held_ord := held_ord || op.ord::int;
+        held_amount := held_amount || result;
       END IF;
-    ELSIF op.kind = 'extend' THEN
-      SELECT account_id, state, held, budgets INTO row FROM request WHERE id = op.request_id;
-      IF row.state = 'open' AND row.account_id = account THEN
-        need := GREATEST(op.held + op.more - row.held, 0);
-        op.budgets := row.budgets;
+
+    ELSIF op.kind = 'credit' THEN
+      IF money IS NOT NULL AND NOT op.moved THEN
+        verdict := 'moved';
+        spend := -op.amount;
       END IF;
+
+    ELSIF op.owner IS DISTINCT FROM account THEN
+      NULL;
+
+    ELSIF op.kind = 'close' THEN
+      result := op.settled;
+      IF op.state = 'open' THEN
+        IF op.overdue OR NOT op.only_if_expired THEN
+          verdict := 'closed';
+          beside := CASE WHEN op.settle THEN COALESCE(op.cost, op.progress) ELSE 0 END;
+          result := LEAST(beside, op.held_now);
+          beside := beside - result;
+          spend := result;
+          hold := -op.held_now;
+          closed_ord := closed_ord || op.ord::int;
+          closed_settled := closed_settled || result;
+          closed_absorbed := closed_absorbed || beside;
+          closed_money := closed_money || (money - result);
+        END IF;
+      ELSIF op.expired AND op.absorbed = 0 AND op.settle AND op.cost > op.settled THEN
+        -- The hold had expired: what it cost beyond what the expiry charged is the house's loss.
+        UPDATE request SET absorbed = op.cost - op.settled WHERE id = op.request_id;
+      END IF;
+
+    ELSIF op.kind = 'extend' AND op.state = 'open' THEN
+      IF need > 0 AND room < need THEN
+        verdict := 'refused';
+      ELSE
+        verdict := 'extended';
+        hold := need;
+        extended_ord := extended_ord || op.ord::int;
+        extended_by := extended_by || need;
+      END IF;
+
+    ELSIF op.kind = 'refund' AND NOT op.moved AND op.state = 'settled' AND op.refunded + op.amount <= op.settled THEN
+      verdict := 'moved';
+      spend := -op.amount;
+      UPDATE request SET refunded = refunded + op.amount WHERE id = op.request_id;
     END IF;
 
-    -- Room is what is left of the balance and of every budget. When it is short, overdue holds are ended to make some.
-    WHILE need IS NOT NULL LOOP
-      room := money - promised;
-      stop := NULL;
-      IF op.budgets <> '{}' THEN
-        SELECT min(left_over), min(scope) FILTER (WHERE left_over < need) INTO budget_room, stop FROM (
-          SELECT g.scope, CASE WHEN g.account_id = account
-            THEN g.limit_nano - COALESCE(p.spent + p.held, 0) ELSE 0 END AS left_over
-          FROM unnest(op.budgets) AS u(budget)
-          JOIN budget g ON g.id = split_part(u.budget, ':', 1)
-          LEFT JOIN budget_period p ON p.budget_id = g.id AND p.period_start = split_part(u.budget, ':', 2)::date
-        ) AS b;
-        stop := CASE WHEN room >= need THEN stop END;
-        room := LEAST(room, budget_room);
-      END IF;
-      EXIT WHEN need = 0 OR room >= need OR key_active IS NOT TRUE;
-      overdue := (
-        SELECT jsonb_agg(ledger_expiry(o.id, account)) FROM (
-          SELECT id FROM request WHERE account_id = account AND state = 'open' AND expires_at <= clock_timestamp()
-          ORDER BY expires_at LIMIT 100
-        ) AS o WHERE o.id <> op.request_id
-      );
-      EXIT WHEN overdue IS NULL;
-      IF touched THEN
-        UPDATE balance SET posted = money, held = promised WHERE account_id = account;
-        touched := false;
-      END IF;
-      PERFORM ledger_commit(overdue);
-      SELECT posted, held INTO money, promised FROM balance WHERE account_id = account;
-    END LOOP;
-
-    CASE op.kind
-    WHEN 'hold' THEN
-      verdict := 'refused';
-      IF key_active AND (need = 0 OR room >= need) THEN
-        result := CASE WHEN op.charge THEN need ELSE GREATEST(need, LEAST(op.up_to, room)) END;
-        INSERT INTO request (id, account_id, key_id, project_id, operation, model, state, status, expires_at, closed_at, held,
-            settled, budgets, opened, idempotency_key, claim, fingerprint)
-          VALUES (op.request_id, account, op.key_id, op.project_id, op.operation, op.model,
-            CASE WHEN op.charge THEN 'settled' ELSE 'open' END, CASE WHEN op.charge THEN 'succeeded' ELSE 'open' END,
-            clock_timestamp() + op.ttl_ms * interval '1 millisecond', CASE WHEN op.charge THEN clock_timestamp() END,
-            result, CASE WHEN op.charge THEN result ELSE 0 END, COALESCE(op.budgets, '{}'), op.opened,
-            op.idempotency_key, op.claim, op.fingerprint)
-          ON CONFLICT DO NOTHING;
-        IF FOUND THEN
-          verdict := 'granted';
-          touched := true;
-          IF op.charge THEN
-            money := money - result;
-            IF result > 0 THEN
-              INSERT INTO transfer (debit, credit, amount, kind, request_id)
-                VALUES (account, 'house:revenue', result, 'charge', op.request_id);
-            END IF;
-            PERFORM ledger_spend(op.budgets, result, 0);
-          ELSE
-            promised := promised + result;
-            PERFORM ledger_spend(op.budgets, 0, result);
-          END IF;
-        END IF;
-      END IF;
-      -- It stands already, or another has its idempotency key: that is answered before any other refusal.
-      IF verdict = 'refused' THEN
-        SELECT held INTO result FROM request WHERE id = op.request_id;
-        IF FOUND THEN
-          verdict := 'granted';
-        ELSE
-          IF op.claim IS NOT NULL THEN
-            SELECT id INTO detail FROM request WHERE account_id = account AND claim = op.claim;
-          END IF;
-          IF detail IS NOT NULL THEN
-            verdict := 'claimed';
-          ELSIF key_active IS NOT TRUE THEN
-            verdict := 'key_inactive';
-          ELSE
-            detail := stop;
-            result := money - promised;
-            beside := money;
-          END IF;
-        END IF;
-      END IF;
-
-    WHEN 'extend' THEN
-      IF need IS NOT NULL THEN
-        verdict := 'refused';
-        IF need = 0 OR room >= need THEN
-          verdict := 'extended';
-          UPDATE request SET held = held + need, progress = LEAST(GREATEST(progress, op.progress), held + need),
-              expires_at = clock_timestamp() + op.ttl_ms * interval '1 millisecond'
-            WHERE id = op.request_id;
-          promised := promised + need;
-          touched := true;
-          PERFORM ledger_spend(op.budgets, 0, need);
-        END IF;
-      END IF;
-
-    WHEN 'close' THEN
-      SELECT account_id, state, held, settled, progress, absorbed, expired, budgets,
-          expires_at <= clock_timestamp() AS overdue
-        INTO row FROM request WHERE id = op.request_id;
-      IF row.account_id = account THEN
-        IF row.state = 'open' AND (row.overdue OR NOT op.only_if_expired) THEN
-          verdict := 'closed';
-          due := CASE WHEN op.settle THEN COALESCE(op.cost, row.progress) ELSE 0 END;
-          result := LEAST(due, row.held);
-          beside := due - result;
-          money := money - result;
-          promised := promised - row.held;
-          touched := true;
-          UPDATE request SET state = CASE WHEN op.settle THEN 'settled' ELSE 'released' END, status = op.status,
-              closed_at = clock_timestamp(), settled = result, absorbed = beside, expired = op.only_if_expired,
-              resolved_model = op.resolved_model, provider = op.provider, closed = op.closed,
-              answer = jsonb_set(op.answer, '{posted}', to_jsonb(money::text)), claim = CASE WHEN op.keep_claim THEN claim END
-            WHERE id = op.request_id;
-          IF result > 0 THEN
-            INSERT INTO transfer (debit, credit, amount, kind, request_id)
-              VALUES (account, 'house:revenue', result, 'settle', op.request_id);
-          END IF;
-          PERFORM ledger_spend(row.budgets, result, -row.held);
-        ELSIF row.state <> 'open' THEN
-          result := row.settled;
-          -- Its hold had expired: what it cost beyond what the expiry charged is the house's loss.
-          IF row.expired AND row.absorbed = 0 AND op.settle AND op.cost > row.settled THEN
-            UPDATE request SET absorbed = op.cost - row.settled WHERE id = op.request_id;
-          END IF;
-        END IF;
-      END IF;
-
-    WHEN 'credit' THEN
-      INSERT INTO transfer (debit, credit, amount, kind, reference)
-        VALUES ('house:' || op.source, account, op.amount, 'credit', op.reference) ON CONFLICT DO NOTHING;
-      IF FOUND THEN
-        verdict := 'moved';
-        money := money + op.amount;
-        touched := true;
-      END IF;
-
-    WHEN 'refund' THEN
-      SELECT account_id, state, settled, refunded, budgets INTO row FROM request WHERE id = op.request_id;
-      IF row.state = 'settled' AND row.account_id = account AND row.refunded + op.amount <= row.settled THEN
-        INSERT INTO transfer (debit, credit, amount, kind, request_id, reference)
-          VALUES ('house:revenue', account, op.amount, 'refund', op.request_id, op.reference) ON CONFLICT DO NOTHING;
-        IF FOUND THEN
-          verdict := 'moved';
-          money := money + op.amount;
-          touched := true;
-          UPDATE request SET refunded = refunded + op.amount WHERE id = op.request_id;
-          PERFORM ledger_spend(row.budgets, -op.amount, 0);
-        END IF;
-      END IF;
-    END CASE;
-
-    posted_after := money;
-    held_after := promised;
+    IF spend <> 0 THEN
+      money := money - spend;
+      moved_ord := moved_ord || op.ord::int;
+      moved_amount := moved_amount || COALESCE(op.amount, spend);
+    END IF;
+    promised := promised + hold;
+    IF op.purses <> '{}' AND (spend <> 0 OR hold <> 0) THEN
+      FOREACH purse IN ARRAY op.purses LOOP
+        i := array_position(purses, purse);
+        purse_left[i] := purse_left[i] - spend - hold;
+        purse_spend[i] := purse_spend[i] + spend;
+        purse_hold[i] := purse_hold[i] + hold;
+      END LOOP;
+    END IF;
     RETURN NEXT;
   END LOOP;
-  IF touched THEN
-    UPDATE balance SET posted = money, held = promised WHERE account_id = account;
+  IF money IS NOT NULL THEN
+    accounts := accounts || account;
+    account_money := account_money || money;
+    account_promised := account_promised || promised;
   END IF;
+
+  UPDATE balance b SET posted = n.money, held = n.promised
+    FROM unnest(accounts, account_money, account_promised) AS n(account_id, money, promised)
+    WHERE b.account_id = n.account_id AND (b.posted <> n.money OR b.held <> n.promised);
+
+  IF held_ord IS NOT NULL THEN
+    INSERT INTO request (id, account_id, key_id, project_id, operation, model, state, status, expires_at, closed_at, held, settled,
+        budgets, opened, idempotency_key, claim, fingerprint)
+      SELECT o.request_id, o.account_id, o.key_id, o.project_id, o.operation, o.model,
+        CASE WHEN o.charge THEN 'settled' ELSE 'open' END, CASE WHEN o.charge THEN 'succeeded' ELSE 'open' END,
+        clock_timestamp() + o.ttl_ms * interval '1 millisecond', CASE WHEN o.charge THEN clock_timestamp() END,
+        n.amount, CASE WHEN o.charge THEN n.amount ELSE 0 END,
+        COALESCE(o.budgets, '{}'), o.opened, o.idempotency_key, o.claim, o.fingerprint
+      FROM unnest(held_ord, held_amount) AS n(ord, amount)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, account_id text, key_id text,
+        project_id text, operation text, model text, charge boolean, ttl_ms bigint, budgets text[], opened jsonb,
+        idempotency_key text, claim text, fingerprint text);
+  END IF;
+  IF closed_ord IS NOT NULL THEN
+    UPDATE request r SET state = CASE WHEN o.settle THEN 'settled' ELSE 'released' END, status = o.status,
+        closed_at = clock_timestamp(), settled = n.settled, absorbed = n.absorbed, expired = o.only_if_expired,
+        resolved_model = o.resolved_model, provider = o.provider, closed = o.closed,
+        answer = jsonb_set(o.answer, '{posted}', to_jsonb(n.money::text)), claim = CASE WHEN o.keep_claim THEN r.claim END
+      FROM unnest(closed_ord, closed_settled, closed_absorbed, closed_money) AS n(ord, settled, absorbed, money)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, settle boolean, status text,
+        only_if_expired boolean, resolved_model text, provider text, closed jsonb, answer jsonb, keep_claim boolean)
+      WHERE r.id = o.request_id;
+  END IF;
+  IF extended_ord IS NOT NULL THEN
+    UPDATE request r SET held = r.held + n.more, progress = LEAST(GREATEST(r.progress, o.progress), r.held + n.more),
+        expires_at = clock_timestamp() + o.ttl_ms * interval '1 millisecond'
+      FROM unnest(extended_ord, extended_by) AS n(ord, more)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, progress bigint, ttl_ms bigint)
+      WHERE r.id = o.request_id;
+  END IF;
+  IF moved_ord IS NOT NULL THEN
+    INSERT INTO transfer (debit, credit, amount, kind, request_id, reference)
+      SELECT CASE o.kind WHEN 'credit' THEN 'house:' || o.source WHEN 'refund' THEN 'house:revenue' ELSE o.account_id END,
+        CASE WHEN o.kind IN ('credit', 'refund') THEN o.account_id ELSE 'house:revenue' END, n.amount,
+        CASE o.kind WHEN 'hold' THEN 'charge' WHEN 'close' THEN 'settle' ELSE o.kind END, o.request_id, o.reference
+      FROM unnest(moved_ord, moved_amount) AS n(ord, amount)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(kind text, account_id text, request_id text, source text,
+        reference text);
+  END IF;
+  FOR i IN 1 .. COALESCE(cardinality(purses), 0) LOOP
+    CONTINUE WHEN purse_spend[i] = 0 AND purse_hold[i] = 0;
+    UPDATE budget_period SET spent = spent + purse_spend[i], held = held + purse_hold[i]
+      WHERE budget_id = split_part(purses[i], ':', 1) AND period_start = split_part(purses[i], ':', 2)::date;
+    IF NOT FOUND THEN
+      INSERT INTO budget_period (budget_id, period_start, spent, held)
+        VALUES (split_part(purses[i], ':', 1), split_part(purses[i], ':', 2)::date, purse_spend[i], purse_hold[i]);
+    END IF;
+  END LOOP;
 END $ledger$`
 
 /** The operation that ends an overdue hold: its progress is settled, the rest released. */
@@ -247,21 +283,3 @@ CREATE FUNCTION ledger_expiry(request_id text, account_id text) RETURNS jsonb LA
     'only_if_expired', true, 'status', 'failed', 'keep_claim', true,
     'closed', jsonb_build_object('error', jsonb_build_object('_tag', 'HoldExpired')))
 $expiry$`
-
-/** Counts in every budget of a request, each given as \`id:YYYY-MM-DD\`, making the rows of periods that begin. */
-export const ledgerSpend = `
-CREATE FUNCTION ledger_spend(budgets text[], more_spent bigint, more_held bigint) RETURNS void LANGUAGE plpgsql
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $spend$
-#variable_conflict use_column
-DECLARE
-  one text;
-BEGIN
-  FOREACH one IN ARRAY COALESCE(budgets, '{}') LOOP
-    UPDATE budget_period SET spent = spent + more_spent, held = held + more_held
-      WHERE budget_id = split_part(one, ':', 1) AND period_start = split_part(one, ':', 2)::date;
-    IF NOT FOUND THEN
-      INSERT INTO budget_period (budget_id, period_start, spent, held)
-        VALUES (split_part(one, ':', 1), split_part(one, ':', 2)::date, more_spent, more_held);
-    END IF;
-  END LOOP;
-END $spend$`

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
 export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>> = {
@@ -124,5 +125,10 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       $$ BEGIN RAISE EXCEPTION 'transfers are append only'; END $$`
     yield* sql`CREATE TRIGGER transfer_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON transfer
       FOR EACH STATEMENT EXECUTE FUNCTION transfer_is_append_only()`
+  }),
+  "0003_ledger_commit": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql.unsafe(ledgerExpiry)
+    yield* sql.unsafe(ledgerCommit)
   })
 }

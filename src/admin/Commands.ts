@@ -1,0 +1,211 @@
+/** The commands of an operator, on the database of the settings, beside a running service or without one. */
+import { Effect, Layer, Option } from "effect"
+import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Accounts.ts"
+import { Audit } from "../account/Audit.ts"
+import type { AuditRow } from "../account/AuditSql.ts"
+import { type KeyKind, Keys } from "../account/Keys.ts"
+import { type Scope, scopes } from "../auth/Scopes.ts"
+import { Customers, OPERATOR } from "../billing/Customers.ts"
+import { formatUsd, usdFromNano } from "../domain/Money.ts"
+import { verify as verifyBooks } from "../ledger/Verify.ts"
+import { Config } from "../platform/Config.ts"
+import { layer } from "./Database.ts"
+import * as Flags from "./Flags.ts"
+import { exitCode, json, logging, presenter, print, Refused } from "./Output.ts"
+
+const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))
+
+const accountOf = (email: string) =>
+  Effect.gen(function* () {
+    const account = yield* (yield* Accounts).findByEmail(email)
+    return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
+  })
+
+const createAccount = Command.make(
+  "create",
+  { email: Flags.email, balance: Flags.balance },
+  Effect.fn("account create")(function* ({ balance, email }) {
+    const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
+    yield* print({
+      json: {
+        account_id: opened.account.id,
+        email,
+        balance_usd: usdFromNano(balance),
+        inference_key: opened.inferenceKey,
+        management_key: opened.managementKey
+      },
+      text: [
+        `Account ${opened.account.id} of ${email} was made, with ${formatUsd(balance)}. Its keys are shown only now:`,
+        "",
+        `  inference key   ${opened.inferenceKey}`,
+        `  management key  ${opened.managementKey}`
+      ].join("\n")
+    })
+  })
+).pipe(
+  Command.withDescription("Make an account with a balance, an inference key and a management key"),
+  Command.withExamples([{ command: "npm run admin -- account create --email ann@example.com --balance-usd 25" }]),
+  Command.provide(database)
+)
+
+const limitAccount = Command.make(
+  "limits",
+  { email: Flags.email, scale: Flags.scale },
+  Effect.fn("account limits")(function* ({ email, scale }) {
+    const account = yield* accountOf(email)
+    yield* (yield* Accounts).setLimitScale(account, scale, OPERATOR)
+    yield* print({
+      json: { account_id: account.id, email: account.email, limit_scale: scale },
+      text: `The rate limits of ${account.email} are ${scale} times the usual ones, at the latest half a minute from now.`
+    })
+  })
+).pipe(
+  Command.withDescription("Multiply the rate limits of an account"),
+  Command.withExamples([{ command: "npm run admin -- account limits --email ann@example.com --scale 10" }]),
+  Command.provide(database)
+)
+
+/** The scopes of a new key: every one for a management key unless told, none for an inference key. */
+const scopesFor = (kind: KeyKind, chosen: Option.Option<ReadonlyArray<Scope>>) => {
+  if (kind === "management") return Effect.succeed(Option.getOrElse(chosen, () => scopes))
+  if (Option.isNone(chosen)) return Effect.succeed([])
+  return Effect.fail(new Refused({ message: "--scopes is for management keys only (--kind management)" }))
+}
+
+const createKey = Command.make(
+  "create",
+  { email: Flags.email, name: Flags.keyName, kind: Flags.keyKind, scopes: Flags.keyScopes },
+  Effect.fn("key create")(function* ({ email, kind, name, scopes: chosen }) {
+    const granted = yield* scopesFor(kind, chosen)
+    const account = yield* accountOf(email)
+    const made = yield* (yield* Keys).create({ accountId: account.id, kind, name, scopes: granted, actor: OPERATOR })
+    yield* print({
+      json: { id: made.id, key: made.key },
+      text: `The ${kind} key ${made.id} of ${account.email} was made. It is shown only now:\n\n  ${made.key}`
+    })
+  })
+).pipe(
+  Command.withDescription("Make a further key for an account"),
+  Command.withExamples([
+    { command: "npm run admin -- key create --email ann@example.com --name laptop" },
+    { command: "npm run admin -- key create --email ann@example.com --kind management --scopes keys:read,usage:read" }
+  ]),
+  Command.provide(database)
+)
+
+const revokeKey = Command.make(
+  "revoke",
+  { id: Flags.keyId },
+  Effect.fn("key revoke")(function* ({ id }) {
+    if (!(yield* (yield* Keys).revoke(id, OPERATOR))) {
+      return yield* new Refused({ message: `There is no active key with the id ${id}` })
+    }
+    yield* print({ json: { id, revoked: true }, text: `The key ${id} is revoked, at once and on every node.` })
+  })
+).pipe(
+  Command.withDescription("Revoke a key at once"),
+  Command.withExamples([{ command: "npm run admin -- key revoke --id 0123456789abcdef01234567" }]),
+  Command.provide(database)
+)
+
+const topUp = Command.make(
+  "topup",
+  { email: Flags.email, amount: Flags.topUpAmount },
+  Effect.fn("topup")(function* ({ amount, email }) {
+    const account = yield* accountOf(email)
+    const balance = yield* (yield* Customers).topUp(account, amount, OPERATOR)
+    yield* print({
+      json: {
+        account_id: account.id,
+        email: account.email,
+        amount_usd: usdFromNano(amount),
+        balance_usd: usdFromNano(balance)
+      },
+      text: `${formatUsd(amount)} was added to the balance of ${account.email}, which is ${formatUsd(balance)} now.`
+    })
+  })
+).pipe(
+  Command.withDescription("Add money to an account's balance"),
+  Command.withExamples([{ command: "npm run admin -- topup --email ann@example.com --amount-usd 25" }]),
+  Command.provide(database)
+)
+
+const eventOf = (row: AuditRow) => ({
+  id: row.id,
+  type: row.type,
+  effective_at: row.effective_at.toISOString(),
+  actor: { type: row.actor_type, id: row.actor_id },
+  resource: { type: row.resource_type, id: row.resource_id },
+  changes: row.changes
+})
+
+const audit = Command.make(
+  "audit",
+  { email: Flags.email, limit: Flags.events },
+  Effect.fn("audit")(function* ({ email, limit }) {
+    const account = yield* accountOf(email)
+    const events = (yield* (yield* Audit).list(account.id, limit)).map(eventOf)
+    const lines = events.map(({ actor, changes, effective_at, resource, type }) =>
+      [
+        effective_at,
+        type.padEnd(24),
+        `${resource.type} ${resource.id}`,
+        `by ${actor.type} ${actor.id}`,
+        JSON.stringify(changes)
+      ].join("  ")
+    )
+    yield* print({ json: { data: events }, text: lines.join("\n") })
+  })
+).pipe(
+  Command.withDescription("Show what was done to an account, the newest first"),
+  Command.withExamples([{ command: "npm run admin -- audit --email ann@example.com" }]),
+  Command.provide(database)
+)
+
+const verifyLedger = Command.make(
+  "verify",
+  {},
+  Effect.fn("ledger verify")(function* () {
+    const { checks, ok } = yield* verifyBooks(yield* SqlClient.SqlClient)
+    const lines = checks.map((check) => `${check.ok ? "ok    " : "FAILED"}  ${check.name.padEnd(28)}${check.detail}`)
+    yield* print({ json: { ok, checks }, text: lines.join("\n") })
+    if (ok) return
+    const failed = checks.filter((check) => !check.ok).map((check) => check.name)
+    return yield* new Refused({ message: `The ledger is not in order: ${failed.join(", ")}` })
+  })
+).pipe(
+  Command.withDescription("Prove the books; exits with 1 when they are not in order"),
+  Command.withExamples([{ command: "npm run admin -- ledger verify" }]),
+  Command.provide(database)
+)
+
+const account = Command.make("account").pipe(
+  Command.withDescription("Make accounts and set their limits"),
+  Command.withSubcommands([createAccount, limitAccount])
+)
+
+const key = Command.make("key").pipe(
+  Command.withDescription("Make and revoke keys"),
+  Command.withSubcommands([createKey, revokeKey])
+)
+
+const ledger = Command.make("ledger").pipe(
+  Command.withDescription("Prove the books"),
+  Command.withSubcommands([verifyLedger])
+)
+
+const admin = Command.make("admin").pipe(
+  Command.withDescription(
+    "What an operator of tollgate does by hand. Settings come from the environment, as for npm start."
+  ),
+  Command.withSubcommands([account, key, topUp, audit, ledger]),
+  Command.withGlobalFlags([json])
+)
+
+/** Runs the command these arguments name and answers its exit code: 0, or 1 when it was refused or something is not in order. */
+export const run = (args: ReadonlyArray<string>) =>
+  exitCode(Command.runWith(admin, { version: "" })(args)).pipe(
+    Effect.provide([presenter, CliConfig.layer({ builtIns: [GlobalFlag.Help] })])
+  )

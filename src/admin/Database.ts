@@ -1,0 +1,20 @@
+import { Layer } from "effect"
+import { Accounts } from "../account/Accounts.ts"
+import { Audit } from "../account/Audit.ts"
+import { Keys } from "../account/Keys.ts"
+import { Customers } from "../billing/Customers.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { DataDirectory } from "../platform/DataDirectory.ts"
+import { layer as migrations } from "../platform/Migrations.ts"
+import { layerCommand as sql } from "../platform/Sql.ts"
+
+const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
+
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
+
+/** What the commands work with, on the database of the settings: that of a running service, or opened for them alone. */
+export const layer = Customers.layer.pipe(
+  Layer.provideMerge(Ledger.layer),
+  Layer.provideMerge(accounts),
+  Layer.provideMerge(database)
+)

@@ -1,0 +1,84 @@
+/** What the commands take. A value that is not allowed is refused before anything is opened. */
+import { Option } from "effect"
+import { Flag } from "effect/cli"
+import { type Scope, scopes } from "../auth/Scopes.ts"
+import { type Nano, NANO_PER_USD, nanoFromUsd } from "../domain/Money.ts"
+
+/** Balances are 64-bit numbers of nano-USD, which end at nine of these; nobody means to type as much. */
+const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
+
+const MAX_SCALE = 1_000_000
+const MAX_EMAIL_LENGTH = 254
+const MAX_NAME_LENGTH = 256
+const MAX_EVENTS = 1_000
+
+const parsed = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
+  Flag.String(name).pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parse(text.trim())),
+      () => expected
+    )
+  )
+
+const amount = (name: string, expected: string, least: Nano) =>
+  parsed(name, `${expected} such as 25 or 0.5, at most nine decimals, up to 1000000000`, (text) => {
+    const nano = /^\d+(\.\d{1,9})?$/.test(text) ? nanoFromUsd(text) : undefined
+    return nano !== undefined && nano >= least && nano <= MAX_AMOUNT ? nano : undefined
+  }).pipe(Flag.withMetavar("usd"))
+
+/** Whose account it is. */
+export const email = parsed("email", "an email address", (text) =>
+  text.length <= MAX_EMAIL_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined
+).pipe(Flag.withMetavar("address"), Flag.withDescription("The account's email address"))
+
+/** In nano-USD; zero is allowed. */
+export const balance = amount("balance-usd", "an amount of USD, zero or more,", 0n).pipe(
+  Flag.withDescription("What the account starts with, in USD")
+)
+
+/** In nano-USD, above zero. */
+export const topUpAmount = amount("amount-usd", "an amount of USD above zero,", 1n).pipe(
+  Flag.withDescription("What to add, in USD")
+)
+
+export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, (text) => {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  return value > 0 && value <= MAX_SCALE ? value : undefined
+}).pipe(
+  Flag.withMetavar("number"),
+  Flag.withDescription("What every rate limit of the account is multiplied by; 1 is the usual limit")
+)
+
+export const keyId = parsed("id", "a key's id, 24 hexadecimal characters", (text) =>
+  /^[0-9a-f]{24}$/.test(text) ? text : undefined
+).pipe(Flag.withMetavar("id"), Flag.withDescription("The key's id, not the key itself"))
+
+export const keyName = parsed("name", `1 to ${MAX_NAME_LENGTH} printable characters`, (text) =>
+  text !== "" && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text) ? text : undefined
+).pipe(Flag.withMetavar("name"), Flag.withDescription("What the key is called in lists"), Flag.withDefault("default"))
+
+export const keyKind = Flag.Literals("kind", ["inference", "management"]).pipe(
+  Flag.withDescription("What the key is for"),
+  Flag.withDefault("inference")
+)
+
+const parseScopes = (text: string): ReadonlyArray<Scope> | undefined => {
+  const words = text.split(",").map((word) => word.trim())
+  const known = scopes.filter((scope) => words.includes(scope))
+  return words.every((word) => known.some((scope) => scope === word)) ? known : undefined
+}
+
+export const keyScopes = parsed("scopes", `a comma-separated list of ${scopes.join(", ")}`, parseScopes).pipe(
+  Flag.withMetavar("list"),
+  Flag.withDescription(`What a management key may do, comma-separated; every scope unless told: ${scopes.join(", ")}`),
+  Flag.optional
+)
+
+export const events = parsed("limit", `a whole number from 1 to ${MAX_EVENTS}`, (text) => {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  return value >= 1 && value <= MAX_EVENTS ? value : undefined
+}).pipe(
+  Flag.withMetavar("number"),
+  Flag.withDescription("How many of the newest events to show"),
+  Flag.withDefault(100)
+)

@@ -1,0 +1,73 @@
+import { Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import {
+  allowTime,
+  balancesEqualTransfers,
+  begin,
+  budgetsEqualRequests,
+  costsHaveOneTransfer,
+  type Finding,
+  heldEqualsOpenHolds,
+  noOverdueHolds,
+  nothingNegative,
+  refundsEqualTransfers,
+  releasedMovedNothing,
+  settledWithinHeld,
+  transfersAreAppendOnly,
+  transfersSumToZero
+} from "./VerifySql.ts"
+
+/** For how long past its expiry a hold may stand before a sweep has had its chance. */
+const GRACE_MS = 60_000
+
+/** One promise of the books and whether they keep it. */
+export interface Check {
+  readonly name: string
+  readonly ok: boolean
+  /** How much was checked; when something is wrong, how much and an example. */
+  readonly detail: string
+}
+
+export interface Verification {
+  readonly ok: boolean
+  readonly checks: ReadonlyArray<Check>
+}
+
+const describe = (noun: string, { checked, example, failed }: Finding): string =>
+  failed === 0n ? `${checked} ${noun}` : `${failed} of ${checked} ${noun}; for one, ${example}`
+
+/**
+ * Proves the books of this database by reading all of them in one snapshot, so that it is right beside running services. Amounts
+ * in its details are nano-USD. Holds may be `graceMs` past their expiry, a minute unless told.
+ */
+export const verify = (
+  sql: SqlClient.SqlClient,
+  { graceMs = GRACE_MS }: { readonly graceMs?: number } = {}
+): Effect.Effect<Verification, Unavailable> => {
+  const promises: ReadonlyArray<
+    readonly [name: string, noun: string, query: Effect.Effect<ReadonlyArray<Finding>, SqlError.SqlError>]
+  > = [
+    ["transfers_sum_to_zero", "transfers", transfersSumToZero(sql)],
+    ["balances_equal_transfers", "accounts", balancesEqualTransfers(sql)],
+    ["held_equals_open_holds", "accounts", heldEqualsOpenHolds(sql)],
+    ["budgets_equal_requests", "budget periods", budgetsEqualRequests(sql)],
+    ["no_overdue_holds", "open holds", noOverdueHolds(sql, graceMs)],
+    ["nothing_negative", "rows", nothingNegative(sql)],
+    ["settled_within_held", "requests", settledWithinHeld(sql)],
+    ["costs_have_one_transfer", "paid requests", costsHaveOneTransfer(sql)],
+    ["released_moved_nothing", "unpaid requests", releasedMovedNothing(sql)],
+    ["refunds_equal_transfers", "refunded requests", refundsEqualTransfers(sql)],
+    ["transfers_are_append_only", "table", transfersAreAppendOnly(sql)]
+  ]
+  return Effect.gen(function* () {
+    yield* allowTime(sql)
+    const checks = yield* Effect.forEach(promises, ([name, noun, query]) =>
+      Effect.map(query, ([finding]): Check => {
+        const found = finding ?? { checked: 0n, failed: 1n, example: "nothing could be read" }
+        return { name, ok: found.failed === 0n, detail: describe(noun, found) }
+      })
+    )
+    return { ok: checks.every((check) => check.ok), checks }
+  }).pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, begin), storeErrors)
+}

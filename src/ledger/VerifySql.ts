@@ -1,0 +1,129 @@
+import type { SqlClient } from "effect/sql"
+
+/** What a check of the books found. */
+export interface Finding {
+  readonly checked: bigint
+  readonly failed: bigint
+  /** One of the failures, in words. */
+  readonly example: string | null
+}
+
+/** Fixes what all checks of one transaction see, and lets them take longer than a request's statement may. */
+export const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+export const allowTime = (sql: SqlClient.SqlClient) => sql`SET LOCAL statement_timeout = '10min'`
+
+/** Each side of a transfer is an account with a balance or one of the house's; over all of them money is neither made nor lost. */
+export const transfersSumToZero = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH side AS (
+    SELECT debit AS account_id, -sum(amount) AS moved, count(*) AS transfers FROM transfer GROUP BY debit
+    UNION ALL SELECT credit, sum(amount), 0 FROM transfer GROUP BY credit
+  ), known AS (
+    SELECT sum(s.moved) FILTER (WHERE b.account_id IS NOT NULL OR left(s.account_id, 6) = 'house:') AS total, sum(s.transfers)::int8 AS transfers
+    FROM side s LEFT JOIN balance b ON b.account_id = s.account_id
+  )
+  SELECT COALESCE(transfers, 0) AS checked, CASE WHEN COALESCE(total, 0) <> 0 THEN 1 ELSE 0 END::int8 AS failed,
+    format('all accounts together have %s', total) AS example FROM known`
+
+export const balancesEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH moved AS (
+    SELECT account_id, sum(amount) AS amount FROM (
+      SELECT credit AS account_id, amount FROM transfer WHERE left(credit, 6) <> 'house:'
+      UNION ALL SELECT debit, -amount FROM transfer WHERE left(debit, 6) <> 'house:'
+    ) AS t GROUP BY account_id
+  ), compared AS (
+    SELECT COALESCE(b.account_id, m.account_id) AS account_id, b.posted, COALESCE(m.amount, 0) AS amount
+    FROM balance b FULL JOIN moved m ON m.account_id = b.account_id
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE posted IS DISTINCT FROM amount) AS failed,
+    min(format('account %s has %s, its transfers come to %s', account_id, COALESCE(posted::text, 'no balance'), amount))
+      FILTER (WHERE posted IS DISTINCT FROM amount) AS example FROM compared`
+
+export const heldEqualsOpenHolds = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH open AS (SELECT account_id, sum(held) AS held FROM request WHERE state = 'open' GROUP BY account_id), compared AS (
+    SELECT COALESCE(b.account_id, o.account_id) AS account_id, b.held, COALESCE(o.held, 0) AS open
+    FROM balance b FULL JOIN open o ON o.account_id = b.account_id
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE held IS DISTINCT FROM open) AS failed,
+    min(format('account %s has %s held, its open holds come to %s', account_id, COALESCE(held::text, 'nothing'), open))
+      FILTER (WHERE held IS DISTINCT FROM open) AS example FROM compared`
+
+export const budgetsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH used AS (
+    SELECT u.budget, sum(r.settled - r.refunded) AS spent, sum(CASE WHEN r.state = 'open' THEN r.held ELSE 0 END) AS held
+    FROM request r CROSS JOIN LATERAL unnest(r.budgets) AS u(budget) GROUP BY u.budget
+  ), compared AS (
+    SELECT COALESCE(p.budget_id || ':' || p.period_start, u.budget) AS budget, COALESCE(p.spent, 0) AS spent,
+      COALESCE(p.held, 0) AS held, COALESCE(u.spent, 0) AS used_spent, COALESCE(u.held, 0) AS used_held
+    FROM budget_period p FULL JOIN used u ON u.budget = p.budget_id || ':' || p.period_start
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE spent <> used_spent OR held <> used_held) AS failed,
+    min(format('budget %s has %s spent and %s held, its requests come to %s and %s', budget, spent, held, used_spent, used_held))
+      FILTER (WHERE spent <> used_spent OR held <> used_held) AS example FROM compared`
+
+export const noOverdueHolds = (sql: SqlClient.SqlClient, graceMs: number) => sql<Finding>`
+  SELECT count(*) AS checked, count(*) FILTER (WHERE overdue) AS failed,
+    min(format('request %s expired at %s', id, expires_at)) FILTER (WHERE overdue) AS example
+  FROM (
+    SELECT id, expires_at, expires_at < now() - ${BigInt(graceMs)} * interval '1 millisecond' AS overdue
+    FROM request WHERE state = 'open'
+  ) AS open`
+
+export const nothingNegative = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH amounts AS (
+    SELECT 'the balance of account ' || account_id AS name, LEAST(posted, held, posted - held) AS least FROM balance
+    UNION ALL SELECT 'budget ' || budget_id || ':' || period_start, LEAST(spent, held) FROM budget_period
+    UNION ALL SELECT 'request ' || id, LEAST(held, progress, settled, absorbed, refunded) FROM request
+    UNION ALL SELECT 'transfer ' || id, amount - 1 FROM transfer
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE least < 0) AS failed, min(name) FILTER (WHERE least < 0) AS example
+  FROM amounts`
+
+export const settledWithinHeld = (sql: SqlClient.SqlClient) => sql<Finding>`
+  SELECT count(*) AS checked, count(*) FILTER (WHERE beyond) AS failed,
+    min(format('request %s held %s and settled %s', id, held, settled)) FILTER (WHERE beyond) AS example
+  FROM (SELECT id, held, settled, settled > held OR progress > held AS beyond FROM request) AS r`
+
+/** One settle or charge of just that amount, from the request's own account to the house; and none without its request. */
+export const costsHaveOneTransfer = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH paid AS (
+    SELECT request_id, count(*) AS transfers, sum(amount) AS amount, min(debit) AS debit, min(credit) AS credit
+    FROM transfer WHERE kind IN ('settle', 'charge') GROUP BY request_id
+  ), compared AS (
+    SELECT COALESCE(r.id, p.request_id) AS id, r.settled, p.amount, p.transfers IS NOT DISTINCT FROM 1 AND r.settled = p.amount
+      AND p.debit = r.account_id AND p.credit = 'house:revenue' AS right
+    FROM (SELECT id, account_id, settled FROM request WHERE settled <> 0) AS r FULL JOIN paid p ON p.request_id = r.id
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
+    min(format('request %s settled %s, its transfers come to %s', id, COALESCE(settled, 0), COALESCE(amount, 0)))
+      FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
+
+export const releasedMovedNothing = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH unpaid AS (
+    SELECT r.id, r.state, r.settled <> 0 OR r.refunded <> 0
+      OR EXISTS (SELECT FROM transfer t WHERE t.request_id = r.id) AS moved
+    FROM request r WHERE r.state <> 'settled'
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE moved) AS failed,
+    min(format('request %s is %s and moved money', id, state)) FILTER (WHERE moved) AS example FROM unpaid`
+
+export const refundsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH paid_back AS (
+    SELECT request_id, sum(amount) AS amount, bool_and(debit = 'house:revenue') AS from_house, min(credit) AS least,
+      max(credit) AS most FROM transfer WHERE kind = 'refund' GROUP BY request_id
+  ), compared AS (
+    SELECT COALESCE(r.id, p.request_id) AS id, r.refunded, r.settled, p.amount, r.refunded = p.amount AND r.refunded <= r.settled
+      AND p.from_house AND p.least = r.account_id AND p.most = r.account_id AS right
+    FROM (SELECT id, account_id, settled, refunded FROM request WHERE refunded <> 0) AS r
+    FULL JOIN paid_back p ON p.request_id = r.id
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
+    min(format('request %s settled %s and refunded %s, its transfers come to %s', id, COALESCE(settled, 0),
+      COALESCE(refunded, 0), COALESCE(amount, 0))) FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
+
+/** A statement trigger before update (16), delete (8) and truncate (32), switched on. */
+export const transfersAreAppendOnly = (sql: SqlClient.SqlClient) => sql<Finding>`
+  SELECT 1::int8 AS checked, CASE WHEN count(*) = 0 THEN 1 ELSE 0 END::int8 AS failed,
+    'its trigger is missing or switched off' AS example
+  FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+  WHERE t.tgrelid = 'transfer'::regclass AND p.proname = 'transfer_is_append_only' AND t.tgenabled IN ('O', 'A')
+    AND t.tgtype & 58 = 58`

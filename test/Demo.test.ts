@@ -1,0 +1,63 @@
+import { NodeHttpServer } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect, Layer, Option } from "effect"
+import { createServer } from "node:http"
+import { Accounts } from "../src/account/Accounts.ts"
+import { Audit } from "../src/account/Audit.ts"
+import { Keys } from "../src/account/Keys.ts"
+import { Customers } from "../src/billing/Customers.ts"
+import { curlLine, demoAccount, localOrigin } from "../src/Demo.ts"
+import { Ledger } from "../src/ledger/Ledger.ts"
+import { Config } from "../src/platform/Config.ts"
+import { layer as database } from "./support/Database.ts"
+
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
+
+/** A listening server beside an empty database, with these settings. */
+const beginning = (settings: Record<string, string>) =>
+  Layer.mergeAll(
+    Customers.layer.pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(database)),
+    NodeHttpServer.layer(() => createServer(), { port: 0, host: settings["HOST"] ?? "0.0.0.0" }),
+    Config.layerFrom(settings)
+  )
+
+/** What it answers, and what it prints. */
+const shown = Effect.gen(function* () {
+  const lines: Array<string> = []
+  const captured: Console.Console = Object.assign(Object.create(globalThis.console), {
+    log: (line: string) => void lines.push(line)
+  })
+  const made = yield* Effect.provideService(demoAccount, Console.Console, captured)
+  return { made, text: lines.join("\n") }
+})
+
+describe("the demo account", () => {
+  it.live("is made once in an empty sandbox, and shown with a request to try", () =>
+    Effect.gen(function* () {
+      const { made, text } = yield* shown
+      const { account, inferenceKey, managementKey } = Option.getOrThrow(made)
+      const ledger = yield* Ledger
+      assert.deepStrictEqual(yield* ledger.balance(account.id), { posted: 25_000_000_000n, held: 0n })
+      const origin = yield* localOrigin
+      assert.match(origin, /^http:\/\/127\.0\.0\.1:\d+$/)
+      for (const part of [inferenceKey, managementKey, curlLine(origin, inferenceKey)]) assert.include(text, part)
+      assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
+    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+  )
+
+  it.live("is none where answers are real", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
+      assert.isFalse(yield* (yield* Accounts).exist)
+    }).pipe(Effect.provide(beginning({ SANDBOX: "off", HOST: "127.0.0.1" })))
+  )
+
+  it.live("is left to the other of two nodes that start at once", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const unaware = Effect.provideService(shown, Accounts, { ...accounts, exist: Effect.succeed(false) })
+      assert.isTrue(Option.isSome((yield* unaware).made))
+      assert.deepStrictEqual(yield* unaware, { made: Option.none(), text: "" })
+    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+  )
+})

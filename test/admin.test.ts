@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { freshDatabase } from "./support/Database.ts"
+
+const program = fileURLToPath(new URL("../src/admin.ts", import.meta.url))
+
+const admin = (env: Record<string, string>, line: string) =>
+  Effect.callback<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }>((resume) => {
+    const child = execFile(process.execPath, [program, ...line.split(" ")], { env }, (_error, stdout, stderr) =>
+      resume(Effect.succeed({ code: child.exitCode, stdout, stderr }))
+    )
+    return Effect.sync(() => child.kill("SIGTERM"))
+  })
+
+describe("the command line as a process", () => {
+  it.live("has its result on standard output, what went wrong on standard error, and says which by its exit code", () =>
+    Effect.gen(function* () {
+      const env = { DATABASE_URL: yield* freshDatabase("admin"), LOG_LEVEL: "all" }
+      const made = yield* admin(env, "account create --email ann@example.com --balance-usd 1 --json")
+      assert.strictEqual(made.code, 0, made.stderr)
+      assert.match(made.stdout, /^\{[^\n]*\}\n$/)
+      assert.strictEqual(JSON.parse(made.stdout).email, "ann@example.com")
+      const refused = yield* admin(env, "--json topup --email ann@example.com --amount-usd -1")
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+      assert.match(refused.stderr, /^error: [^\n]*--amount-usd[^\n]*\n$/)
+    }).pipe(Effect.scoped)
+  )
+})

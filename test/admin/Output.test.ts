@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { commandWith } from "./commandLine.ts"
+
+describe("errors", () => {
+  it.live("names a bad setting, without its value", () =>
+    Effect.gen(function* () {
+      const said = yield* commandWith({ DATABASE_URL: "mysql://root:hunter2@host/db" }, "ledger verify --json")
+      assert.deepStrictEqual([said.code, said.stdout, said.stderr.length], [1, [], 1])
+      assert.match(said.stderr[0]!, /^error: DATABASE_URL must be/)
+      assert.notInclude(said.stderr[0]!, "hunter2")
+    })
+  )
+})
+
+describe("help", () => {
+  // No database has this address: help must not need one.
+  const env = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }
+
+  it.live("is there for every command", () =>
+    Effect.gen(function* () {
+      const all = {
+        "": ["account", "key", "topup", "audit", "ledger"],
+        "account create": ["--email", "--balance-usd", "--json"],
+        "account limits": ["--email", "--scale", "--json"],
+        "key create": ["--email", "--name", "--kind", "--scopes", "--json"],
+        "key revoke": ["--id", "--json"],
+        topup: ["--email", "--amount-usd", "--json"],
+        audit: ["--email", "--json"],
+        "ledger verify": ["--json"]
+      }
+      for (const [command, words] of Object.entries(all)) {
+        const { code, stderr, stdout } = yield* commandWith(env, `${command} --help`)
+        assert.deepStrictEqual([code, stderr], [0, []])
+        for (const word of ["USAGE", ...words]) assert.include(stdout.join("\n"), word, command)
+      }
+    })
+  )
+
+  it.live("goes where errors go for a command that is not whole", () =>
+    Effect.gen(function* () {
+      for (const line of ["", "account", "key --json"]) {
+        const { code, stderr, stdout } = yield* commandWith(env, line)
+        assert.deepStrictEqual([code, stdout], [1, []])
+        assert.include(stderr.join("\n"), "SUBCOMMANDS")
+      }
+    })
+  )
+})

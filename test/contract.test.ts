@@ -1,0 +1,355 @@
+/** Every answer of the running service, decoded with the schema that the contract gives for it, to the last member. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { RequestList, RequestReceipt } from "../schemas/account/Requests.ts"
+import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
+import { ErrorBody } from "../schemas/Errors.ts"
+import { RequestId } from "../schemas/Ids.ts"
+import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
+import { CostEstimate } from "../schemas/inference/Estimate.ts"
+import { table } from "../src/http/Failures.ts"
+import { openApiText, operations } from "./support/Published.ts"
+import { takeAway } from "./support/Outage.ts"
+import { get, json, post, type Service, startService } from "./support/Service.ts"
+import { frames } from "./support/Streams.ts"
+
+const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
+const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
+const absent = "req_00000000000000000000000000"
+
+const decoder =
+  <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) =>
+  (value: unknown): S["Type"] => {
+    try {
+      return Schema.decodeUnknownSync(schema)(value, { onExcessProperty: "error", errors: "all" })
+    } catch (error) {
+      return assert.fail(`${error instanceof Error ? error.message : String(error)}\nin ${JSON.stringify(value)}`)
+    }
+  }
+
+const decode = {
+  completion: decoder(ChatCompletion),
+  chunk: decoder(ChatCompletionChunk),
+  estimate: decoder(CostEstimate),
+  receipts: decoder(RequestList),
+  receipt: decoder(RequestReceipt),
+  models: decoder(ModelList),
+  model: decoder(ModelDetail),
+  error: decoder(ErrorBody),
+  requestId: decoder(RequestId)
+}
+
+/** One call of each operation, as this key or without one. */
+const callsOf = (service: Service, requestId: string) => {
+  const { api } = service
+  const read = (path: string) => (key: string | undefined) =>
+    key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
+  const write = (path: string, body: object) => (key: string | undefined) =>
+    key === undefined
+      ? Effect.promise(() =>
+          fetch(`${api}${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify(body)
+          })
+        )
+      : post(`${api}${path}`, key, body)
+  return new Map<string, (key: string | undefined) => Effect.Effect<Response>>([
+    ["chat.completions", write("/chat/completions", hello)],
+    ["estimate", write("/estimate", hello)],
+    ["requests.list", read("/requests")],
+    ["requests.get", read(`/requests/${requestId}`)],
+    ["models.list", read("/models")],
+    ["models.get", read("/models/gpt-4o-mini")]
+  ])
+}
+
+const checkHeaders = (response: Response, what: string) => {
+  decode.requestId(response.headers.get("x-request-id"))
+  for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
+    assert.match(response.headers.get(name) ?? "", /^\d+$/, `${name} of ${what}`)
+  }
+}
+
+const steered = (steering: string): Record<string, string> => ({ "x-svc-sandbox": steering })
+
+/** Requests of every way to end, so that their receipts can be read. */
+const makeRequests = (service: Service, key: string) =>
+  Effect.gen(function* () {
+    const chat = (body: object, steering = "") =>
+      post(`${service.api}/chat/completions`, key, { ...hello, ...body }, steered(steering))
+    yield* chat({})
+    yield* Effect.flatMap(chat({ stream: true }), frames)
+    yield* Effect.flatMap(chat({ stream: true }, "fault=break,after=2,output_tokens=200"), frames)
+    yield* chat({ routing: { allow_fallbacks: false } }, "fault=error")
+    yield* chat({ max_tokens: 5 }, "output_tokens=200")
+  })
+
+describe("what operations.txt promises", () => {
+  it.live("of credential, limit and charge holds for every operation", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
+      const calls = callsOf(service, first.request_id)
+      assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
+      for (const { charge, credential, id, limit } of operations) {
+        const call = calls.get(id)!
+        const before = yield* service.balance(account.id)
+        const response = yield* call(inferenceKey)
+        assert.strictEqual(response.status, 200, id)
+        yield* Effect.promise(() => response.text())
+        const after = yield* service.balance(account.id)
+        assert.strictEqual(after.posted < before.posted, charge !== "free", `charge of ${id}`)
+        assert.strictEqual(after.held, 0n, `hold of ${id}`)
+        assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${limit}"`), `limit of ${id}`)
+        checkHeaders(response, id)
+        const anonymous = yield* call(undefined)
+        assert.strictEqual(anonymous.status, credential === "none" ? 200 : 401, `credential of ${id}`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of idempotency holds: a repeat under a key is the same answer, charged once", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const once = () => post(`${service.api}/chat/completions`, inferenceKey, hello, { "idempotency-key": "the-same" })
+      const first = decode.completion(yield* Effect.flatMap(once(), json))
+      const charged = yield* service.balance(account.id)
+      const again = yield* once()
+      assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+      assert.deepStrictEqual(decode.completion(yield* json(again)), first)
+      assert.deepStrictEqual(yield* service.balance(account.id), charged)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("answers decode with their schemas", () => {
+  it.live("chat completions", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const chat = (body: object, steering: string) =>
+        Effect.flatMap(
+          post(`${service.api}/chat/completions`, inferenceKey, { ...hello, ...body }, steered(steering)),
+          json
+        )
+      const plain = decode.completion(yield* chat({}, ""))
+      assert.isDefined(plain.balance_warning, "a balance of $4 is low")
+      decode.completion(yield* chat({ model: "claude-sonnet-4-5,gpt-4o-mini" }, "fault=error,provider=anthropic"))
+      decode.completion(yield* chat({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20"))
+      const called = decode.completion(yield* chat({ tools: [weather], tool_choice: "required" }, ""))
+      assert.strictEqual(called.choices[0]?.message.tool_calls?.[0]?.function.name, "weather")
+      const cut = decode.completion(yield* chat({ max_tokens: 5 }, "output_tokens=90"))
+      assert.strictEqual(cut.choices[0]?.finish_reason, "length")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("every frame of a stream", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const stream = (body: object, steering: string) =>
+        Effect.gen(function* () {
+          const asked = { ...hello, stream: true, ...body }
+          const response = yield* post(`${service.api}/chat/completions`, inferenceKey, asked, steered(steering))
+          assert.strictEqual(response.status, 200)
+          assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/)
+          checkHeaders(response, "a stream")
+          const [done, ...data] = (yield* frames(response)).toReversed()
+          assert.strictEqual(done, "[DONE]")
+          return data.toReversed().map(decode.chunk)
+        })
+      const plain = yield* stream({}, "reasoning_tokens=10,output_tokens=40")
+      assert.isAbove(plain.at(-1)?.cost_usd ?? 0, 0)
+      assert.lengthOf(plain.at(-1)?.choices ?? [], 1)
+      const counted = yield* stream({ stream_options: { include_usage: true } }, "")
+      assert.lengthOf(counted.at(-1)?.choices ?? [], 0)
+      const tools = yield* stream({ tools: [weather], tool_choice: "required" }, "")
+      assert.isTrue(tools.some((chunk) => chunk.choices[0]?.delta.tool_calls !== undefined))
+      const broken = yield* stream({}, "fault=break,after=2,output_tokens=200")
+      assert.strictEqual(broken.at(-1)?.error?.code, "upstream_error")
+      assert.strictEqual(broken.at(-1)?.choices[0]?.finish_reason, "error")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("estimates, receipts and models", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      for (const body of [hello, { ...hello, max_tokens: 9 }, { models: ["gpt-4o", "gpt-4o-mini"], input_tokens: 9 }]) {
+        decode.estimate(yield* Effect.flatMap(post(`${service.api}/estimate`, inferenceKey, body), json))
+      }
+      yield* makeRequests(service, inferenceKey)
+      const list = decode.receipts(yield* Effect.flatMap(get(`${service.api}/requests?limit=4`, inferenceKey), json))
+      const rest = yield* get(`${service.api}/requests?cursor=${list.next_cursor}`, inferenceKey)
+      const receipts = [...list.data, ...decode.receipts(yield* json(rest)).data]
+      assert.deepStrictEqual([...new Set(receipts.map(({ status }) => status))].toSorted(), ["failed", "succeeded"])
+      assert.lengthOf(receipts, 5)
+      for (const { id } of receipts) {
+        decode.receipt(yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json))
+      }
+      const models = decode.models(yield* Effect.flatMap(get(`${service.api}/models`, inferenceKey), json))
+      assert.isAbove(models.data.length, 100)
+      for (const id of ["gpt-4o-mini", "svc/auto", encodeURIComponent("svc/auto")]) {
+        decode.model(yield* Effect.flatMap(get(`${service.api}/models/${id}`, inferenceKey), json))
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** A way to fail: what to ask of which operation, and the code that is answered. */
+interface Failing {
+  readonly code: string
+  readonly operation: string
+  readonly ask: (service: Service, key: string) => Effect.Effect<Response>
+}
+
+const chat =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/chat/completions`, key, body, headers)
+
+const fault = (name: string, body: object = {}) =>
+  chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
+
+const failings: ReadonlyArray<Failing> = [
+  { code: "invalid_json", operation: "chat.completions", ask: chat("{") },
+  { code: "validation_error", operation: "chat.completions", ask: chat({ ...hello, temperature: 9, top_p: -1 }) },
+  { code: "unsupported_parameter", operation: "chat.completions", ask: chat({ ...hello, n: 2 }) },
+  { code: "unknown_model", operation: "chat.completions", ask: chat({ ...hello, model: "no-such-model" }) },
+  { code: "no_model_in_budget", operation: "chat.completions", ask: chat({ ...hello, budget_cents: 0 }) },
+  { code: "invalid_fallback_chain", operation: "chat.completions", ask: chat({ ...hello, model: "gpt-4o,,o3" }) },
+  { code: "not_found", operation: "chat.completions", ask: chat({ ...hello, model: "@no-such-preset" }) },
+  {
+    code: "invalid_api_key",
+    operation: "chat.completions",
+    ask: ({ api }) => post(`${api}/chat/completions`, "x", hello)
+  },
+  {
+    code: "unsupported_media_type",
+    operation: "chat.completions",
+    ask: chat(hello, { "content-type": "text/plain" })
+  },
+  {
+    code: "no_provider_available",
+    operation: "chat.completions",
+    ask: chat({ ...hello, routing: { providers: { only: ["nobody"] } } })
+  },
+  { code: "upstream_error", operation: "chat.completions", ask: fault("error") },
+  { code: "empty_completion", operation: "chat.completions", ask: fault("empty") },
+  { code: "upstream_timeout", operation: "chat.completions", ask: fault("stall,after=0", { stream: true }) },
+  {
+    code: "idempotency_key_reused",
+    operation: "chat.completions",
+    ask: (service, key) =>
+      Effect.andThen(
+        chat(hello, { "idempotency-key": "k" })(service, key),
+        chat({ ...hello, max_tokens: 9 }, { "idempotency-key": "k" })(service, key)
+      )
+  },
+  {
+    code: "insufficient_credits",
+    operation: "chat.completions",
+    ask: (service) =>
+      Effect.flatMap(Effect.orDie(service.account(0)), ({ inferenceKey }) => chat(hello)(service, inferenceKey))
+  },
+  {
+    code: "wrong_key_kind",
+    operation: "requests.list",
+    ask: (service) =>
+      Effect.flatMap(Effect.orDie(service.account(0)), ({ managementKey }) =>
+        get(`${service.api}/requests`, managementKey)
+      )
+  },
+  {
+    code: "validation_error",
+    operation: "estimate",
+    ask: ({ api }, key) => post(`${api}/estimate`, key, { model: 7 })
+  },
+  { code: "validation_error", operation: "requests.list", ask: ({ api }, key) => get(`${api}/requests?limit=0`, key) },
+  { code: "not_found", operation: "requests.get", ask: ({ api }, key) => get(`${api}/requests/${absent}`, key) },
+  { code: "validation_error", operation: "models.list", ask: ({ api }, key) => get(`${api}/models?sort=zest`, key) },
+  { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) }
+]
+
+const document = JSON.parse(openApiText())
+
+const declared = (id: string): ReadonlyArray<string> => {
+  const { method, path } = operations.find((one) => one.id === id)!
+  return Object.keys(document.paths[path][method.toLowerCase()].responses)
+}
+
+/** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
+const checkFailure = (response: Response, code: string, operation?: string) =>
+  Effect.gen(function* () {
+    const body = decode.error(yield* json(response))
+    const what = `${code} of ${operation ?? "no operation"}`
+    assert.strictEqual(body.error.code, code, JSON.stringify(body))
+    const lines = Object.values(table).filter((line) => line.code === code)
+    assert.isTrue(
+      lines.some((line) => line.status === response.status && line.type === body.error.type),
+      `${response.status} ${body.error.type} for ${what} is not in the table`
+    )
+    if (operation !== undefined) assert.include(declared(operation), String(response.status), what)
+    assert.match(response.headers.get("x-should-retry") ?? "", /^(true|false)$/, what)
+    checkHeaders(response, what)
+  })
+
+describe("failures decode with the one error schema", () => {
+  it.live("of every operation", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ UPSTREAM_FIRST_TOKEN_TIMEOUT: "200 millis" })
+      const { inferenceKey } = yield* service.account(10)
+      for (const { ask, code, operation } of failings) {
+        yield* checkFailure(yield* ask(service, inferenceKey), code, operation)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("where there is no operation", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      yield* checkFailure(yield* get(`${service.api}/nothing`, inferenceKey), "unknown_route")
+      yield* checkFailure(yield* post(`${service.api}/models`, inferenceKey, {}), "method_not_allowed")
+      yield* checkFailure(yield* Effect.promise(() => fetch(`${service.api}/requests`)), "missing_api_key")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("beyond the rate limit", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
+      const { inferenceKey } = yield* service.account(1)
+      for (const [id, call] of callsOf(service, absent)) {
+        yield* call(inferenceKey)
+        yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("without a database", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      yield* takeAway(service.databaseUrl)
+      for (const path of ["/requests", `/requests/${absent}`]) {
+        const operation = path === "/requests" ? "requests.list" : "requests.get"
+        yield* checkFailure(yield* get(`${service.api}${path}`, inferenceKey), "store_unavailable", operation)
+      }
+      const estimate = yield* post(`${service.api}/estimate`, inferenceKey, hello)
+      yield* checkFailure(estimate, "store_unavailable", "estimate")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("the served document", () => {
+  it.live("is the published one", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const served = yield* Effect.promise(() => fetch(`${service.api}/openapi.json`))
+      assert.strictEqual(openApiText(yield* json(served)), openApiText())
+    }).pipe(Effect.scoped)
+  )
+})

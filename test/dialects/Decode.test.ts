@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { decoder, objectOf, within } from "../../src/dialects/Decode.ts"
+import { type Failure, failure, type FieldProblem, invalid } from "../../src/domain/Failure.ts"
+
+const Cat = Schema.Struct({ kind: Schema.Literal("cat"), lives: Schema.Int })
+const Dog = Schema.Struct({ kind: Schema.Literal("dog"), tricks: Schema.Array(Schema.String) })
+const Pets = Schema.Struct({ pets: Schema.Array(Schema.Union([Cat, Dog])), name: Schema.optionalKey(Schema.String) })
+
+const problemsOf = (result: Result.Result<unknown, Failure>): ReadonlyArray<FieldProblem> => {
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("not refused by field")
+  return result.failure.reason.problems
+}
+const fieldsOf = (result: Result.Result<unknown, Failure>) => problemsOf(result).map(({ field }) => field)
+
+describe("a decoder", () => {
+  const decode = decoder(Pets, { strict: true })
+
+  it("gives what is right", () => {
+    const right = {
+      pets: [
+        { kind: "cat", lives: 9 },
+        { kind: "dog", tricks: [] }
+      ]
+    }
+    assert.deepStrictEqual<unknown>(Result.getOrThrow(decode(right)), right)
+  })
+
+  it("names every wrong field by its path", () => {
+    const wrong = {
+      pets: [
+        { kind: "cat", lives: 0.5 },
+        { kind: "dog", tricks: ["sit", 1] }
+      ],
+      name: 5
+    }
+    assert.deepStrictEqual(fieldsOf(decode(wrong)), ["pets.0.lives", "pets.1.tricks.1", "name"])
+  })
+
+  it("names the member that chooses among kinds, and what it may be", () => {
+    const message = "one of cat, dog"
+    for (const pet of [{ kind: "fish" }, {}, { kind: null, lives: 9 }]) {
+      assert.deepStrictEqual(problemsOf(decode({ pets: [pet] })), [{ field: "pets.0.kind", message }])
+    }
+  })
+
+  it("names the place where there is no such member, as in what is no object", () => {
+    for (const pet of ["cat", 1, null, []]) assert.deepStrictEqual(fieldsOf(decode({ pets: [pet] })), ["pets.0"])
+    const either = decoder(Schema.Struct({ a: Schema.Union([Schema.String, Schema.Int]) }), { strict: true })
+    assert.deepStrictEqual(fieldsOf(either({ a: {} })), ["a"])
+  })
+
+  it("names the whole where that is wrong", () => {
+    assert.deepStrictEqual(fieldsOf(decode("cat")), ["body"])
+    assert.deepStrictEqual(fieldsOf(decoder(Pets, { strict: true, whole: "routing" })(null)), ["routing"])
+  })
+
+  it("minds unknown members only when it is strict", () => {
+    const more = { pets: [{ kind: "cat", lives: 9, mood: "bad" }], colour: "black" }
+    assert.sameMembers([...fieldsOf(decode(more))], ["pets.0.mood", "colour"])
+    const open = Result.getOrThrow(decoder(Pets, { strict: false })(more))
+    assert.deepStrictEqual(open, { pets: [{ kind: "cat", lives: 9 }] })
+  })
+
+  it("never repeats what was sent", () => {
+    const secret = { pets: [{ kind: "swordfish" }, { kind: "cat", lives: "swordfish" }], name: ["swordfish"] }
+    assert.notInclude(JSON.stringify(problemsOf(decode(secret))), "swordfish")
+  })
+})
+
+describe("a failure within a member", () => {
+  it("has the member before its fields", () => {
+    const inner = Result.fail(invalid("a.0", "x", { field: "", message: "y" }))
+    assert.deepStrictEqual(problemsOf(within("routing", inner)), [
+      { field: "routing.a.0", message: "x" },
+      { field: "routing", message: "y" }
+    ])
+  })
+
+  it("of another kind stays as it is, and so does a success", () => {
+    const other = Result.fail(failure({ _tag: "MissingApiKey" }))
+    assert.deepStrictEqual(within("routing", other), other)
+    assert.strictEqual(Result.getOrThrow(within("routing", Result.succeed(1))), 1)
+  })
+})
+
+describe("an object", () => {
+  it("is neither null nor a list", () => {
+    assert.deepStrictEqual(objectOf({ a: 1 }), { a: 1 })
+    for (const value of [null, undefined, [], "x", 1, true]) assert.isUndefined(objectOf(value))
+  })
+})

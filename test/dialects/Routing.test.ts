@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodePolicy } from "../../src/dialects/Routing.ts"
+import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
+
+const policyOf = (body: Readonly<Record<string, unknown>>): RoutingPolicy => Result.getOrThrow(decodePolicy(body))
+
+const fieldsOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  const result = decodePolicy(body)
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("not refused by field")
+  return result.failure.reason.problems.map(({ field }) => field)
+}
+
+describe("the routing of a request", () => {
+  it("is the default where nothing is said", () => {
+    for (const body of [{}, { routing: null }, { provider: null }])
+      assert.deepStrictEqual(policyOf(body), defaultPolicy)
+  })
+
+  it("is the caller's own as soon as anything is said", () => {
+    for (const body of [{ routing: {} }, { provider: {} }]) {
+      assert.deepStrictEqual(policyOf(body), { ...defaultPolicy, source: "request" })
+    }
+  })
+
+  it("is taken in our words", () => {
+    const routing = {
+      strategy: "latency",
+      providers: { only: ["a", "b"], order: ["b"], ignore: ["c"] },
+      allow_fallbacks: false,
+      data_policy: "no_training",
+      caching: "auto",
+      require_parameters: true,
+      max_price: { prompt: 1, completion: 2, request: 0 },
+      timeouts: { connect_ms: 1, first_token_ms: 2, total_ms: 3 }
+    }
+    assert.deepStrictEqual(policyOf({ routing }), {
+      strategy: "latency",
+      only: ["a", "b"],
+      order: ["b"],
+      ignore: ["c"],
+      allowFallbacks: false,
+      dataPolicy: "no_training",
+      caching: "auto",
+      requireParameters: true,
+      maxPrice: { prompt: 1, completion: 2, request: 0 },
+      timeouts: { connectMs: 1, firstTokenMs: 2, totalMs: 3 },
+      source: "request"
+    })
+  })
+
+  it("keeps an empty list of the only providers, which is nobody", () => {
+    assert.deepStrictEqual(policyOf({ routing: { providers: { only: [] } } }).only, [])
+  })
+
+  it("is taken in OpenRouter's words", () => {
+    const of = (provider: object) => policyOf({ provider })
+    assert.deepStrictEqual(of({ only: ["a"], order: null, ignore: ["c"], allow_fallbacks: false }), {
+      ...defaultPolicy,
+      only: ["a"],
+      ignore: ["c"],
+      allowFallbacks: false,
+      source: "request"
+    })
+    const strategies = { price: "cost", latency: "latency", throughput: "latency", exacto: "quality" }
+    for (const [sort, strategy] of Object.entries(strategies)) assert.strictEqual(of({ sort }).strategy, strategy)
+    assert.strictEqual(of({ data_collection: "deny" }).dataPolicy, "no_training")
+    assert.strictEqual(of({ data_collection: "allow" }).dataPolicy, "default")
+    assert.strictEqual(of({ data_collection: "deny", zdr: true }).dataPolicy, "zero_retention")
+    assert.deepStrictEqual(of({ max_price: { prompt: "0.5", completion: 2 } }).maxPrice, { prompt: 0.5, completion: 2 })
+    assert.isTrue(of({ require_parameters: true, quantizations: ["fp8"] }).requireParameters)
+  })
+
+  it("goes before the alias when both are there", () => {
+    assert.strictEqual(policyOf({ routing: { strategy: "cost" }, provider: { sort: "latency" } }).strategy, "cost")
+    assert.strictEqual(policyOf({ routing: null, provider: { sort: "latency" } }).strategy, "latency")
+  })
+
+  it("is closed in our words and open in others'", () => {
+    assert.deepStrictEqual(fieldsOf({ routing: { speed: 1, providers: { never: [] } } }), [
+      "routing.speed",
+      "routing.providers.never"
+    ])
+    assert.deepStrictEqual(fieldsOf({ routing: "cost" }), ["routing"])
+    assert.deepStrictEqual(fieldsOf({ provider: ["openai"] }), ["provider"])
+    assert.deepStrictEqual(fieldsOf({ provider: { only: "openai", zdr: 1, new_word: 1 } }), [
+      "provider.only",
+      "provider.zdr"
+    ])
+  })
+})

@@ -1,0 +1,267 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { type DecodedChat, decodeChat } from "../../../src/dialects/chat/ChatDecode.ts"
+import type { Reason } from "../../../src/domain/Failure.ts"
+import { defaultPolicy } from "../../../src/domain/Plan.ts"
+
+const hello = { role: "user", content: "hello" }
+const plain = { model: "gpt-4o", messages: [hello] }
+
+const decoded = (body: object): DecodedChat => Result.getOrThrow(decodeChat({ ...plain, ...body }))
+
+const refusal = (body: unknown): Reason => {
+  const result = decodeChat(body)
+  if (Result.isSuccess(result)) assert.fail("decoded what it should refuse")
+  return result.failure.reason
+}
+
+const fieldsOf = (body: object): ReadonlyArray<string> => {
+  const reason = refusal({ ...plain, ...body })
+  if (reason._tag !== "ValidationError") assert.fail(reason._tag)
+  return reason.problems.map(({ field }) => field)
+}
+
+describe("a chat completion request", () => {
+  it("has defaults for everything but model and messages", () => {
+    assert.deepStrictEqual(decoded({}), {
+      model: "gpt-4o",
+      models: undefined,
+      conversation: {
+        messages: [{ role: "user", content: [{ type: "text", text: "hello" }] }],
+        tools: [],
+        toolChoice: { type: "auto" },
+        parallelToolCalls: undefined,
+        format: { type: "text" },
+        sampling: {},
+        reasoning: undefined,
+        maxOutputTokens: undefined,
+        user: undefined
+      },
+      policy: defaultPolicy,
+      parameters: [],
+      stream: false,
+      includeUsage: false,
+      budgetCents: undefined,
+      ignored: []
+    })
+  })
+
+  it("means by null what it means by nothing", () => {
+    const names = [
+      ...["models", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k"],
+      ...["min_p", "repetition_penalty", "frequency_penalty", "presence_penalty", "seed", "stop", "tools"],
+      ...["tool_choice", "parallel_tool_calls", "response_format", "reasoning", "reasoning_effort", "logprobs"],
+      ...["top_logprobs", "user", "metadata", "session_id", "routing", "provider", "budget_cents"],
+      ...["n", "store", "modalities", "service_tier", "usage", "logit_bias", "audio", "prediction", "functions"],
+      ...["function_call", "web_search_options", "verbosity", "plugins", "transforms", "route", "router"]
+    ]
+    const nulls = Object.fromEntries(names.map((name) => [name, null]))
+    assert.deepStrictEqual(decoded(nulls), decoded({}))
+    assert.deepStrictEqual(decoded({ stream_options: { include_usage: null } }), decoded({}))
+    const messages = [{ role: "assistant", content: null, refusal: null, tool_calls: null }]
+    assert.deepStrictEqual(decoded({ messages }).conversation.messages, [
+      { role: "assistant", content: [], toolCalls: [] }
+    ])
+  })
+
+  it("takes either name of the output limit, the newer first", () => {
+    const limit = (body: object) => decoded(body).conversation.maxOutputTokens
+    assert.strictEqual(limit({ max_tokens: 5 }), 5)
+    assert.strictEqual(limit({ max_completion_tokens: 6 }), 6)
+    assert.strictEqual(limit({ max_tokens: 5, max_completion_tokens: 6 }), 6)
+    assert.strictEqual(limit({ max_tokens: 5, max_completion_tokens: null }), 5)
+  })
+
+  it("takes reasoning in either form, its own effort first", () => {
+    const of = (body: object) => decoded(body).conversation.reasoning
+    assert.deepStrictEqual(of({ reasoning_effort: "low" }), { effort: "low", maxTokens: undefined, enabled: undefined })
+    assert.strictEqual(of({ reasoning_effort: "low", reasoning: { effort: "high" } })?.effort, "high")
+    assert.deepStrictEqual(of({ reasoning: { max_tokens: 0, enabled: false } }), {
+      effort: undefined,
+      maxTokens: 0,
+      enabled: false
+    })
+  })
+
+  it("keeps every role, kind of content and tool call", () => {
+    const { messages } = decoded({
+      messages: [
+        { role: "system", content: "be brief" },
+        { role: "developer", content: [{ type: "text", text: "be kind" }] },
+        {
+          role: "user",
+          name: "ann",
+          content: [
+            { type: "text", text: "what is this?" },
+            { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+            { type: "image_url", image_url: { url: "data:image/png;base64,AAAA", detail: "low" } }
+          ]
+        },
+        {
+          role: "assistant",
+          content: "I look",
+          tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: '{"at":"it' } }]
+        },
+        { role: "tool", tool_call_id: "call_1", content: "a cat" }
+      ]
+    }).conversation
+    assert.deepStrictEqual(messages, [
+      { role: "system", content: [{ type: "text", text: "be brief" }] },
+      { role: "system", content: [{ type: "text", text: "be kind" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "what is this?" },
+          { type: "image", url: "https://example.com/a.png", detail: "auto" },
+          { type: "image", url: "data:image/png;base64,AAAA", detail: "low" }
+        ]
+      },
+      {
+        role: "assistant",
+        content: [{ type: "text", text: "I look" }],
+        toolCalls: [{ id: "call_1", name: "look", arguments: '{"at":"it' }]
+      },
+      { role: "tool", toolCallId: "call_1", content: [{ type: "text", text: "a cat" }] }
+    ])
+  })
+
+  it("keeps tools, the choice among them, and the form of the answer", () => {
+    const tool = { type: "function", function: { name: "look", description: "looks", parameters: {}, strict: true } }
+    const of = (body: object) => decoded({ tools: [tool], ...body }).conversation
+    assert.deepStrictEqual(of({}).tools, [{ name: "look", description: "looks", parameters: {}, strict: true }])
+    for (const choice of ["auto", "none", "required"] as const) {
+      assert.deepStrictEqual(of({ tool_choice: choice }).toolChoice, { type: choice })
+    }
+    const named = { type: "function", function: { name: "look" } }
+    assert.deepStrictEqual(of({ tool_choice: named }).toolChoice, { type: "tool", name: "look" })
+    assert.strictEqual(of({ parallel_tool_calls: false }).parallelToolCalls, false)
+    const json_schema = { name: "cat", schema: { type: "object" }, strict: null }
+    assert.deepStrictEqual(of({ response_format: { type: "json_schema", json_schema } }).format, {
+      type: "json_schema",
+      name: "cat",
+      schema: { type: "object" },
+      strict: undefined
+    })
+  })
+
+  it("keeps every sampling parameter, zeroes included, and lists what it sets", () => {
+    const wire = {
+      temperature: 0,
+      top_p: 0,
+      top_k: 0,
+      min_p: 0,
+      repetition_penalty: 0,
+      frequency_penalty: -2,
+      presence_penalty: 2,
+      seed: 0,
+      stop: "END",
+      logprobs: false,
+      top_logprobs: 0
+    }
+    const { conversation, parameters } = decoded(wire)
+    assert.deepStrictEqual(conversation.sampling, {
+      temperature: 0,
+      topP: 0,
+      topK: 0,
+      minP: 0,
+      repetitionPenalty: 0,
+      frequencyPenalty: -2,
+      presencePenalty: 2,
+      seed: 0,
+      stop: ["END"],
+      logprobs: false,
+      topLogprobs: 0
+    })
+    assert.sameMembers([...parameters], Object.keys(wire))
+    const format = { type: "json_schema", json_schema: { name: "a" } }
+    assert.include(decoded({ response_format: format }).parameters, "structured_outputs")
+  })
+
+  it("streams only when asked, and gives OpenAI's usage frame only when asked", () => {
+    assert.isTrue(decoded({ stream: true }).stream)
+    assert.isFalse(decoded({ stream: true, stream_options: {} }).includeUsage)
+    assert.isTrue(decoded({ stream: true, stream_options: { include_usage: true } }).includeUsage)
+  })
+})
+
+describe("members of other services", () => {
+  it("are listed when nobody knows them", () => {
+    assert.deepStrictEqual(decoded({ colour: 1, n: 1, provider: {} }).ignored, ["colour"])
+  })
+
+  it("are refused when they would change the answer, before anything else is looked at", () => {
+    assert.deepStrictEqual(refusal({ n: 2, messages: 5 }), {
+      _tag: "UnsupportedParameter",
+      param: "n",
+      detail: "This value of n is not offered"
+    })
+  })
+
+  it("are read where this service has its own word for them", () => {
+    assert.strictEqual(decoded({ provider: { sort: "price" } }).policy.strategy, "cost")
+  })
+})
+
+describe("a wrong chat completion request", () => {
+  it("is refused unless it is an object", () => {
+    for (const body of [null, [], "x", 1, true, undefined]) {
+      const reason = refusal(body)
+      assert.strictEqual(reason._tag === "ValidationError" && reason.problems[0].field, "body")
+    }
+  })
+
+  it("has all its wrong fields named", () => {
+    assert.deepStrictEqual(fieldsOf({ temperature: 9, seed: "x", stop: 1, user: 7 }), [
+      "temperature",
+      "seed",
+      "stop",
+      "user"
+    ])
+  })
+
+  it("is told what would be right where one member decides", () => {
+    const reason = refusal({ ...plain, messages: [{ role: "robot", content: "x" }] })
+    assert.deepStrictEqual(reason, {
+      _tag: "ValidationError",
+      problems: [{ field: "messages.0.role", message: "one of system, developer, user, assistant, tool" }]
+    })
+    const part = { role: "user", content: [{ type: "text", text: "a" }, { type: "smell" }] }
+    assert.deepStrictEqual(refusal({ ...plain, messages: [hello, part] }), {
+      _tag: "ValidationError",
+      problems: [{ field: "messages.1.content.1.type", message: "one of text, image_url" }]
+    })
+    assert.deepStrictEqual(fieldsOf({ messages: [null] }), ["messages.0"])
+    assert.deepStrictEqual(fieldsOf({ response_format: { type: "xml" } }), ["response_format.type"])
+  })
+
+  it("has no member of reasoning beyond its own", () => {
+    assert.deepStrictEqual(fieldsOf({ reasoning: { depth: 1, effort: "low", width: 2 } }), [
+      "reasoning.depth",
+      "reasoning.width"
+    ])
+  })
+
+  it("has its images checked in messages of users and of tools", () => {
+    const image = { type: "image_url", image_url: { url: "http://example.com/a.png" } }
+    for (const message of [
+      { role: "user", content: [image] },
+      { role: "tool", tool_call_id: "a", content: [image] }
+    ]) {
+      assert.deepStrictEqual(fieldsOf({ messages: [hello, message] }), ["messages.1.content.0.image_url.url"])
+    }
+  })
+
+  it("has images up to 20 MiB before their encoding", () => {
+    const image = (characters: number) => ({
+      messages: [
+        {
+          role: "user",
+          content: [{ type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(characters)}` } }]
+        }
+      ]
+    })
+    const most = Math.floor((20 * 1_048_576) / 3) * 4
+    assert.isTrue(Result.isSuccess(decodeChat({ ...plain, ...image(most) })))
+    assert.strictEqual(refusal({ ...plain, ...image(most + 8) })._tag, "ImageTooLarge")
+  })
+})

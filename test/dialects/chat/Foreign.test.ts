@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { firstUnsupported, ignoredMembers } from "../../../src/dialects/chat/Foreign.ts"
+
+const paramOf = (body: Readonly<Record<string, unknown>>): string | undefined => {
+  const reason = firstUnsupported(body)?.reason
+  return reason?._tag === "UnsupportedParameter" ? reason.param : reason?._tag
+}
+
+describe("members of other services' requests", () => {
+  const harmless: ReadonlyArray<readonly [name: string, value: unknown]> = [
+    ["n", 1],
+    ["store", false],
+    ["modalities", ["text"]],
+    ["service_tier", "auto"],
+    ["service_tier", "default"],
+    ["usage", { include: true }],
+    ["logit_bias", {}],
+    ["functions", []],
+    ["function_call", "none"],
+    ["verbosity", "medium"],
+    ["plugins", []],
+    ["transforms", []],
+    ["route", "fallback"],
+    ["top_a", 0],
+    ["prompt_cache_key", "k"],
+    ["prompt_cache_retention", "24h"],
+    ["safety_identifier", "u"]
+  ]
+  const telling: ReadonlyArray<readonly [name: string, value: unknown]> = [
+    ["n", 2],
+    ["n", "1"],
+    ["store", true],
+    ["modalities", ["text", "audio"]],
+    ["modalities", "text"],
+    ["service_tier", "priority"],
+    ["usage", true],
+    ["logit_bias", { "1": 1 }],
+    ["logit_bias", []],
+    ["audio", {}],
+    ["prediction", {}],
+    ["functions", [{}]],
+    ["function_call", { name: "a" }],
+    ["web_search_options", {}],
+    ["verbosity", "low"],
+    ["plugins", [{}]],
+    ["transforms", ["middle-out"]],
+    ["route", "other"],
+    ["top_a", 0.5],
+    ["router", {}]
+  ]
+
+  for (const [name, value] of harmless) {
+    it(`pass when they change nothing: ${name} as ${JSON.stringify(value)}`, () => {
+      assert.isUndefined(paramOf({ [name]: value }))
+    })
+  }
+
+  for (const [name, value] of telling) {
+    it(`are named when they would change the answer: ${name} as ${JSON.stringify(value)}`, () => {
+      assert.strictEqual(paramOf({ [name]: value }), name)
+    })
+  }
+
+  it("say nothing by null", () => {
+    for (const [name] of [...harmless, ...telling]) assert.isUndefined(paramOf({ [name]: null }), name)
+  })
+
+  it("are named where they stand, in contents and in tools", () => {
+    const text = { type: "text", text: "x" }
+    for (const type of ["input_audio", "file", "video_url"]) {
+      const messages = [
+        { role: "user", content: "x" },
+        { role: "user", content: [text, { type }] }
+      ]
+      assert.strictEqual(paramOf({ messages }), "messages.1.content.1.type")
+    }
+    assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type: "custom" }] }), "tools.1.type")
+  })
+
+  it("are no affair of this check when they are wrong altogether", () => {
+    for (const messages of [null, "x", [null], [{ content: 5 }], [{ content: [null, "x", { type: "smell" }] }]]) {
+      assert.isUndefined(paramOf({ messages }))
+    }
+    for (const tools of [null, "x", [null], [{}], [{ type: 5 }]]) assert.isUndefined(paramOf({ tools }))
+  })
+
+  it("are listed when nobody knows them, whatever they are called", () => {
+    const body = JSON.parse('{"model":1,"n":1,"provider":{},"colour":1,"__proto__":2,"constructor":3}')
+    assert.deepStrictEqual(ignoredMembers(body, new Set(["model"])), ["colour", "__proto__", "constructor"])
+  })
+})

@@ -1,0 +1,243 @@
+/** The documents say what is so: what they list is compared with the program, and what they show is run. */
+import { assert, describe, it } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Effect, Result } from "effect"
+import { TestConsole } from "effect/testing"
+import { execFile, spawnSync } from "node:child_process"
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { run as command } from "../src/admin/Commands.ts"
+import { table } from "../src/http/Failures.ts"
+import { modelIds } from "../src/catalogue/models.ts"
+import { Config } from "../src/platform/Config.ts"
+import { parseSteering } from "../src/providers/sandbox/Steering.ts"
+import { freshDatabase } from "./support/Database.ts"
+import { operations } from "./support/Published.ts"
+import { settingNames } from "./support/Settings.ts"
+import { startService } from "./support/Service.ts"
+import { root, textOf } from "./support/Sources.ts"
+
+const readme = textOf("README.md")
+const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md"]
+
+/** The cells of a table's rows, by its first heading. */
+const tableOf = (heading: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const after = readme.slice(readme.indexOf(`| ${heading} |`))
+  const rows = after.slice(0, after.indexOf("\n\n")).split("\n").slice(2)
+  return rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim())
+  )
+}
+
+/** What stands in backticks. */
+const quoted = (text: string): ReadonlyArray<string> => [...text.matchAll(/`([^`]+)`/g)].map((found) => found[1]!)
+
+/** The texts of the blocks of code in this language. */
+const blocks = (language: string): ReadonlyArray<string> =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((found) => found[1]!)
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const run = (program: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Ended> =>
+  Effect.callback((resume) => {
+    const options = { cwd: root, env: { ...process.env, ...env } }
+    execFile(program, args, options, (error, stdout, stderr) =>
+      resume(Effect.succeed({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr }))
+    )
+  })
+
+const curl = spawnSync("curl", ["--version"]).status === 0
+if (!curl) console.log("not run: the README's requests, because there is no curl")
+
+describe("the README", () => {
+  it("says how to start and how to test", () => {
+    const lines = readme.split("\n")
+    assert.include(lines, "npm ci && npm start")
+    assert.include(lines, "npm ci && npm test")
+    assert.include(textOf("CONTRIBUTING.md").split("\n"), "npm ci && npm test")
+    assert.isTrue(textOf(".ci/run").endsWith("\nnpm ci && npm test\n"))
+  })
+
+  it.effect("lists every setting, and no other", () =>
+    Effect.gen(function* () {
+      const mentioned = readme.slice(readme.indexOf("## Settings"), readme.indexOf("`PROVIDERS_FILE` is a JSON"))
+      const names = quoted(mentioned).filter((word) => /^[A-Z]+(_[A-Z]+)*$/.test(word) && word !== "SIGTERM")
+      assert.sameMembers([...new Set(names)], [...(yield* settingNames)])
+    })
+  )
+
+  it.effect("says their defaults", () =>
+    Effect.gen(function* () {
+      const decode = (variables: Record<string, string>) =>
+        Effect.map(Config.pipe(Effect.provide(Config.layerFrom(variables))), ({ data, ...settings }) =>
+          JSON.stringify([settings, data.directory])
+        )
+      const untold = yield* decode({})
+      const rows = tableOf("Variable").filter(([, value]) => value !== "")
+      assert.isNotEmpty(rows)
+      for (const [names = "", value = ""] of rows) {
+        const [name = ""] = quoted(names)
+        assert.strictEqual(yield* decode({ [name]: quoted(value)[0] ?? "" }), untold, name)
+      }
+    })
+  )
+
+  it("lists every error by its status", () => {
+    const said = tableOf("Status").flatMap(([status, codes = ""]) => quoted(codes).map((code) => `${status} ${code}`))
+    const made = Object.values(table).map(({ code, status }) => `${status} ${code}`)
+    assert.sameMembers([...said], [...new Set(made)])
+  })
+
+  it("lists every operation, with its credential and its charge", () => {
+    const said = tableOf("Operation").flatMap(([names = "", needs, charged]) =>
+      quoted(names).map((name) => `${name}: ${needs}, ${charged}`)
+    )
+    const words = { "inference key": "inference key", none: "nothing", free: "free", tokens: "tokens used" }
+    const made = operations.map(
+      ({ charge, credential, method, path }) => `${method} ${path}: ${words[credential]}, ${words[charge]}`
+    )
+    assert.sameMembers([...said], made)
+  })
+
+  it("lists every way to steer the sandbox", () => {
+    const [rows, refused] = [tableOf("Key"), parseSteering("nothing=1,fault=nothing")]
+    const problems = Result.isFailure(refused) ? refused.failure.map(({ message }) => message) : []
+    const listed = (after: string) =>
+      problems
+        .find((text) => text.includes(after))
+        ?.split(after)[1]
+        ?.split(", ") ?? []
+    assert.sameMembers([...rows.flatMap(([keys = ""]) => quoted(keys))], listed("is none of "))
+    const faults = rows.find(([key]) => key === "`fault`")?.[1] ?? ""
+    assert.sameMembers([...quoted(faults)], listed("must be one of "))
+    assert.isTrue(Result.isSuccess(parseSteering("fault=break,after=3")))
+  })
+
+  it("maps in its providers file a model that there is", () => {
+    const [[host]] = blocks("json").map((text) => JSON.parse(text)) as [[{ readonly models: object }]]
+    assert.isNotEmpty(Object.keys(host.models))
+    for (const id of Object.keys(host.models)) assert.isTrue(modelIds.has(id), id)
+  })
+
+  it.live("shows a client's call that works", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const directory = yield* Effect.acquireRelease(
+        // Below the project, so that the client's package is found.
+        Effect.sync(() => mkdtempSync(join(root, "node_modules", ".readme-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+      )
+      const [example = ""] = blocks("js")
+      const file = join(directory, "example.mjs")
+      writeFileSync(file, example.replace("http://127.0.0.1:8787/api/v1", service.api))
+      const { code, stderr, stdout } = yield* run(process.execPath, [file], { KEY: inferenceKey })
+      assert.strictEqual(code, 0, stderr)
+      assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.skipIf(!curl)("shows requests that work", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const requests = blocks("sh").flatMap((text) =>
+        text
+          .replace(/\\\n\s*/g, " ")
+          .split("\n")
+          .filter((line) => line.startsWith("curl "))
+      )
+      assert.lengthOf(requests, 3)
+      for (const request of requests) {
+        const command = request.replace("http://127.0.0.1:8787", service.origin).replace("curl ", "curl -fsS ")
+        const { code, stderr, stdout } = yield* run("sh", ["-c", command], { KEY: inferenceKey })
+        assert.strictEqual(code, 0, `${request}\n${stderr}`)
+        assert.match(stdout, /"(cost|hold)_usd":/, request)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("shows commands that work", () =>
+    Effect.gen(function* () {
+      const env = {
+        DATABASE_URL: yield* freshDatabase("readme"),
+        DATA_DIR: yield* Effect.acquireRelease(
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-readme-"))),
+          (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+        )
+      }
+      const settings = ConfigProvider.fromEnv({ env })
+      const admin = (words: string) =>
+        Effect.gen(function* () {
+          const code = yield* command(words.split(" "))
+          return { code, said: [...(yield* TestConsole.logLines), ...(yield* TestConsole.errorLines)].join("\n") }
+        }).pipe(Effect.provide([TestConsole.layer, NodeServices.layer, ConfigProvider.layer(settings)]))
+      const block = blocks("sh").find((text) => text.includes("account create")) ?? ""
+      const commands = block.trimEnd().split("\n")
+      assert.isAbove(commands.length, 5)
+      let id = ""
+      for (const line of commands) {
+        const words = line.replace(/^npm run admin -- /, "").replace("0123456789abcdef01234567", id)
+        assert.notStrictEqual(words, line)
+        const { code, said } = yield* admin(words)
+        assert.strictEqual(code, 0, `${line}\n${said}`)
+        id = /^The inference key ([0-9a-f]{24})/.exec(said)?.[1] ?? id
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("every document", () => {
+  it("links to what is there", () => {
+    for (const document of documents) {
+      for (const [, link = ""] of textOf(document).matchAll(/\]\(([^)#]+)\)/g)) {
+        if (!link.startsWith("https://")) assert.isTrue(existsSync(join(root, dirname(document), link)), link)
+      }
+    }
+  })
+
+  it("names scripts that there are", () => {
+    const { scripts } = JSON.parse(textOf("package.json"))
+    for (const document of documents) {
+      for (const [, script = ""] of textOf(document).matchAll(/npm run (?:-s )?([a-z:]+)/g)) {
+        assert.property(scripts, script, document)
+      }
+    }
+  })
+
+  it("names files that there are", () => {
+    for (const document of documents) {
+      const paths = quoted(textOf(document)).filter(
+        (word) => /^[\w./-]+\.(ts|json|txt)$/.test(word) && word.includes("/")
+      )
+      for (const path of paths) {
+        const places = [path, join("src", path), join("src/platform", path)]
+        assert.isTrue(
+          places.some((place) => existsSync(join(root, place))),
+          `${document}: ${path}`
+        )
+      }
+    }
+  })
+
+  it("has every room and every package in the architecture", () => {
+    const text = textOf("src/ARCHITECTURE.md")
+    const { dependencies, devDependencies } = JSON.parse(textOf("package.json"))
+    for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
+      assert.isTrue(new RegExp(`^\\|.*\`${name}\`.*\\|.*\\|$`, "m").test(text), name)
+    }
+    const named = [...text.matchAll(/^\| `([@\w/-]+)`/gm)].map((found) => found[1]!)
+    for (const name of named.filter((one) => /^[a-z]+\/?$/.test(one))) {
+      const known = name in { ...dependencies, ...devDependencies }
+      assert.isTrue(known || existsSync(join(root, "src", name)) || existsSync(join(root, name)), name)
+    }
+  })
+})

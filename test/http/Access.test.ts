@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { get, json, startService } from "../support/Service.ts"
+
+/** Three requests a minute. */
+const few = { RATE_LIMIT_SCALE: "0.05" }
+const unknown = `svc_sk_${"A".repeat(43)}`
+
+describe("limits", () => {
+  it.live("count a good key by itself, and what has none by its address", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { inferenceKey } = yield* service.account(1)
+      const ask = (key: string, path = "/requests") => get(`${service.api}${path}`, key)
+      const seen = []
+      for (const key of [unknown, unknown, unknown, unknown]) seen.push((yield* ask(key)).status)
+      assert.deepStrictEqual(seen, [401, 401, 401, 429])
+      assert.strictEqual((yield* ask("", "/models")).status, 429)
+      const mine = []
+      for (let sent = 0; sent < 4; sent++) {
+        const { headers, status } = yield* ask(inferenceKey)
+        mine.push([status, headers.get("x-ratelimit-remaining"), headers.get("x-should-retry")])
+      }
+      assert.deepStrictEqual(mine, [
+        [200, "2", null],
+        [200, "1", null],
+        [200, "0", null],
+        [429, "0", "true"]
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuse in the envelope, and say when to come back", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.01" })
+      yield* get(`${service.api}/models`, "")
+      const response = yield* get(`${service.api}/models`, "")
+      const { error } = yield* json(response)
+      assert.deepStrictEqual(
+        [response.status, error.type, error.code, error.param],
+        [429, "rate_limit_error", "rate_limit_exceeded", null]
+      )
+      const after = Number(response.headers.get("retry-after"))
+      assert.isAtLeast(after, Math.max(1, Number(response.headers.get("x-ratelimit-reset"))))
+      assert.include(error.message, `${after} s`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("do not count the address behind a trusted proxy as the proxy's", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.01", TRUSTED_PROXIES: "127.0.0.1" })
+      const from = (address: string) =>
+        Effect.promise(() => fetch(`${service.api}/models/gpt-4o`, { headers: { "x-forwarded-for": address } }))
+      const seen = []
+      for (const address of ["198.51.100.1", "198.51.100.2", "198.51.100.1", "1.1.1.1, 198.51.100.2"]) {
+        seen.push((yield* from(address)).status)
+      }
+      assert.deepStrictEqual(seen, [200, 200, 429, 429])
+    }).pipe(Effect.scoped)
+  )
+})

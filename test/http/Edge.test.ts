@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { failure } from "../../src/domain/Failure.ts"
+import { assertCommonHeaders, assertEnvelope } from "./envelope.ts"
+import { serve } from "./serve.ts"
+import { client } from "./wire.ts"
+
+const SECRET = "the password is swordfish"
+
+const routes = Layer.mergeAll(
+  HttpRouter.add("GET", "/api/v1/fine", HttpServerResponse.text("fine")),
+  HttpRouter.add("GET", "/fine", HttpServerResponse.text("fine")),
+  HttpRouter.add("GET", "/api/v1/dies", Effect.die(new Error(SECRET))),
+  HttpRouter.add("GET", "/dies", Effect.die(new Error(SECRET))),
+  HttpRouter.add("GET", "/fails", Effect.die(failure({ _tag: "StoreUnavailable" }, new Error(SECRET)))),
+  HttpRouter.add(
+    "POST",
+    "/echo",
+    Effect.map(
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => Effect.orDie(request.text)),
+      (text) => HttpServerResponse.text(text)
+    )
+  )
+)
+
+const served = Effect.gen(function* () {
+  const { logged, origin } = yield* serve(routes)
+  return { logged, send: yield* client(origin) }
+})
+
+describe("the edge", () => {
+  for (const path of ["/dies", "/api/v1/dies"]) {
+    it.live(`answers a defect at ${path} with 500 and tells it to the log alone`, () =>
+      Effect.gen(function* () {
+        const { logged, send } = yield* served
+        const got = yield* send({ path })
+        const { error } = assertEnvelope(got, path)
+        assert.deepStrictEqual([got.status, error.type, error.code], [500, "api_error", "internal_error"])
+        assert.notInclude(JSON.stringify(got), "swordfish")
+        assert.lengthOf(logged, 1)
+        assert.match(logged[0] ?? "", /^Error .*swordfish/)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("answers a failure that nobody caught as what it is, and logs what is for operators", () =>
+    Effect.gen(function* () {
+      const { logged, send } = yield* served
+      const got = yield* send({ path: "/fails" })
+      assert.strictEqual(assertEnvelope(got, "/fails").error.code, "store_unavailable")
+      assert.strictEqual(got.status, 503)
+      assert.strictEqual(got.headers["retry-after"], "2")
+      assert.notInclude(JSON.stringify(got), "swordfish")
+      assert.match(logged[0] ?? "", /^Warn .*StoreUnavailable/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("answers a body too large for a handler that reads it unguarded", () =>
+    Effect.gen(function* () {
+      const { logged, send } = yield* served
+      const got = yield* send({ method: "POST", path: "/echo", body: "x".repeat(2_000) })
+      assert.strictEqual(assertEnvelope(got, "/echo").error.code, "request_too_large")
+      assert.strictEqual(got.status, 413)
+      assert.deepStrictEqual(logged, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives every response an id of its own and the limits, and CORS within the API alone", () =>
+    Effect.gen(function* () {
+      const { send } = yield* served
+      const ids = new Set<string | undefined>()
+      for (const path of ["/fine", "/api/v1/fine", "/nothing", "/api/v1/nothing", "/api/v1", "/api/v1x"]) {
+        const { headers } = yield* send({ path, headers: { "x-request-id": "mine", origin: "https://app.example" } })
+        assertCommonHeaders(headers, path)
+        ids.add(headers["x-request-id"])
+        const inside = path === "/api/v1" || path.startsWith("/api/v1/")
+        assert.strictEqual(headers["access-control-allow-origin"], inside ? "*" : undefined, path)
+        const exposed = headers["access-control-expose-headers"] ?? ""
+        assert.strictEqual(exposed.includes("X-Request-ID") && exposed.includes("X-RateLimit-Remaining"), inside, path)
+        assert.strictEqual(headers["x-svc-sandbox"], "true", path)
+      }
+      assert.strictEqual(ids.size, 6)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not claim to be a sandbox when it is none", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* serve(routes, { env: { SANDBOX: "off" } })
+      const send = yield* client(origin)
+      assert.isUndefined((yield* send({ path: "/fine" })).headers["x-svc-sandbox"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("answers a preflight without a key and without counting it", () =>
+    Effect.gen(function* () {
+      const { send } = yield* served
+      const ask = { origin: "https://app.example", "access-control-request-method": "POST" }
+      for (const path of ["/api/v1/chat/completions", "/api/v1/nothing"]) {
+        const { headers, status, text } = yield* send({ method: "OPTIONS", path, headers: ask })
+        assert.deepStrictEqual([status, text], [204, ""])
+        assertCommonHeaders(headers, path)
+        assert.strictEqual(headers["access-control-allow-origin"], "*")
+        assert.include(headers["access-control-allow-methods"], "POST")
+        assert.match(headers["access-control-allow-headers"] ?? "", /\*, Authorization/)
+        assert.strictEqual(headers["x-ratelimit-remaining"], headers["x-ratelimit-limit"])
+      }
+      const outside = yield* send({ method: "OPTIONS", path: "/fine", headers: ask })
+      assert.strictEqual(outside.status, 404)
+      assert.isUndefined(outside.headers["access-control-allow-origin"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts what is not there against the client's address, and refuses when it is too much", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* serve(routes, { env: { RATE_LIMIT_SCALE: "0.05" } })
+      const send = yield* client(origin)
+      const seen = []
+      for (const path of ["/nothing", "/api/v1/models/%ff", "/nothing", "/nothing"]) {
+        const got = yield* send({ path })
+        seen.push([got.status, assertEnvelope(got, path).error.code, got.headers["x-ratelimit-remaining"]])
+      }
+      assert.deepStrictEqual(seen, [
+        [404, "unknown_route", "2"],
+        [404, "unknown_route", "1"],
+        [404, "unknown_route", "0"],
+        [429, "rate_limit_exceeded", "0"]
+      ])
+      const refused = yield* send({ method: "DELETE", path: "/api/v1/models" })
+      assert.strictEqual(refused.status, 429)
+      assert.isAtLeast(Number(refused.headers["retry-after"]), Number(refused.headers["x-ratelimit-reset"]))
+    }).pipe(Effect.scoped)
+  )
+})

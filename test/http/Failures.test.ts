@@ -1,0 +1,220 @@
+import { assert, describe, it } from "@effect/vitest"
+import { HttpServerResponse } from "effect/http"
+import { type Failure, failure, invalid, type Reason } from "../../src/domain/Failure.ts"
+import { bodyOf, describe as describeFailure, headersOf, respond, table } from "../../src/http/Failures.ts"
+
+type Tag = Reason["_tag"]
+
+/** One failure of every reason there is; a reason without one does not compile. */
+const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = {
+  InvalidJson: { _tag: "InvalidJson", detail: "it is empty" },
+  ValidationError: { _tag: "ValidationError", problems: [{ field: "a", message: "b" }] },
+  UnsupportedParameter: { _tag: "UnsupportedParameter", param: "n", detail: "d" },
+  UnknownModel: { _tag: "UnknownModel", model: "m" },
+  NoModelInBudget: { _tag: "NoModelInBudget", budgetCents: 1, least: 5n },
+  InvalidFallbackChain: { _tag: "InvalidFallbackChain", detail: "d" },
+  NotVisionCapable: { _tag: "NotVisionCapable", model: "m" },
+  NotToolCapable: { _tag: "NotToolCapable", model: "m" },
+  ContextLengthExceeded: { _tag: "ContextLengthExceeded", tokens: 2, window: 1 },
+  ImageTooLarge: { _tag: "ImageTooLarge", param: "p", limitBytes: 1 },
+  MissingApiKey: { _tag: "MissingApiKey" },
+  InvalidApiKey: { _tag: "InvalidApiKey" },
+  WrongKeyKind: { _tag: "WrongKeyKind", needed: "inference" },
+  InsufficientScope: { _tag: "InsufficientScope", scope: "keys:write" },
+  InsufficientCredits: {
+    _tag: "InsufficientCredits",
+    limitSource: "balance",
+    needed: 2_500_000_000n,
+    available: 1n,
+    posted: 10_000_000n
+  },
+  NotFound: { _tag: "NotFound", what: "request", id: "i" },
+  UnknownRoute: { _tag: "UnknownRoute", method: "GET", path: "/p" },
+  MethodNotAllowed: { _tag: "MethodNotAllowed", method: "PUT", allowed: ["GET", "POST"] },
+  KeyLimitReached: { _tag: "KeyLimitReached", limit: 5 },
+  RequestTooLarge: { _tag: "RequestTooLarge", limitBytes: 1 },
+  UnsupportedMediaType: { _tag: "UnsupportedMediaType" },
+  RequestTimeout: { _tag: "RequestTimeout" },
+  IdempotencyInProgress: { _tag: "IdempotencyInProgress" },
+  IdempotencyKeyReused: { _tag: "IdempotencyKeyReused" },
+  IdempotencyResultUnavailable: { _tag: "IdempotencyResultUnavailable", requestId: "req_1" },
+  RateLimitExceeded: { _tag: "RateLimitExceeded", limit: 60, retryAfterSeconds: 7 },
+  ProviderRefused: { _tag: "ProviderRefused", provider: "p", detail: "d" },
+  EmptyCompletion: { _tag: "EmptyCompletion" },
+  UpstreamError: { _tag: "UpstreamError", detail: "d", retryAfterSeconds: 3 },
+  UpstreamTimeout: { _tag: "UpstreamTimeout", clock: "first_token" },
+  NoProviderAvailable: { _tag: "NoProviderAvailable", detail: "d" },
+  StoreUnavailable: { _tag: "StoreUnavailable" },
+  HoldExpired: { _tag: "HoldExpired" },
+  InternalError: { _tag: "InternalError" }
+}
+
+/** What callers are promised: by code, its status, its type, whether to try again, and which member is to blame. */
+const promised: Readonly<
+  Record<string, readonly [status: number, type: string, retry: boolean, param: string | null, ...Array<Tag>]>
+> = {
+  invalid_json: [400, "invalid_request_error", false, null, "InvalidJson"],
+  validation_error: [400, "invalid_request_error", false, "a", "ValidationError"],
+  unsupported_parameter: [400, "invalid_request_error", false, "n", "UnsupportedParameter"],
+  unknown_model: [400, "invalid_request_error", false, "model", "UnknownModel"],
+  no_model_in_budget: [400, "invalid_request_error", false, "budget_cents", "NoModelInBudget"],
+  invalid_fallback_chain: [400, "invalid_request_error", false, "model", "InvalidFallbackChain"],
+  model_not_vision_capable: [400, "invalid_request_error", false, "model", "NotVisionCapable"],
+  model_not_tool_capable: [400, "invalid_request_error", false, "model", "NotToolCapable"],
+  context_length_exceeded: [400, "invalid_request_error", false, "messages", "ContextLengthExceeded"],
+  missing_api_key: [401, "authentication_error", false, null, "MissingApiKey"],
+  invalid_api_key: [401, "authentication_error", false, null, "InvalidApiKey"],
+  insufficient_credits: [402, "insufficient_quota", false, null, "InsufficientCredits"],
+  insufficient_scope: [403, "permission_error", false, "keys:write", "InsufficientScope"],
+  wrong_key_kind: [403, "permission_error", false, null, "WrongKeyKind"],
+  not_found: [404, "not_found_error", false, null, "NotFound"],
+  unknown_route: [404, "not_found_error", false, null, "UnknownRoute"],
+  method_not_allowed: [405, "invalid_request_error", false, null, "MethodNotAllowed"],
+  request_timeout: [408, "timeout_error", true, null, "RequestTimeout"],
+  idempotency_request_in_progress: [409, "idempotency_error", true, "Idempotency-Key", "IdempotencyInProgress"],
+  key_limit_reached: [409, "invalid_request_error", false, null, "KeyLimitReached"],
+  idempotency_result_unavailable: [409, "idempotency_error", false, "Idempotency-Key", "IdempotencyResultUnavailable"],
+  request_too_large: [413, "request_too_large", false, null, "RequestTooLarge"],
+  image_too_large: [413, "request_too_large", false, "p", "ImageTooLarge"],
+  unsupported_media_type: [415, "invalid_request_error", false, null, "UnsupportedMediaType"],
+  idempotency_key_reused: [422, "idempotency_error", false, "Idempotency-Key", "IdempotencyKeyReused"],
+  rate_limit_exceeded: [429, "rate_limit_error", true, null, "RateLimitExceeded"],
+  internal_error: [500, "api_error", true, null, "InternalError"],
+  empty_completion: [502, "upstream_error", true, null, "EmptyCompletion"],
+  upstream_error: [502, "upstream_error", true, null, "UpstreamError"],
+  no_provider_available: [503, "service_unavailable_error", true, null, "NoProviderAvailable"],
+  store_unavailable: [503, "service_unavailable_error", true, null, "StoreUnavailable"],
+  upstream_timeout: [504, "timeout_error", true, null, "UpstreamTimeout"],
+  request_expired: [504, "timeout_error", false, null, "HoldExpired"]
+}
+
+/** Reasons that share the code of another. */
+const shared: Partial<Record<Tag, string>> = { ProviderRefused: "validation_error" }
+
+const all: ReadonlyArray<Failure> = Object.values(samples).map((reason) => failure(reason))
+
+const credits = (change: Partial<(typeof samples)["InsufficientCredits"]>) =>
+  failure({ ...samples.InsufficientCredits, ...change })
+
+describe("the table of failures", () => {
+  it("says what is promised, line by line", () => {
+    for (const [code, [status, type, retry, param, tag]] of Object.entries(promised)) {
+      const failed = failure(samples[tag as Tag])
+      const line = table[tag as Tag]
+      assert.deepStrictEqual([line.status, line.type, line.code, line.retry], [status, type, code, retry], code)
+      assert.strictEqual(describeFailure(failed).param, param, code)
+      assert.strictEqual(headersOf(failed)["x-should-retry"], String(retry), code)
+      assert.strictEqual(respond(failed).status, status, code)
+    }
+  })
+
+  it("has a line for every reason and no other", () => {
+    assert.sameMembers(Object.keys(table), Object.keys(samples))
+    const told = new Set(Object.values(promised).map(([, , , , tag]) => tag))
+    for (const [tag, { code }] of Object.entries(table)) {
+      assert.isTrue(told.has(tag as Tag) || shared[tag as Tag] === code, tag)
+      assert.property(promised, code, tag)
+    }
+  })
+
+  it("charges only what may have given output before it broke", () => {
+    const charged = Object.entries(table).flatMap(([tag, line]) => (line.charged ? [tag] : []))
+    assert.sameMembers(charged, ["InternalError", "UpstreamError", "UpstreamTimeout", "HoldExpired"])
+  })
+
+  it("never sends what is for the log", () => {
+    for (const { reason } of all) {
+      const failed = failure(reason, new Error("swordfish"))
+      assert.notInclude(JSON.stringify([bodyOf(failed), headersOf(failed)]), "swordfish")
+    }
+  })
+
+  it("has a sentence for everything", () => {
+    for (const failed of all) {
+      const { message } = describeFailure(failed)
+      assert.match(message, /\S/, failed.reason._tag)
+      assert.notMatch(message, /undefined|\[object/, failed.reason._tag)
+    }
+  })
+})
+
+describe("headers of failures", () => {
+  const afterOf = (failed: Failure) => headersOf(failed)["retry-after"]
+
+  it("say when to come back, where waiting helps", () => {
+    const after = Object.fromEntries(all.map((failed) => [failed.reason._tag, afterOf(failed)]))
+    const told = Object.entries(after).filter(([, seconds]) => seconds !== undefined)
+    assert.deepStrictEqual(Object.fromEntries(told), {
+      IdempotencyInProgress: "1",
+      RateLimitExceeded: "7",
+      UpstreamError: "3",
+      NoProviderAvailable: "1",
+      StoreUnavailable: "2"
+    })
+  })
+
+  it("name the methods that are allowed, the scheme of keys, and the end of a connection", () => {
+    assert.strictEqual(headersOf(failure(samples.MethodNotAllowed))["allow"], "GET, POST")
+    for (const tag of ["MissingApiKey", "InvalidApiKey"] as const) {
+      assert.strictEqual(headersOf(failure(samples[tag]))["www-authenticate"], "Bearer")
+    }
+    assert.isUndefined(headersOf(failure(samples.WrongKeyKind))["www-authenticate"])
+    assert.strictEqual(headersOf(failure(samples.RequestTooLarge))["connection"], "close")
+  })
+
+  it("are sent with the body as JSON", () => {
+    const response = respond(failure(samples.MissingApiKey))
+    assert.isTrue(HttpServerResponse.isHttpServerResponse(response))
+    assert.strictEqual(response.headers["content-type"], "application/json")
+    assert.strictEqual(response.headers["x-should-retry"], "false")
+  })
+})
+
+describe("bodies of failures", () => {
+  it("of validation name every field, the first as param", () => {
+    const failed = invalid("a.0", "too long", { field: "b", message: "missing" })
+    assert.deepStrictEqual(bodyOf(failed), {
+      error: {
+        message: "a.0: too long; b: missing",
+        type: "invalid_request_error",
+        code: "validation_error",
+        param: "a.0"
+      },
+      details: [
+        { field: "a.0", message: "too long" },
+        { field: "b", message: "missing" }
+      ]
+    })
+    const { details, error } = bodyOf(failure(samples.ProviderRefused))
+    assert.strictEqual(details?.[0]?.field, error.param)
+  })
+
+  it("of credits say what stands in the way", () => {
+    const zero = bodyOf(credits({ posted: 0n, available: 0n }))
+    assert.strictEqual(zero.error.message, bodyOf(credits({ posted: 0n, available: 0n, needed: 1n })).error.message)
+    assert.strictEqual(zero.limit_source, "balance")
+    const little = bodyOf(credits({ available: 10_000_000n })).error.message
+    assert.include(little, "$2.50")
+    assert.include(little, "$0.01")
+    for (const limitSource of ["balance", "in_flight", "key_budget", "project_budget"] as const) {
+      const failed = credits({ limitSource })
+      assert.strictEqual(bodyOf(failed).limit_source, limitSource)
+      const passing = limitSource === "in_flight"
+      assert.strictEqual(headersOf(failed)["retry-after"], passing ? "1" : undefined)
+      assert.strictEqual(headersOf(failed)["x-should-retry"], String(passing))
+    }
+  })
+
+  it("of an answer that was not kept name the request", () => {
+    assert.strictEqual(bodyOf(failure(samples.IdempotencyResultUnavailable)).request_id, "req_1")
+  })
+
+  it("carry nothing else", () => {
+    for (const failed of all) {
+      const allowed = ["error", "details", "limit_source", "request_id"]
+      for (const name of Object.keys(bodyOf(failed))) assert.include(allowed, name)
+      const validation = table[failed.reason._tag].code === "validation_error"
+      assert.strictEqual("details" in bodyOf(failed), validation, failed.reason._tag)
+    }
+  })
+})

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { RequestList, RequestReceipt } from "../../schemas/account/Requests.ts"
+import { get, json, post, startService } from "../support/Service.ts"
+
+const receipt = Schema.decodeUnknownSync(RequestReceipt, { onExcessProperty: "error" })
+const list = Schema.decodeUnknownSync(RequestList, { onExcessProperty: "error" })
+const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
+
+const customer = Effect.gen(function* () {
+  const service = yield* startService()
+  const { inferenceKey: key } = yield* service.account(10)
+  return {
+    ask: (body: object, headers: Record<string, string> = {}) =>
+      post(`${service.api}/chat/completions`, key, { ...chat, ...body }, headers),
+    one: (id: string) => Effect.map(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), receipt),
+    page: (query = "") => Effect.map(Effect.flatMap(get(`${service.api}/requests?${query}`, key), json), list)
+  }
+})
+
+describe("receipts", () => {
+  it.live("say of an answer what it said itself, and at which price", () =>
+    Effect.gen(function* () {
+      const { ask, one } = yield* customer
+      const headers = { "idempotency-key": "k", "x-svc-sandbox": "output_tokens=50,cached_tokens=2" }
+      const answer = yield* Effect.flatMap(ask({ max_tokens: 80 }, headers), json)
+      const said = yield* one(answer.request_id)
+      assert.deepStrictEqual(
+        [said.status, said.model, said.resolved_model, said.provider, said.operation, said.finish_reason],
+        ["succeeded", "gpt-4o-mini", "gpt-4o-mini", answer.provider, "chat.completions", "stop"]
+      )
+      assert.deepStrictEqual(
+        [said.streamed, said.usage_basis, said.idempotency_key, said.error],
+        [false, "reported", "k", null]
+      )
+      const { price, usage } = said
+      if (price === null || usage === null) return assert.fail("no price or no usage")
+      assert.strictEqual(usage.input_tokens + usage.cached_tokens, answer.usage.prompt_tokens)
+      assert.strictEqual(usage.output_tokens, 50)
+      const cost =
+        usage.input_tokens * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output
+      assert.closeTo(said.cost_usd, cost, 1e-9)
+      assert.strictEqual(said.cost_usd, answer.cost_usd)
+      assert.isAtLeast(said.held_usd, said.settled_usd)
+      assert.deepStrictEqual([said.absorbed_usd, said.refunded_usd], [0, 0])
+      assert.deepStrictEqual(said.routing, answer.routing)
+      assert.isAtLeast(said.timings.total_ms ?? -1, said.timings.hold_ms ?? 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("say of a failure why, and that it was free", () =>
+    Effect.gen(function* () {
+      const { ask, one } = yield* customer
+      const response = yield* ask({ stream: true }, { "x-svc-sandbox": "fault=error" })
+      const { error } = yield* json(response)
+      const said = yield* one(response.headers.get("x-request-id") ?? "")
+      assert.deepStrictEqual(said.error, { code: error.code, message: error.message })
+      assert.deepStrictEqual([said.status, said.cost_usd, said.usage_basis], ["failed", 0, "none"])
+      assert.isTrue(said.streamed)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are listed newest first, page by page, without a gap or a repeat", () =>
+    Effect.gen(function* () {
+      const { ask, page } = yield* customer
+      const ids: Array<string> = []
+      for (let sent = 0; sent < 7; sent++) {
+        ids.unshift((yield* Effect.flatMap(ask(sent % 2 === 0 ? {} : { model: "gpt-4o" }), json)).request_id)
+      }
+      const seen: Array<string> = []
+      let cursor: string | null = ""
+      let pages = 0
+      while (cursor !== null) {
+        const { data, next_cursor }: typeof RequestList.Type = yield* page(
+          `limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`
+        )
+        seen.push(...data.map(({ id }) => id))
+        cursor = next_cursor
+        pages += 1
+      }
+      assert.deepStrictEqual(seen, ids)
+      assert.strictEqual(pages, 3)
+      const ofModel = yield* page("model=gpt-4o&status=succeeded")
+      assert.deepStrictEqual(
+        ofModel.data.map(({ id }) => id),
+        ids.filter((_, at) => at % 2 === 1)
+      )
+      assert.isNull(ofModel.next_cursor)
+      assert.deepStrictEqual((yield* page("status=failed")).data, [])
+      assert.lengthOf((yield* page("limit=7")).data, 7)
+      assert.isNull((yield* page("limit=7")).next_cursor)
+    }).pipe(Effect.scoped)
+  )
+})

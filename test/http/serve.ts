@@ -1,0 +1,30 @@
+/** Routes behind the edge on a socket of their own, without the rest of the service. */
+import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
+import { layer as edge } from "../../src/http/Edge.ts"
+import { layerListening, type Patience, patience } from "../../src/http/Server.ts"
+import { Config } from "../../src/platform/Config.ts"
+import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
+
+/** Serves these routes until the scope closes; answers the origin and everything that is logged. */
+export const serve = (
+  routes: Layer.Layer<never, never, HttpRouter.HttpRouter>,
+  options: { readonly patience?: Partial<Patience>; readonly env?: Readonly<Record<string, string>> } = {}
+) =>
+  Effect.gen(function* () {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ cause, logLevel, message }) =>
+      logged.push(`${logLevel} ${JSON.stringify(message)} ${JSON.stringify(Cause.pretty(cause))}`)
+    )
+    const settings = Config.layerFrom({ HOST: "127.0.0.1", PORT: "0", SANDBOX: "on", ...options.env })
+    const server = HttpRouter.serve(Layer.mergeAll(routes, edge), { disableLogger: true, disableListenLog: true }).pipe(
+      Layer.provideMerge(layerListening({ ...patience, ...options.patience })),
+      Layer.provide(RateLimiter.layerMemory),
+      Layer.provide(settings),
+      Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(1_024))),
+      Layer.provide(Logger.layer([logger]))
+    )
+    const context = yield* Layer.build(server)
+    const { address } = yield* Effect.provide(HttpServer.HttpServer, context)
+    return { origin: `http://127.0.0.1:${"port" in address ? address.port : 0}`, logged }
+  })

@@ -1,0 +1,444 @@
+/** The official client, as its users have it: nothing changed but the address and the key. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import OpenAI, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  type ClientOptions,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError
+} from "openai"
+import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam } from "openai/resources/chat"
+import { get, json, type Service, startService } from "../support/Service.ts"
+
+const model = "gpt-4o-mini"
+const messages: Array<ChatCompletionMessageParam> = [{ role: "user", content: "How warm is it in Oslo?" }]
+const tools = [
+  {
+    type: "function" as const,
+    function: {
+      name: "weather",
+      description: "The weather of a city",
+      parameters: { type: "object", properties: { city: { const: "Oslo" } }, required: ["city"] }
+    }
+  }
+]
+
+/** What the service adds to an answer, for which the client has no types. */
+type Extras = { readonly cost_usd: number; readonly request_id: string; readonly provider: string }
+const extrasOf = (answer: ChatCompletion | ChatCompletionChunk) => answer as unknown as Extras
+
+const sandbox = (steering: string) => ({ headers: { "x-svc-sandbox": steering } })
+
+const clientOf = (service: Service, apiKey: string, options: ClientOptions = {}) =>
+  new OpenAI({ apiKey, baseURL: service.api, ...options })
+
+const settled = (service: Service, key: string) => Effect.flatMap(get(`${service.api}/requests?limit=100`, key), json)
+
+/** A test with the service running and a customer with ten dollars. */
+const journey = (
+  name: string,
+  body: (with_: {
+    readonly service: Service
+    readonly client: OpenAI
+    readonly key: string
+    /** What was taken from the account so far, in nano-USD. */
+    readonly spent: Effect.Effect<bigint>
+  }) => Promise<void> | Effect.Effect<void>,
+  env: Record<string, string> = {}
+) =>
+  it.live(name, () =>
+    Effect.gen(function* () {
+      const service = yield* startService(env)
+      const { account, inferenceKey: key } = yield* service.account(10)
+      const client = clientOf(service, key)
+      const spent = Effect.map(Effect.orDie(service.balance(account.id)), ({ posted }) => 10_000_000_000n - posted)
+      const run = body({ service, client, key, spent })
+      yield* run instanceof Promise ? Effect.promise(() => run) : run
+    }).pipe(Effect.scoped)
+  )
+
+const collect = async (stream: AsyncIterable<ChatCompletionChunk>) => {
+  const chunks: Array<ChatCompletionChunk> = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return chunks
+}
+
+const textOf = (chunks: ReadonlyArray<ChatCompletionChunk>) =>
+  chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")
+
+/** Waits for an error of this class. */
+const failing = async <E extends APIError>(
+  kind: new (...args: Array<never>) => E,
+  call: PromiseLike<unknown>
+): Promise<E> => {
+  try {
+    await call
+  } catch (error) {
+    assert.isTrue(error instanceof kind, String(error))
+    return error as E
+  }
+  return assert.fail("it did not fail")
+}
+
+describe("answers to the OpenAI client", () => {
+  journey("are whole, with usage and cost", async ({ client, spent }) => {
+    const answer = await client.chat.completions.create({ model, messages })
+    const [choice] = answer.choices
+    assert.include(choice?.message.content ?? "", "How warm is it in Oslo?")
+    assert.deepStrictEqual(
+      [answer.object, choice?.finish_reason, choice?.message.role],
+      ["chat.completion", "stop", "assistant"]
+    )
+    const { completion_tokens = 0, prompt_tokens = 0, total_tokens } = answer.usage ?? {}
+    assert.isAbove(prompt_tokens, 0)
+    assert.strictEqual(total_tokens, prompt_tokens + completion_tokens)
+    assert.match(answer._request_id ?? "", /^req_/)
+    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(extrasOf(answer).cost_usd * 1e9)))
+  })
+
+  journey("are streamed, with the cost on the last chunk", async ({ client, spent }) => {
+    const chunks = await collect(await client.chat.completions.create({ model, messages, stream: true }))
+    assert.include(textOf(chunks), "How warm is it in Oslo?")
+    assert.strictEqual(chunks[0]?.choices[0]?.delta.role, "assistant")
+    assert.isTrue(chunks.every((chunk) => chunk.choices.length === 1))
+    assert.strictEqual(chunks.at(-1)?.choices[0]?.finish_reason, "stop")
+    const last = extrasOf(chunks.at(-1)!)
+    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(last.cost_usd * 1e9)))
+  })
+
+  journey("are streamed with OpenAI's usage chunk when that is asked for", async ({ client }) => {
+    const options = { stream: true, stream_options: { include_usage: true } } as const
+    const chunks = await collect(await client.chat.completions.create({ model, messages, ...options }))
+    const last = chunks.at(-1)
+    assert.deepStrictEqual(last?.choices, [])
+    assert.isAbove(last?.usage?.completion_tokens ?? 0, 0)
+    assert.isTrue(chunks.slice(0, -1).every((chunk) => chunk.choices.length === 1 && chunk.usage == null))
+    assert.isAbove(extrasOf(last!).cost_usd, 0)
+  })
+
+  journey("are put together by its helper", async ({ client }) => {
+    for (const include_usage of [false, true]) {
+      const runner = client.chat.completions.stream({ model, messages, stream_options: { include_usage } })
+      let text = ""
+      runner.on("content", (delta) => (text += delta))
+      const answer = await runner.finalChatCompletion()
+      assert.strictEqual(answer.choices[0]?.message.content, text)
+      assert.strictEqual(answer.choices[0]?.finish_reason, "stop")
+      assert.isAbove((await runner.totalUsage()).total_tokens, 0)
+    }
+  })
+
+  journey("keep to a JSON schema", async ({ client }) => {
+    const answer = await client.chat.completions.parse({
+      model,
+      messages,
+      response_format: {
+        type: "json_schema",
+        json_schema: {
+          name: "weather",
+          strict: true,
+          schema: {
+            type: "object",
+            properties: { degrees: { type: "integer" }, sky: { enum: ["clear", "grey"] } },
+            required: ["degrees", "sky"],
+            additionalProperties: false
+          }
+        }
+      }
+    })
+    const said = JSON.parse(answer.choices[0]?.message.content ?? "")
+    assert.isTrue(Number.isInteger(said.degrees))
+    assert.strictEqual(said.sky, "clear")
+  })
+
+  journey("of a reasoning model count the reasoning within the output", async ({ client }) => {
+    const answer = await client.chat.completions.create(
+      { model: "gpt-5-mini", messages, reasoning_effort: "low" },
+      sandbox("reasoning_tokens=64,output_tokens=100")
+    )
+    assert.strictEqual(answer.usage?.completion_tokens, 100)
+    assert.strictEqual(answer.usage?.completion_tokens_details?.reasoning_tokens, 64)
+  })
+
+  journey("come with headers", async ({ client }) => {
+    const { data, request_id, response } = await client.chat.completions.create({ model, messages }).withResponse()
+    assert.strictEqual(request_id, extrasOf(data).request_id)
+    assert.strictEqual(response.headers.get("x-request-id"), request_id)
+    const limit = Number(response.headers.get("x-ratelimit-limit"))
+    assert.strictEqual(Number(response.headers.get("x-ratelimit-remaining")), limit - 1)
+    assert.strictEqual(response.headers.get("x-svc-sandbox"), "true")
+    const streamed = await client.chat.completions.create({ model, messages, stream: true }).withResponse()
+    assert.match(streamed.request_id ?? "", /^req_/)
+    assert.match(streamed.response.headers.get("content-type") ?? "", /^text\/event-stream/)
+    await collect(streamed.data)
+  })
+})
+
+describe("tools of the OpenAI client", () => {
+  journey("go the whole round", async ({ client }) => {
+    const first = await client.chat.completions.create({ model, messages, tools })
+    const message = first.choices[0]!.message
+    assert.strictEqual(first.choices[0]?.finish_reason, "tool_calls")
+    const [call] = message.tool_calls ?? []
+    if (call?.type !== "function") return assert.fail("no call of a function")
+    assert.deepStrictEqual([call.function.name, JSON.parse(call.function.arguments)], ["weather", { city: "Oslo" }])
+    const answered = { role: "tool", tool_call_id: call.id, content: "minus four" } as const
+    const second = await client.chat.completions.create({ model, messages: [...messages, message, answered], tools })
+    assert.include(second.choices[0]?.message.content ?? "", "minus four")
+    assert.strictEqual(second.choices[0]?.finish_reason, "stop")
+  })
+
+  journey("go the whole round streamed", async ({ client }) => {
+    const chunks = await collect(await client.chat.completions.create({ model, messages, tools, stream: true }))
+    const deltas = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])
+    assert.deepStrictEqual(
+      deltas.map(({ id, index, type }) => [index, id !== undefined, type !== undefined]),
+      deltas.map((_, at) => [0, at === 0, at === 0])
+    )
+    assert.strictEqual(chunks.at(-1)?.choices[0]?.finish_reason, "tool_calls")
+    const args = deltas.map((delta) => delta.function?.arguments ?? "").join("")
+    const { id = "", function: named } = deltas[0]!
+    const call = { id, type: "function" as const, function: { name: named?.name ?? "", arguments: args } }
+    const history = [
+      ...messages,
+      { role: "assistant" as const, content: null, tool_calls: [call] },
+      { role: "tool" as const, tool_call_id: id, content: "minus four" }
+    ]
+    const options = { model, messages: history, tools, stream: true } as const
+    assert.include(textOf(await collect(await client.chat.completions.create(options))), "minus four")
+  })
+
+  journey("are run by its helper", async ({ client }) => {
+    const asked: Array<unknown> = []
+    const runner = client.chat.completions.runTools({
+      model,
+      messages,
+      tools: [
+        {
+          type: "function",
+          function: {
+            ...tools[0]!.function,
+            parse: JSON.parse,
+            function: (args: object) => {
+              asked.push(args)
+              return "minus four"
+            }
+          }
+        }
+      ]
+    })
+    assert.include((await runner.finalContent()) ?? "", "minus four")
+    assert.deepStrictEqual(asked, [{ city: "Oslo" }])
+  })
+})
+
+describe("errors to the OpenAI client", () => {
+  const cases = [
+    ["an unknown key", AuthenticationError, 401, "invalid_api_key"],
+    ["a management key", PermissionDeniedError, 403, "wrong_key_kind"]
+  ] as const
+  for (const [name, kind, status, code] of cases) {
+    it.live(`are typed: ${name}`, () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { managementKey } = yield* service.account(1)
+        const key = status === 403 ? managementKey : `svc_sk_${"A".repeat(43)}`
+        const call = clientOf(service, key).chat.completions.create({ model, messages })
+        const error = yield* Effect.promise(() => failing<APIError>(kind, call))
+        assert.deepStrictEqual([error.status, error.code], [status, code])
+        assert.match(error.requestID ?? "", /^req_/)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  journey("are typed: a wrong request, with the field and the reasons", async ({ client }) => {
+    const wrong = client.chat.completions.create({ model, messages, temperature: 3 })
+    const error = await failing(BadRequestError, wrong)
+    assert.deepStrictEqual(
+      [error.code, error.param, error.type],
+      ["validation_error", "temperature", "invalid_request_error"]
+    )
+    const unsupported = await failing(BadRequestError, client.chat.completions.create({ model, messages, n: 2 }))
+    assert.deepStrictEqual([unsupported.code, unsupported.param], ["unsupported_parameter", "n"])
+  })
+
+  journey("are typed: nothing there", async ({ client }) => {
+    const preset = await failing(NotFoundError, client.chat.completions.create({ model: "@none", messages }))
+    assert.strictEqual(preset.code, "not_found")
+    const absent = await failing(NotFoundError, client.models.retrieve("gpt-0"))
+    assert.strictEqual(absent.code, "not_found")
+    const elsewhere = await failing(NotFoundError, client.batches.list())
+    assert.strictEqual(elsewhere.code, "unknown_route")
+  })
+
+  it.live("are typed: no money", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(0)
+      const call = clientOf(service, inferenceKey).chat.completions.create({ model, messages })
+      const error = yield* Effect.promise(() => failing<APIError>(APIError, call))
+      assert.deepStrictEqual(
+        [error.status, error.code, error.type],
+        [402, "insufficient_credits", "insufficient_quota"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  journey(
+    "are typed: too many requests, with the time to wait",
+    async ({ key, service }) => {
+      const client = clientOf(service, key, { maxRetries: 0 })
+      for (let sent = 0; sent < 3; sent++) await client.chat.completions.create({ model, messages })
+      const error = await failing(RateLimitError, client.chat.completions.create({ model, messages }))
+      assert.deepStrictEqual([error.code, error.type], ["rate_limit_exceeded", "rate_limit_error"])
+      const seconds = (name: string) => Number(error.headers.get(name))
+      assert.deepStrictEqual([seconds("x-ratelimit-limit"), seconds("x-ratelimit-remaining")], [3, 0])
+      assert.isAtLeast(seconds("retry-after"), 1)
+      assert.isAtLeast(seconds("retry-after"), seconds("x-ratelimit-reset"))
+      assert.strictEqual(error.headers.get("x-should-retry"), "true")
+    },
+    { RATE_LIMIT_SCALE: "0.05" }
+  )
+
+  journey("are typed: nobody could serve, after which nothing is charged", async ({ key, service, spent }) => {
+    const client = clientOf(service, key, { maxRetries: 0, defaultHeaders: { "x-svc-sandbox": "fault=error" } })
+    const error = await failing(InternalServerError, client.chat.completions.create({ model, messages }))
+    assert.deepStrictEqual([error.status, error.code], [502, "upstream_error"])
+    const streamed = client.chat.completions.create({ model, messages, stream: true })
+    assert.strictEqual((await failing(InternalServerError, streamed)).status, 502)
+    const empty = client.chat.completions.create({ model, messages }, sandbox("fault=empty"))
+    assert.strictEqual((await failing(InternalServerError, empty)).code, "empty_completion")
+    assert.strictEqual(await Effect.runPromise(spent), 0n)
+  })
+
+  journey("are thrown by a stream that breaks, after what had come", async ({ client, spent }) => {
+    const stream = await client.chat.completions.create(
+      { model, messages, stream: true },
+      sandbox("fault=break,after=3")
+    )
+    const seen: Array<string> = []
+    const read = async () => {
+      for await (const chunk of stream) seen.push(chunk.choices[0]?.delta.content ?? "")
+    }
+    const error = await failing<APIError>(APIError, read())
+    assert.strictEqual(error.code, "upstream_error")
+    assert.lengthOf(seen, 3)
+    assert.isAbove(Number(await Effect.runPromise(spent)), 0)
+  })
+})
+
+describe("retries of the OpenAI client", () => {
+  /** Fails the first calls as told, then lets them through; `tries` says how many there were. */
+  const failingFirst = (...steering: ReadonlyArray<string>) => {
+    let tries = 0
+    return {
+      tries: () => tries,
+      fetch: (url: string | URL | Request, init?: RequestInit) => {
+        const told = steering[tries++]
+        const headers = new Headers(init?.headers)
+        if (told !== undefined) headers.set("x-svc-sandbox", told)
+        return fetch(url, { ...init, headers })
+      }
+    }
+  }
+
+  journey("converge when a provider recovers, and pay once", ({ key, service, spent }) =>
+    Effect.gen(function* () {
+      const flaky = failingFirst("fault=error", "fault=rate_limit")
+      const client = clientOf(service, key, { fetch: flaky.fetch })
+      const answer = yield* Effect.promise(() => client.chat.completions.create({ model, messages }))
+      assert.strictEqual(flaky.tries(), 3)
+      assert.strictEqual(yield* spent, BigInt(Math.round(extrasOf(answer).cost_usd * 1e9)))
+      const { data } = yield* settled(service, key)
+      assert.deepStrictEqual(
+        data.map((receipt: { readonly status: string }) => receipt.status),
+        ["succeeded", "failed", "failed"]
+      )
+    })
+  )
+
+  journey("do not happen where they are of no use", async ({ key, service }) => {
+    const steady = failingFirst()
+    const client = clientOf(service, key, { fetch: steady.fetch })
+    await failing(BadRequestError, client.chat.completions.create({ model: "gpt-0", messages }))
+    assert.strictEqual(steady.tries(), 1)
+  })
+})
+
+describe("idempotency keys of the OpenAI client", () => {
+  const once = { headers: { "idempotency-key": "order-7" } }
+
+  journey("make a repeat the same answer, at one price", ({ client, key, service, spent }) =>
+    Effect.gen(function* () {
+      const ask = Effect.promise(() => client.chat.completions.create({ model, messages }, once).withResponse())
+      const first = yield* ask
+      const paid = yield* spent
+      const second = yield* ask
+      assert.deepStrictEqual(second.data, first.data)
+      assert.isNull(first.response.headers.get("idempotency-replayed"))
+      assert.strictEqual(second.response.headers.get("idempotency-replayed"), "true")
+      assert.notStrictEqual(second.response.headers.get("x-request-id"), first.response.headers.get("x-request-id"))
+      assert.isAbove(Number(paid), 0)
+      assert.strictEqual(yield* spent, paid)
+      assert.lengthOf((yield* settled(service, key)).data, 1)
+    })
+  )
+
+  journey("make a repeated stream the same stream", async ({ client, spent }) => {
+    const ask = async () => collect(await client.chat.completions.create({ model, messages, stream: true }, once))
+    const first = await ask()
+    const paid = await Effect.runPromise(spent)
+    const second = await ask()
+    assert.strictEqual(textOf(second), textOf(first))
+    assert.deepStrictEqual(second.at(-1), first.at(-1))
+    assert.strictEqual(await Effect.runPromise(spent), paid)
+  })
+
+  journey("are for one request, and answered 422 for another", async ({ client }) => {
+    await client.chat.completions.create({ model, messages }, once)
+    const other = client.chat.completions.create({ model, messages, temperature: 1 }, once)
+    const error = await failing(UnprocessableEntityError, other)
+    assert.deepStrictEqual([error.code, error.param], ["idempotency_key_reused", "Idempotency-Key"])
+  })
+
+  journey(
+    "are answered 409 while the first still runs, on which the client comes to the same answer",
+    ({ client, key, service, spent }) =>
+      Effect.gen(function* () {
+        const headers = { ...once.headers, "x-svc-sandbox": "latency_ms=1500" }
+        const patient = clientOf(service, key, { maxRetries: 5 })
+        const running = client.chat.completions.create({ model, messages }, { headers })
+        // A promise of the client begins when it is asked for.
+        const first = running.then((answer) => answer)
+        yield* Effect.repeat(settled(service, key), { until: ({ data }) => data.length === 1 })
+        const hasty = clientOf(service, key, { maxRetries: 0 })
+        const error = yield* Effect.promise(() =>
+          failing(ConflictError, hasty.chat.completions.create({ model, messages }, { headers }))
+        )
+        assert.strictEqual(error.code, "idempotency_request_in_progress")
+        assert.strictEqual(error.headers.get("retry-after"), "1")
+        const second = yield* Effect.promise(() => patient.chat.completions.create({ model, messages }, { headers }))
+        const { cost_usd, request_id } = extrasOf(yield* Effect.promise(() => first))
+        assert.strictEqual(extrasOf(second).request_id, request_id)
+        assert.strictEqual(yield* spent, BigInt(Math.round(cost_usd * 1e9)))
+      })
+  )
+})
+
+describe("models to the OpenAI client", () => {
+  journey("are listed and found, with a slash in the id too", async ({ client }) => {
+    const ids: Array<string> = []
+    for await (const { id } of client.models.list()) ids.push(id)
+    assert.includeMembers(ids, [model, "svc/auto", "meta-llama/llama-3.3-70b-instruct"])
+    for (const id of [model, "svc/auto"]) {
+      const found = await client.models.retrieve(id)
+      assert.deepStrictEqual([found.id, found.object], [id, "model"])
+    }
+  })
+})

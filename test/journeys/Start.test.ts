@@ -1,0 +1,298 @@
+/** The service and the command line as processes, on the embedded database: what somebody meets who starts it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import { freshDatabase } from "../support/Database.ts"
+import { get, json, post } from "../support/Service.ts"
+import { type Frame, frames, lastFrame, textOf } from "../support/Streams.ts"
+
+const program = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
+
+/** Nothing of this process's settings reaches the children. */
+const environment = (settings: Record<string, string>) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOST: "127.0.0.1",
+  RATE_LIMIT_SCALE: "1000",
+  ...settings
+})
+
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-start-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program to its end. */
+const toEnd = (file: string, args: ReadonlyArray<string>, env: Record<string, string>): Effect.Effect<Ended> =>
+  Effect.callback((resume) => {
+    const child = execFile(file, args, { env }, (_error, stdout, stderr) =>
+      resume(Effect.succeed({ code: child.exitCode, stdout, stderr }))
+    )
+    return Effect.sync(() => child.kill("SIGTERM"))
+  })
+
+const runService = (settings: Record<string, string>) =>
+  toEnd(process.execPath, [program("main.ts")], environment(settings))
+
+const commands = (settings: Record<string, string>) => {
+  const run = (line: string) =>
+    toEnd(process.execPath, [program("admin.ts"), ...line.split(" ")], environment(settings))
+  return {
+    run,
+    /** The one JSON object on standard output of a command that must succeed. */
+    json: (line: string) =>
+      Effect.map(run(`${line} --json`), ({ code, stderr, stdout }) => {
+        assert.strictEqual(code, 0, `${line}: ${stderr}`)
+        assert.match(stdout, /^\{[^\n]*\}\n$/)
+        return JSON.parse(stdout)
+      })
+  }
+}
+
+/** A service as a process, ready; killed when the scope closes, if it still runs. */
+interface Process {
+  readonly child: ChildProcess
+  /** Its standard output until it was ready. */
+  readonly greeting: string
+  readonly api: string
+  readonly port: number
+  /** Sends a signal and answers how it ended. */
+  readonly end: (signal: NodeJS.Signals) => Effect.Effect<number | NodeJS.Signals | null>
+}
+
+const start = (settings: Record<string, string>) =>
+  Effect.acquireRelease(
+    Effect.promise(async (): Promise<Process> => {
+      const child = spawn(process.execPath, [program("main.ts")], {
+        env: environment({ PORT: "0", OPS_PORT: "0", ...settings }),
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      const exit = new Promise<number | NodeJS.Signals | null>((resolve) =>
+        child.once("close", (code, signal) => resolve(code ?? signal))
+      )
+      let stderr = ""
+      child.stderr.on("data", (chunk) => (stderr += String(chunk)))
+      const lines: Array<string> = []
+      for await (const line of createInterface({ input: child.stdout })) {
+        lines.push(line)
+        if (line.startsWith("tollgate is ready")) break
+      }
+      const [, api = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/api\/v1)/.exec(lines.at(-1) ?? "") ?? []
+      if (port === undefined) throw new Error(`the service did not become ready: ${lines.join("\n")}\n${stderr}`)
+      // What is logged from here on must not fill the pipe.
+      child.stdout.resume()
+      const end = (signal: NodeJS.Signals) =>
+        Effect.promise(() => {
+          child.kill(signal)
+          return exit
+        })
+      return { child, greeting: lines.join("\n"), api, port: Number(port), end }
+    }),
+    ({ end }) => end("SIGTERM")
+  )
+
+const keysOf = (greeting: string) => ({
+  inference: /inference key +(svc_sk_\S+)/.exec(greeting)?.[1] ?? "",
+  management: /management key +(svc_mk_\S+)/.exec(greeting)?.[1] ?? ""
+})
+
+const ask = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello there" }] }
+
+const chat = (api: string, key: string, body: object = ask, headers: Record<string, string> = {}) =>
+  post(`${api}/chat/completions`, key, body, headers)
+
+const statusAndCode = (response: Response) =>
+  Effect.map(json(response), (body) => [response.status, body.error?.code ?? null])
+
+/** The receipt once its request has ended; asking again is the only waiting. */
+const endedReceipt = (api: string, key: string, id: string): Effect.Effect<Frame> =>
+  Effect.flatMap(Effect.flatMap(get(`${api}/requests/${id}`, key), json), (found) =>
+    found.status === "open" ? endedReceipt(api, key, id) : Effect.succeed(found)
+  )
+
+/** Opens a stream that takes about a second, and returns once its first text has come. */
+const openStream = (api: string, key: string) =>
+  Effect.gen(function* () {
+    const steering = {
+      "x-svc-sandbox": "chunk_ms=50,text=one%20two%20three%20four%20five%20six%20seven%20eight%20nine%20ten"
+    }
+    const response = yield* chat(api, key, { ...ask, stream: true }, steering)
+    const reader = response.body!.getReader()
+    const decoder = new TextDecoder()
+    let text = ""
+    while (!text.includes('"content":"one')) {
+      const { done, value } = yield* Effect.promise(() => reader.read())
+      if (done) throw new Error(`the stream ended before its first text: ${text}`)
+      text += decoder.decode(value, { stream: true })
+    }
+    const rest = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+      pull: async (controller) => {
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: () => reader.cancel()
+    })
+    return { requestId: response.headers.get("x-request-id") ?? "", text, whole: new Response(rest) }
+  })
+
+const missing = ["curl", "bash"].filter((tool) => spawnSync(tool, ["--version"]).status !== 0)
+if (missing.length > 0) {
+  process.stderr.write(`\n*** SKIPPED: the printed curl line is not run: ${missing.join(" and ")} not found ***\n\n`)
+}
+
+class Running extends Context.Service<Running, Process & { readonly directory: string }>()("tollgate/test/Running") {
+  static readonly layer = Layer.effect(
+    Running,
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      return { ...(yield* start({ DATA_DIR: directory })), directory }
+    })
+  )
+}
+
+describe("beside a running service", () => {
+  it.layer(Running.layer, { excludeTestServices: true })((it) => {
+    it.effect.skipIf(missing.length > 0)("the first start prints a curl line that works as printed", () =>
+      Effect.gen(function* () {
+        const { greeting } = yield* Running
+        const line = greeting.split("\n").find((one) => one.trim().startsWith("curl ")) ?? "exit 9"
+        const { code, stdout } = yield* toEnd("bash", ["-c", line], environment({}))
+        assert.strictEqual(code, 0)
+        assert.include(stdout, "chat.completion.chunk")
+        assert.match(stdout, /data: \[DONE\]\s*$/)
+      })
+    )
+
+    it.effect("the first start prints two keys of a demo account with money", () =>
+      Effect.gen(function* () {
+        const { api, directory, greeting } = yield* Running
+        const keys = keysOf(greeting)
+        assert.match(keys.management, /^svc_mk_.{43}$/)
+        assert.strictEqual((yield* chat(api, keys.inference)).status, 200)
+        assert.deepStrictEqual(yield* Effect.flatMap(chat(api, keys.management), statusAndCode), [
+          403,
+          "wrong_key_kind"
+        ])
+        const { data } = yield* commands({ DATA_DIR: directory }).json("audit --email demo@tollgate.local")
+        const credit = data.find((event: { type: string }) => event.type === "balance.topped_up")
+        assert.deepStrictEqual([credit.changes, credit.actor.type], [{ amount_usd: 25 }, "service"])
+      })
+    )
+
+    it.effect("every command works, and the service sees what it did", () =>
+      Effect.gen(function* () {
+        const { api, directory } = yield* Running
+        const admin = commands({ DATA_DIR: directory })
+        const made = yield* admin.json("account create --email ann@example.com --balance-usd 0")
+        assert.deepStrictEqual(yield* Effect.flatMap(chat(api, made.inference_key), statusAndCode), [
+          402,
+          "insufficient_credits"
+        ])
+        const topped = yield* admin.json("topup --email ann@example.com --amount-usd 10.25")
+        assert.strictEqual(topped.balance_usd, 10.25)
+        assert.strictEqual((yield* chat(api, made.inference_key)).status, 200)
+        const limited = yield* admin.json("account limits --email ann@example.com --scale 3")
+        assert.strictEqual(limited.limit_scale, 3)
+        const managing = yield* admin.json("key create --email ann@example.com --kind management --scopes usage:read")
+        assert.match(managing.key, /^svc_mk_/)
+        const verified = yield* admin.json("ledger verify")
+        assert.strictEqual(verified.ok, true)
+        const { data } = yield* admin.json("audit --email ann@example.com --limit 3")
+        assert.deepStrictEqual(
+          data.map((event: { type: string }) => event.type),
+          ["key.created", "account.limits_changed", "balance.topped_up"]
+        )
+        const taken = yield* admin.run("account create --email ann@example.com --balance-usd 1 --json")
+        assert.deepStrictEqual(taken, {
+          code: 1,
+          stdout: "",
+          stderr: "error: There is an account with the email address ann@example.com already\n"
+        })
+      })
+    )
+
+    it.effect("a revoked key is refused by the very next request, though the service remembers it", () =>
+      Effect.gen(function* () {
+        const { api, directory } = yield* Running
+        const admin = commands({ DATA_DIR: directory })
+        const { id, key } = yield* admin.json("key create --email demo@tollgate.local --name short-lived")
+        assert.strictEqual((yield* chat(api, key)).status, 200)
+        assert.deepStrictEqual(yield* admin.json(`key revoke --id ${id}`), { id, revoked: true })
+        assert.deepStrictEqual(yield* Effect.flatMap(chat(api, key), statusAndCode), [401, "invalid_api_key"])
+      })
+    )
+
+    it.effect("another service is told in one line what is in its way", () =>
+      Effect.gen(function* () {
+        const { directory, port } = yield* Running
+        const spare = yield* temporaryDirectory
+        const url = yield* freshDatabase("start")
+        const refused = [
+          { settings: { DATA_DIR: directory, PORT: "0" }, line: new RegExp(`DATA_DIR ${directory} is in use`) },
+          { settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: String(port) }, line: `PORT ${port} is in use` },
+          { settings: { DATA_DIR: spare, PORT: "http" }, line: "PORT must be a port" },
+          { settings: { DATA_DIR: program("main.ts"), PORT: "0" }, line: /DATA_DIR .*main\.ts cannot be used/ },
+          { settings: { DATA_DIR: spare, DATABASE_URL: "mysql://a:hunter2@b/c" }, line: "DATABASE_URL must be a URL" }
+        ]
+        for (const { line, settings } of refused) {
+          const { code, stderr } = yield* runService(settings)
+          assert.strictEqual(code, 1)
+          assert.match(stderr, /^tollgate cannot start: [^\n]+\n$/)
+          assert.match(stderr, new RegExp(line))
+          assert.notInclude(stderr, "hunter2")
+        }
+      }).pipe(Effect.scoped)
+    )
+  })
+})
+
+describe("stopping", () => {
+  it.live(
+    "told to stop, a service finishes its streams; killed, it leaves nothing that the next start cannot mend",
+    () =>
+      Effect.gen(function* () {
+        // Short holds, so that one whose process was killed expires while the test looks on.
+        const settings = { DATA_DIR: yield* temporaryDirectory, HOLD_TTL: "1 second", SWEEP_INTERVAL: "100 millis" }
+        const admin = commands(settings)
+        const first = yield* start(settings)
+        const key = keysOf(first.greeting).inference
+
+        const stream = yield* openStream(first.api, key)
+        assert.notMatch(stream.text, /\bten\b/)
+        const [code, all] = yield* Effect.all([first.end("SIGTERM"), frames(stream.whole)], { concurrency: 2 })
+        const last = lastFrame(all)
+        assert.strictEqual(code, 0)
+        assert.strictEqual(all.at(-1), "[DONE]")
+        assert.strictEqual(textOf(all).trim(), "one two three four five six seven eight nine ten")
+        assert.strictEqual((yield* admin.json("ledger verify")).ok, true)
+
+        const second = yield* start(settings)
+        assert.notInclude(second.greeting, "svc_")
+        const settled = yield* endedReceipt(second.api, key, stream.requestId)
+        assert.deepStrictEqual([settled.status, settled.cost_usd], ["succeeded", last.cost_usd])
+        const doomed = yield* openStream(second.api, key)
+        assert.strictEqual(yield* second.end("SIGKILL"), "SIGKILL")
+        yield* Effect.ignore(Effect.tryPromise(() => doomed.whole.text()))
+
+        const third = yield* start(settings)
+        assert.strictEqual((yield* chat(third.api, key)).status, 200)
+        const lost = yield* endedReceipt(third.api, key, doomed.requestId)
+        assert.strictEqual(lost.status, "failed")
+        assert.isAtMost(lost.cost_usd, settled.cost_usd)
+        assert.strictEqual((yield* admin.json("ledger verify")).ok, true)
+        assert.strictEqual(yield* third.end("SIGINT"), 0)
+      }).pipe(Effect.scoped)
+  )
+})

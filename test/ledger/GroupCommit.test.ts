@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import * as Database from "../support/Database.ts"
+import {
+  balance,
+  close,
+  credit,
+  customer,
+  extend,
+  hold,
+  lockBalance,
+  lockWaiters,
+  newClient,
+  newLedger,
+  refund,
+  wrongs
+} from "./Fixture.ts"
+import { makeWire } from "./Wire.ts"
+
+const all = { concurrency: "unbounded" } as const
+
+/** A ledger whose connections go through a wire that can be harmed, and a client that sees the database as it is. */
+const harmed = (patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_000 }) =>
+  Effect.gen(function* () {
+    const url = yield* Database.freshDatabase()
+    const wire = yield* makeWire(url)
+    const ledger = yield* newLedger(yield* newClient(wire.url), Ledger.layerPatience(patience))
+    return { wire, ledger, sql: yield* newClient(url) }
+  })
+
+describe("a ledger", () => {
+  it.live("repeats what it was told nothing of, and it happens once", () =>
+    Effect.gen(function* () {
+      const { ledger, sql, wire } = yield* harmed()
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 30n)
+      const deaf = <A, E>(effect: Effect.Effect<A, E>) => Effect.andThen(wire.loseNextAnswer, effect)
+      // A connection is made before its answers are lost, so that what is lost is a statement's.
+      yield* ledger.commit(hold(owner, 0n))
+      assert.deepStrictEqual(yield* deaf(ledger.commit(opened)), { _tag: "Granted", granted: 30n })
+      yield* ledger.commit(hold(owner, 0n))
+      assert.deepStrictEqual(yield* deaf(ledger.commit(extend(opened, 30n, 20n, 10n))), { _tag: "Extended" })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 50n })
+      yield* ledger.commit(hold(owner, 0n))
+      // Gone, because the close whose answer was lost did it: likewise below.
+      assert.deepStrictEqual(yield* deaf(ledger.commit(close(opened, 40n))), { _tag: "Gone", settled: 40n })
+      yield* ledger.commit(hold(owner, 0n))
+      assert.deepStrictEqual(yield* deaf(ledger.commit(credit(owner, 7n, "payment"))), { _tag: "Gone" })
+      yield* ledger.commit(hold(owner, 0n))
+      assert.deepStrictEqual(yield* deaf(ledger.commit(refund(opened, 10n, "refund"))), { _tag: "Gone" })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 77n, held: 0n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+
+  it.live("goes on when its session is ended while operations wait, and doubles nothing", () =>
+    Effect.gen(function* () {
+      const { ledger, sql } = yield* harmed()
+      const owner = yield* customer(sql, 1_000n)
+      const ended = hold(owner, 100n)
+      yield* ledger.commit(ended)
+      const unlock = yield* lockBalance(sql, owner)
+      const waiting = yield* Effect.forkChild(
+        Effect.all(
+          [
+            Effect.forEach(
+              Array.from({ length: 150 }, () => hold(owner, 3n)),
+              (op) => ledger.commit(op),
+              all
+            ),
+            ledger.commit(close(ended, 60n)),
+            ledger.commit(credit(owner, 50n, "payment"))
+          ],
+          all
+        )
+      )
+      for (let round = 0; round < 3; round++) {
+        const sessions = yield* lockWaiters(sql, 1)
+        for (const { pid } of sessions) yield* sql`SELECT pg_terminate_backend(${pid}, 5000)`
+      }
+      yield* lockWaiters(sql, 1)
+      yield* unlock
+      const [holds, closed, moved] = yield* Fiber.join(waiting)
+      assert.isTrue(holds.every((result) => result._tag === "Granted"))
+      assert.deepInclude(closed, { _tag: "Closed", settled: 60n })
+      assert.deepStrictEqual(moved, { _tag: "Moved" })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 990n, held: 450n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+
+  it.live("says unavailable when its patience ends, keeps at a settle for longer, and recovers by itself", () =>
+    Effect.gen(function* () {
+      const { ledger, sql, wire } = yield* harmed({ holdMs: 0, closeMs: 60_000, statementMs: 20_000 })
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 30n)
+      yield* ledger.commit(opened)
+      yield* wire.cut
+      const settle = yield* Effect.forkChild(ledger.commit(close(opened, 20n)))
+      const error = yield* Effect.flip(ledger.commit(hold(owner, 1n)))
+      assert.strictEqual(error._tag, "Unavailable")
+      assert.isString(error.cause)
+      assert.isUndefined(settle.pollUnsafe())
+      yield* wire.mend
+      assert.deepInclude(yield* Fiber.join(settle), { _tag: "Closed", settled: 20n })
+      assert.strictEqual((yield* ledger.commit(hold(owner, 1n)))._tag, "Granted")
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 80n, held: 1n })
+    })
+  )
+
+  it.live("gives up a connection that says nothing more, and uses another", () =>
+    Effect.gen(function* () {
+      const { ledger, sql, wire } = yield* harmed({ holdMs: 60_000, closeMs: 60_000, statementMs: 500 })
+      const owner = yield* customer(sql, 100n)
+      yield* ledger.commit(hold(owner, 1n))
+      yield* wire.freeze
+      assert.strictEqual((yield* ledger.commit(hold(owner, 1n)))._tag, "Granted")
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 2n })
+    })
+  )
+})

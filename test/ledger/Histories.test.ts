@@ -1,0 +1,272 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Ledger } from "../../src/ledger/Ledger.ts"
+import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import type { HoldOperation, Operation } from "../../src/ledger/Operation.ts"
+import { migrate } from "../../src/platform/Migrations.ts"
+import { migrations } from "../../src/platform/MigrationsSql.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { debianPostgres, startDebianPostgres } from "../platform/DebianPostgres.ts"
+import * as Database from "../support/Database.ts"
+import { close, credit, type Customer, extend, newClient, refund, twoNodes, wrongs } from "./Fixture.ts"
+import { Random, seeds } from "./Random.ts"
+import { makeWorld, randomHold, randomOperation, type World } from "./World.ts"
+
+const subjects = (op: Operation) => [
+  "requestId" in op ? op.requestId : "",
+  "reference" in op && op.reference !== null ? `${op._tag} ${op.reference}` : "",
+  "claim" in op && op.claim !== undefined ? `${op.accountId} ${op.claim.claim}` : ""
+]
+
+/** Operations that may stand in one group, as many as this at the most. */
+const randomGroup = (world: World, random: Random, past: ReadonlyArray<Operation>, most: number) => {
+  const group: Array<Operation> = []
+  const taken = new Set<string>()
+  for (let tries = 0; tries < most; tries++) {
+    const op = randomOperation(world, random, past)
+    const names = subjects(op).filter((name) => name !== "")
+    if (names.some((name) => taken.has(name))) continue
+    for (const name of names) taken.add(name)
+    group.push(op)
+  }
+  return group
+}
+
+const sorted = <A>(entries: Iterable<readonly [string, A]>) => [...entries].toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+const booksOf = (sql: SqlClient.SqlClient) =>
+  Effect.gen(function* () {
+    const balances = yield* sql<{ id: string; posted: bigint; held: bigint }>`
+      SELECT account_id AS id, posted, held FROM balance`
+    const periods = yield* sql<{ id: string; spent: bigint; held: bigint }>`
+      SELECT budget_id || ':' || period_start AS id, spent, held FROM budget_period`
+    const requests = yield* sql<{ id: string; [column: string]: unknown }>`
+      SELECT id, state, held, progress, settled, absorbed, refunded, expired, claim FROM request`
+    const byId = <A extends { id: string }>(rows: ReadonlyArray<A>) =>
+      sorted(rows.map(({ id, ...rest }) => [id, rest] as const))
+    return { balances: byId(balances), periods: byId(periods), requests: byId(requests) }
+  })
+
+const booksOfModel = ({ model }: World) => ({
+  balances: sorted(model.balances),
+  periods: sorted(model.periods),
+  requests: sorted(
+    [...model.requests].map(([id, { state, held, progress, settled, absorbed, refunded, expired, claim }]) => [
+      id,
+      { state, held, progress, settled, absorbed, refunded, expired, claim }
+    ])
+  )
+})
+
+/** Hundreds of operations on a database and on the model, which must agree on every answer and on all that is left. */
+const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: number) =>
+  Effect.gen(function* () {
+    const random = new Random(seed)
+    const world = yield* makeWorld(sql, random)
+    const past: Array<Operation> = []
+    const seen = new Map<string, number>()
+    for (let step = 0; step < groups; step++) {
+      if (random.chance(0.03)) {
+        const { keyId } = random.pick(world.customers)
+        const key = world.model.keys.get(keyId)!
+        key.active = !key.active
+        yield* sql`UPDATE api_key SET revoked_at = CASE WHEN ${key.active} THEN NULL ELSE now() END WHERE id = ${keyId}`
+      }
+      if (random.chance(0.03)) {
+        const ended = yield* sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ledger_commit((
+          SELECT jsonb_agg(ledger_expiry(id, account_id)) FROM request WHERE state = 'open' AND expires_at <= now()))
+          WHERE verdict = 'closed'`
+        assert.strictEqual(Number(ended[0]?.ended), world.model.expireOverdue())
+      }
+      const group = randomGroup(world, random, past, 1 + random.below(6))
+      const results = yield* commitGroup(sql, group)
+      assert.deepStrictEqual(results, world.model.applyGroup(group), `step ${step}`)
+      for (const [index, { _tag }] of results.entries()) {
+        const name = `${group[index]!._tag} ${_tag}`
+        seen.set(name, (seen.get(name) ?? 0) + 1)
+      }
+      past.push(...group)
+      if (step % 25 === 0) assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world), `step ${step}`)
+    }
+    assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world))
+    assert.deepStrictEqual(yield* wrongs(sql), [])
+    return seen
+  })
+
+/** A history in which one of these never happened would prove nothing about it. */
+const everything = [
+  "Hold Granted",
+  "Hold Claimed",
+  "Hold KeyInactive",
+  "Hold Refused",
+  "Extend Extended",
+  "Extend Refused",
+  "Extend Gone",
+  "Close Closed",
+  "Close Gone",
+  "Credit Moved",
+  "Credit Gone",
+  "Refund Moved",
+  "Refund Gone"
+]
+
+describe("a history", () => {
+  for (const seed of seeds(3)) {
+    it.live(`is that of the model (LEDGER_SEED=${seed})`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const seen = yield* sequentialHistory(sql, seed, 300)
+        assert.deepStrictEqual(
+          everything.filter((name) => !seen.has(name)),
+          []
+        )
+      }).pipe(Effect.provide(Database.layer))
+    )
+  }
+})
+
+if (!debianPostgres)
+  console.log("not run: the ledger on PostgreSQL 15, which is not installed in /usr/lib/postgresql/15")
+
+describe.runIf(debianPostgres)("PostgreSQL 15", () => {
+  const [seed = 0] = seeds(1)
+  it.live(`has the same history (LEDGER_SEED=${seed})`, () =>
+    Effect.gen(function* () {
+      const sql = yield* newClient(yield* startDebianPostgres)
+      yield* Effect.provideService(migrate(migrations), SqlClient.SqlClient, sql)
+      yield* sequentialHistory(sql, seed, 150)
+    })
+  )
+})
+
+interface Tally {
+  readonly charged: Map<string, bigint>
+  readonly credited: Map<string, bigint>
+  /** Requests that were ended, and proofs of the books made meanwhile. */
+  ended: number
+  proofs: number
+}
+
+const add = (sums: Map<string, bigint>, id: string, amount: bigint) => sums.set(id, (sums.get(id) ?? 0n) + amount)
+
+/** One caller: opens a request at one node and ends it at both at once, of which one must win. */
+const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, world: World, random: Random, tally: Tally) =>
+  Effect.gen(function* () {
+    const node = random.pick(nodes)
+    const opened: HoldOperation = randomHold(world, random, 0.05)
+    const result = yield* node.commit(opened)
+    if (result._tag !== "Granted") return
+    assert.isTrue(result.granted >= opened.atLeast && result.granted <= opened.upTo)
+    if (opened.claim !== undefined) {
+      const rival = { ...opened, requestId: newRequestId() }
+      assert.deepStrictEqual(yield* random.pick(nodes).commit(rival), {
+        _tag: "Claimed",
+        byRequestId: opened.requestId
+      })
+    }
+    if (opened.charge) {
+      add(tally.charged, opened.accountId, result.granted)
+      if (result.granted > 0n && random.chance(0.5)) {
+        const back = yield* Effect.forEach(nodes, (one) => one.commit(refund(opened, result.granted)), {
+          concurrency: 2
+        })
+        assert.isAtMost(back.filter((move) => move._tag === "Moved").length, 1)
+        if (back.some((move) => move._tag === "Moved")) add(tally.charged, opened.accountId, -result.granted)
+      }
+      return
+    }
+    yield* finish(nodes, opened, result.granted, random, tally)
+  })
+
+const finish = (
+  nodes: ReadonlyArray<Ledger["Service"]>,
+  opened: HoldOperation,
+  granted: bigint,
+  random: Random,
+  tally: Tally
+) =>
+  Effect.gen(function* () {
+    let held = granted
+    const more = random.amount(20)
+    if (random.chance(0.4)) {
+      const extension = extend(opened, held, more, random.amount(30))
+      // The same extension at both nodes is one extension.
+      const twice = yield* Effect.forEach(nodes, (one) => one.commit(extension), { concurrency: 2 })
+      if (twice.some((one) => one._tag === "Extended")) held += more
+    }
+    if (random.chance(0.1)) return
+    const closing = close(opened, random.chance(0.3) ? undefined : random.amount(80))
+    const ends = yield* Effect.forEach(nodes, (one) => one.commit(closing), { concurrency: 2 })
+    const won = ends.filter((end) => end._tag === "Closed")
+    assert.isAtMost(won.length, 1)
+    for (const end of won) {
+      assert.isTrue(end.settled <= held)
+      tally.ended++
+      add(tally.charged, opened.accountId, end.settled)
+    }
+  })
+
+describe("two ledgers on one database", () => {
+  for (const seed of seeds(2)) {
+    it.live(`keep the books under load (LEDGER_SEED=${seed})`, () =>
+      Effect.gen(function* () {
+        const { nodes, sql } = yield* twoNodes
+        const random = new Random(seed)
+        const world = yield* makeWorld(sql, random)
+        const tally: Tally = { charged: new Map(), credited: new Map(), ended: 0, proofs: 0 }
+        const watcher = yield* Effect.forkChild(
+          Effect.forever(
+            Effect.map(wrongs(sql), (found) => {
+              assert.deepStrictEqual(found, [])
+              tally.proofs++
+            })
+          )
+        )
+        yield* Effect.forEach(
+          Array.from({ length: 60 }, (_, index) => new Random(seed + index)),
+          (own) =>
+            Effect.forEach(
+              Array.from({ length: 25 }),
+              () =>
+                Effect.gen(function* () {
+                  yield* oneRequest(nodes, world, own, tally)
+                  if (own.chance(0.2)) {
+                    const to: Customer = own.pick(world.customers)
+                    yield* own.pick(nodes).commit(credit(to, 40n))
+                    add(tally.credited, to.accountId, 40n)
+                  }
+                }),
+              { discard: true }
+            ),
+          { concurrency: "unbounded", discard: true }
+        )
+        assert.isUndefined(watcher.pollUnsafe(), "the books were wrong in between")
+        yield* Fiber.interrupt(watcher)
+        assert.isAbove(tally.proofs, 0)
+        assert.isAbove(tally.ended, 100)
+
+        // What is still open is released, whoever left it; then nothing is held, and every account has what its calls say.
+        const left = yield* sql<{
+          id: string
+          account_id: string
+        }>`SELECT id, account_id FROM request WHERE state = 'open'`
+        const owner = world.customers[0]!
+        for (const { id, account_id } of left) {
+          const opened = { ...randomHold(world, random), ...owner, accountId: account_id, requestId: id }
+          const end = yield* nodes[0].commit(close(opened, undefined))
+          assert.strictEqual(end._tag, "Closed")
+        }
+        const expired = yield* sql<{ id: string; settled: bigint }>`
+          SELECT account_id AS id, sum(settled)::int8 AS settled FROM request WHERE expired GROUP BY account_id`
+        for (const { id, settled } of expired) add(tally.charged, id, settled)
+        for (const [id, { posted }] of world.model.balances) {
+          const now = yield* nodes[1].balance(id)
+          const expected = posted + (tally.credited.get(id) ?? 0n) - (tally.charged.get(id) ?? 0n)
+          assert.deepStrictEqual(now, { posted: expected, held: 0n })
+        }
+        assert.deepStrictEqual(yield* wrongs(sql), [])
+      })
+    )
+  }
+})

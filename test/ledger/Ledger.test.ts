@@ -1,0 +1,661 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import * as Database from "../support/Database.ts"
+import {
+  addBudget,
+  addKey,
+  balance,
+  claim,
+  close,
+  credit,
+  customer,
+  extend,
+  hold,
+  lockBalance,
+  lockWaiters,
+  makeOverdue,
+  newLedger,
+  onDay,
+  refund,
+  request,
+  rowCounts,
+  run,
+  twoNodes,
+  wrongs
+} from "./Fixture.ts"
+
+const count = <A extends { readonly _tag: string }>(results: ReadonlyArray<A>, tag: A["_tag"]) =>
+  results.filter((result) => result._tag === tag).length
+
+const all = { concurrency: "unbounded" } as const
+
+layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
+  it.effect("holds, and settles what was used", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 30n, { upTo: 50n })
+      assert.deepStrictEqual(yield* run(sql, opened), { _tag: "Granted", granted: 50n })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 50n })
+      const closed = yield* run(sql, close(opened, 20n))
+      assert.deepStrictEqual(closed, { _tag: "Closed", settled: 20n, absorbed: 0n, posted: 80n, held: 0n })
+      assert.deepStrictEqual(yield* run(sql, close(opened, 20n)), { _tag: "Gone", settled: 20n })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 80n, held: 0n })
+    })
+  )
+
+  it.effect("grants what there is between the least and the most", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 40n)
+      assert.deepStrictEqual(yield* run(sql, hold(owner, 30n, { upTo: 50n })), { _tag: "Granted", granted: 40n })
+    })
+  )
+
+  it.effect("never settles more than was held: the rest is absorbed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 30n)
+      yield* run(sql, opened)
+      const closed = yield* run(sql, close(opened, 45n))
+      assert.deepStrictEqual(closed, { _tag: "Closed", settled: 30n, absorbed: 15n, posted: 70n, held: 0n })
+    })
+  )
+
+  it.effect("releases a hold whole, and its idempotency key with it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 30n, { claim: claim("k") })
+      yield* run(sql, opened)
+      assert.strictEqual((yield* run(sql, close(opened, undefined)))._tag, "Closed")
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 0n })
+      assert.strictEqual((yield* run(sql, hold(owner, 30n, { claim: claim("k") })))._tag, "Granted")
+    })
+  )
+
+  it.effect("charges at once for a unit sold up front, and refunds no more than that", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const sold = hold(owner, 40n, { charge: true, upTo: 90n })
+      assert.deepStrictEqual(yield* run(sql, sold), { _tag: "Granted", granted: 40n })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 60n, held: 0n })
+      assert.deepStrictEqual(yield* run(sql, refund(sold, 25n)), { _tag: "Moved" })
+      assert.deepStrictEqual(yield* run(sql, refund(sold, 16n)), { _tag: "Gone" })
+      assert.deepStrictEqual(yield* run(sql, refund(sold, 15n)), { _tag: "Moved" })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 0n })
+    })
+  )
+
+  it.effect("is refused for another's request, an unknown one, and an unknown account", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [owner, other] = [yield* customer(sql, 100n), yield* customer(sql, 100n)]
+      const opened = hold(owner, 30n)
+      yield* run(sql, opened)
+      const stolen = { ...opened, accountId: other.accountId }
+      assert.deepStrictEqual(yield* run(sql, close(stolen, 30n)), { _tag: "Gone", settled: 0n })
+      assert.deepStrictEqual(yield* run(sql, extend(stolen, 30n, 1n)), { _tag: "Gone" })
+      assert.deepStrictEqual(yield* run(sql, close(hold(owner, 1n), 1n)), { _tag: "Gone", settled: 0n })
+      assert.strictEqual((yield* run(sql, hold({ ...other, keyId: owner.keyId }, 1n)))._tag, "KeyInactive")
+      const nobody = { accountId: "f".repeat(24), keyId: owner.keyId }
+      assert.strictEqual((yield* run(sql, hold(nobody, 0n)))._tag, "KeyInactive")
+      assert.deepStrictEqual(yield* run(sql, credit(nobody, 5n)), { _tag: "Gone" })
+      assert.deepStrictEqual(yield* balance(sql, other), { posted: 100n, held: 0n })
+    })
+  )
+
+  it.effect("keeps what JSON in a table cannot hold from failing a settle", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 30n, { claim: claim("nul") })
+      yield* run(sql, opened)
+      const body = "a\u0000b \ud83d\ude00 \ud83d end \\u0000 \\\\ \u0001"
+      assert.strictEqual((yield* run(sql, close(opened, 5n, { answer: { body } })))._tag, "Closed")
+      const [row] = yield* sql<{ answer: unknown }>`SELECT answer FROM request WHERE id = ${opened.requestId}`
+      assert.deepStrictEqual(row?.answer, {
+        body: "a\ufffdb \ud83d\ude00 \ufffd end \\u0000 \\\\ \u0001",
+        posted: "95"
+      })
+    })
+  )
+
+  it.effect("that is refused leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const budgetId = yield* addBudget(sql, owner, "key", 20n)
+      yield* run(sql, hold(owner, 10n, { claim: claim("taken") }))
+      const revoked = { ...owner, keyId: yield* addKey(sql, owner.accountId) }
+      yield* sql`UPDATE api_key SET revoked_at = now() WHERE id = ${revoked.keyId}`
+      const before = [yield* rowCounts(sql), yield* balance(sql, owner)]
+      const refused = yield* commitGroup(sql, [
+        hold(owner, 91n, { budgets: [onDay(budgetId)] }),
+        hold(owner, 21n, { budgets: [onDay(budgetId)] }),
+        hold(owner, 1n, { claim: claim("taken") }),
+        hold(revoked, 1n)
+      ])
+      assert.deepStrictEqual(
+        refused.map((result) => result._tag),
+        ["Refused", "Refused", "Claimed", "KeyInactive"]
+      )
+      assert.deepStrictEqual([yield* rowCounts(sql), yield* balance(sql, owner)], before)
+    })
+  )
+
+  it.effect("in a group stands or falls by itself, and the account without money stops no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [poor, rich] = [yield* customer(sql, 10n), yield* customer(sql, 1_000n)]
+      yield* run(sql, hold(rich, 10n, { claim: claim("taken") }))
+      const line = Array.from({ length: 60 }, () => hold(poor, 11n))
+      const results = yield* commitGroup(sql, [
+        ...line,
+        hold(rich, 100n),
+        hold(rich, 1n, { claim: claim("taken") }),
+        hold(poor, 10n),
+        hold(rich, 100n)
+      ])
+      assert.strictEqual(count(results.slice(0, 60), "Refused"), 60)
+      assert.deepStrictEqual(
+        results.slice(60).map((result) => result._tag),
+        ["Granted", "Claimed", "Granted", "Granted"]
+      )
+    })
+  )
+
+  it.effect("gives back before it takes within a group", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 100n)
+      yield* run(sql, opened)
+      const [granted] = yield* commitGroup(sql, [hold(owner, 90n), close(opened, 10n)])
+      assert.deepStrictEqual(granted, { _tag: "Granted", granted: 90n })
+    })
+  )
+
+  it.effect("says what stands in its way", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const key = onDay(yield* addBudget(sql, owner, "key", 50n))
+      const project = onDay(yield* addBudget(sql, owner, "project", 40n, "lifetime"), "1970-01-01")
+      yield* run(sql, hold(owner, 30n, { budgets: [key, project] }))
+      const source = (amount: bigint, budgets: ReadonlyArray<typeof key>) =>
+        Effect.map(run(sql, hold(owner, amount, { budgets })), (result) =>
+          result._tag === "Refused" ? result.limitSource : result._tag
+        )
+      assert.strictEqual(yield* source(21n, [key]), "key_budget")
+      assert.strictEqual(yield* source(11n, [key, project]), "project_budget")
+      assert.strictEqual(yield* source(21n, [key, project]), "key_budget")
+      assert.strictEqual(yield* source(71n, [key, project]), "in_flight")
+      assert.strictEqual(yield* source(101n, [key, project]), "balance")
+      // Another day of a daily budget is another period; a lifetime has one.
+      assert.strictEqual(yield* source(21n, [{ ...key, periodStart: "2026-01-03" }]), "Granted")
+      assert.strictEqual(yield* source(11n, [project]), "project_budget")
+      assert.strictEqual(yield* source(10n, [project]), "Granted")
+    })
+  )
+
+  it.effect("settles to the period of its hold, and a refund gives back to it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const day = onDay(yield* addBudget(sql, owner, "key", 50n))
+      const period = Effect.map(
+        sql<{ spent: bigint; held: bigint }>`
+          SELECT spent, held FROM budget_period WHERE budget_id = ${day.budgetId}`,
+        (rows) => rows
+      )
+      const opened = hold(owner, 30n, { upTo: 90n, budgets: [day] })
+      assert.deepStrictEqual(yield* run(sql, opened), { _tag: "Granted", granted: 50n })
+      assert.deepStrictEqual(yield* period, [{ spent: 0n, held: 50n }])
+      yield* run(sql, close(opened, 20n))
+      assert.deepStrictEqual(yield* period, [{ spent: 20n, held: 0n }])
+      yield* run(sql, refund(opened, 15n))
+      assert.deepStrictEqual(yield* period, [{ spent: 5n, held: 0n }])
+    })
+  )
+
+  it.effect("happens once though it is repeated after a lost acknowledgement", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const day = onDay(yield* addBudget(sql, owner, "key", 90n))
+      const opened = hold(owner, 30n, { budgets: [day], claim: claim("again") })
+      const twice = <Op extends Parameters<typeof run>[1]>(operation: Op) =>
+        Effect.map(Effect.all([run(sql, operation), run(sql, operation)]), (results) => results)
+      const granted = { _tag: "Granted", granted: 30n } as const
+      assert.deepStrictEqual(yield* twice(opened), [granted, granted])
+      const extended = { _tag: "Extended" } as const
+      assert.deepStrictEqual(yield* twice(extend(opened, 30n, 20n, 5n)), [extended, extended])
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 50n })
+      const closed = { _tag: "Closed", settled: 40n, absorbed: 0n, posted: 60n, held: 0n } as const
+      assert.deepStrictEqual(yield* twice(close(opened, 40n)), [closed, { _tag: "Gone", settled: 40n }])
+      const once = [{ _tag: "Moved" }, { _tag: "Gone" }] as const
+      assert.deepStrictEqual<unknown>(yield* twice(credit(owner, 7n, "payment-1")), once)
+      assert.deepStrictEqual<unknown>(yield* twice(refund(opened, 10n, "refund-1")), once)
+      const sold = hold(owner, 5n, { charge: true })
+      assert.deepStrictEqual<unknown>(yield* twice(sold), [
+        { _tag: "Granted", granted: 5n },
+        { _tag: "Granted", granted: 5n }
+      ])
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 72n, held: 0n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+})
+
+layer(Database.layer, { excludeTestServices: true })("an overdue hold", (it) => {
+  it.effect("is ended to admit a new one", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const forgotten = Array.from({ length: 150 }, () => hold(owner, 0n, { upTo: 0n }))
+      const last = hold(owner, 100n)
+      yield* commitGroup(sql, [...forgotten, last])
+      yield* sql`UPDATE request SET expires_at = now() - interval '1 second' WHERE account_id = ${owner.accountId}`
+      assert.deepStrictEqual(yield* run(sql, hold(owner, 60n)), { _tag: "Granted", granted: 60n })
+      assert.strictEqual((yield* request(sql, last.requestId))?.state, "settled")
+      const [open] =
+        yield* sql`SELECT count(*) AS count FROM request WHERE account_id = ${owner.accountId} AND state = 'open'`
+      assert.deepStrictEqual(open, { count: 1n })
+    })
+  )
+
+  it.effect("is settled for its recorded progress by a sweep, and the rest released", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const [used, unused, alive] = [hold(owner, 30n), hold(owner, 30n), hold(owner, 30n)]
+      yield* commitGroup(sql, [used, unused, alive])
+      yield* run(sql, extend(used, 30n, 10n, 25n))
+      for (const { requestId } of [used, unused]) yield* makeOverdue(sql, requestId)
+      assert.strictEqual(yield* ledger.expireOverdue, 2)
+      assert.strictEqual(yield* ledger.expireOverdue, 0)
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 75n, held: 30n })
+      const [row] = yield* sql`SELECT state, status, settled, expired, closed FROM request WHERE id = ${used.requestId}`
+      const closed = { error: { _tag: "HoldExpired" } }
+      assert.deepStrictEqual(row, { state: "settled", status: "failed", settled: 25n, expired: true, closed })
+    })
+  )
+
+  it.effect("charges nothing more when its settle comes too late, which is absorbed once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const opened = hold(owner, 60n)
+      yield* run(sql, opened)
+      yield* run(sql, extend(opened, 60n, 0n, 25n))
+      yield* makeOverdue(sql, opened.requestId)
+      yield* ledger.expireOverdue
+      for (const cost of [40n, 50n]) {
+        assert.deepStrictEqual(yield* ledger.commit(close(opened, cost)), { _tag: "Gone", settled: 25n })
+      }
+      const facts = { state: "settled", held: 60n, settled: 25n, absorbed: 15n, refunded: 0n }
+      assert.deepStrictEqual(yield* request(sql, opened.requestId), facts)
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 75n, held: 0n })
+    })
+  )
+
+  it.effect("lives on when its own extension or settle comes before the sweep", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const [first, second] = [hold(owner, 40n), hold(owner, 40n)]
+      yield* commitGroup(sql, [first, second])
+      for (const { requestId } of [first, second]) yield* makeOverdue(sql, requestId)
+      const results = yield* commitGroup(sql, [extend(first, 40n, 10n), close(second, 40n), hold(owner, 10n)])
+      assert.deepStrictEqual(
+        results.map((result) => result._tag),
+        ["Extended", "Closed", "Granted"]
+      )
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 60n, held: 60n })
+    })
+  )
+})
+
+describe("two nodes", () => {
+  it.live("grant exactly what fits, of two hundred holds at once", () =>
+    Effect.gen(function* () {
+      const {
+        nodes: [one, other],
+        sql
+      } = yield* twoNodes
+      const owner = yield* customer(sql, 37n * 10n + 5n)
+      const holds = Array.from({ length: 200 }, () => hold(owner, 10n))
+      const results = yield* Effect.forEach(holds, (op, index) => [one, other][index % 2]!.commit(op), all)
+      assert.strictEqual(count(results, "Granted"), 37)
+      const refusals = results.filter((result) => result._tag === "Refused")
+      assert.strictEqual(refusals.length, 163)
+      // The money is there, but promised: that passes by itself.
+      for (const { limitSource } of refusals) assert.strictEqual(limitSource, "in_flight")
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 375n, held: 370n })
+
+      const granted = holds.filter((_, index) => results[index]!._tag === "Granted")
+      yield* Effect.forEach(granted, (op, index) => [one, other][index % 2]!.commit(close(op, 10n)), all)
+      const last = yield* one.commit(hold(owner, 10n))
+      assert.deepStrictEqual(last, { _tag: "Refused", limitSource: "balance", available: 5n, posted: 5n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+
+  it.live("let one of them win an idempotency key, and tell the other who did", () =>
+    Effect.gen(function* () {
+      const {
+        nodes: [one, other],
+        sql
+      } = yield* twoNodes
+      const owner = yield* customer(sql, 1_000_000n)
+      for (let round = 0; round < 40; round++) {
+        const rivals = [one, other].map((node) => ({ node, op: hold(owner, 10n, { claim: claim(`race-${round}`) }) }))
+        const results = yield* Effect.forEach(rivals, ({ node, op }) => node.commit(op), all)
+        const winner = results.findIndex((result) => result._tag === "Granted")
+        assert.deepStrictEqual(results[1 - winner], { _tag: "Claimed", byRequestId: rivals[winner]!.op.requestId })
+      }
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 1_000_000n, held: 400n })
+    })
+  )
+
+  it.live("carry out a credit of one reference once, whichever of them is told", () =>
+    Effect.gen(function* () {
+      const {
+        nodes: [one, other],
+        sql
+      } = yield* twoNodes
+      const owner = yield* customer(sql, 0n)
+      const told = Array.from({ length: 20 }, (_, index) => [one, other][index % 2]!)
+      const results = yield* Effect.forEach(told, (node) => node.commit(credit(owner, 5n, "payment")), all)
+      assert.strictEqual(count(results, "Moved"), 1)
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 5n, held: 0n })
+    })
+  )
+
+  it.live("do not block one another for ever over accounts taken in different order", () =>
+    Effect.gen(function* () {
+      const {
+        nodes: [one, other],
+        sql
+      } = yield* twoNodes
+      const owners = yield* Effect.forEach(Array.from({ length: 6 }), () => customer(sql, 10_000n))
+      const lines = [owners, owners.toReversed()].map((order) =>
+        Array.from({ length: 300 }, (_, index) => hold(order[index % 6]!, 1n))
+      )
+      const results = yield* Effect.all(
+        [
+          Effect.forEach(lines[0]!, (op) => one.commit(op), all),
+          Effect.forEach(lines[1]!, (op) => other.commit(op), all)
+        ],
+        all
+      )
+      assert.strictEqual(count(results.flat(), "Granted"), 600)
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+})
+
+layer(Database.layer, { excludeTestServices: true })("a revocation", (it) => {
+  it.effect("that commits while holds wait for the balance stops them", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const unlock = yield* lockBalance(sql, owner)
+      const waiting = yield* Effect.forkChild(Effect.forEach([1, 2, 3], () => ledger.commit(hold(owner, 1n)), all))
+      yield* lockWaiters(sql, 1)
+      // It waits for no hold.
+      yield* sql`UPDATE api_key SET revoked_at = now() WHERE id = ${owner.keyId}`
+      yield* unlock
+      assert.strictEqual(count(yield* Fiber.join(waiting), "KeyInactive"), 3)
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 0n })
+    })
+  )
+
+  it.effect("stops whatever comes after it, and nothing before", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const revoke = sql`UPDATE api_key SET revoked_at = now() WHERE id = ${owner.keyId}`
+      const before = yield* sql.withTransaction(Effect.andThen(revoke, ledger.commit(hold(owner, 1n))))
+      assert.strictEqual(before._tag, "Granted")
+      assert.strictEqual((yield* ledger.commit(hold(owner, 1n)))._tag, "KeyInactive")
+    })
+  )
+
+  it.effect("is like an expiry that the database's clock has passed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      yield* sql`UPDATE api_key SET expires_at = now() - interval '1 second' WHERE id = ${owner.keyId}`
+      assert.strictEqual((yield* run(sql, hold(owner, 1n)))._tag, "KeyInactive")
+      yield* sql`UPDATE api_key SET expires_at = now() + interval '1 hour' WHERE id = ${owner.keyId}`
+      assert.strictEqual((yield* run(sql, hold(owner, 1n)))._tag, "Granted")
+    })
+  )
+})
+
+layer(Database.layer, { excludeTestServices: true })("within a transaction", (it) => {
+  it.effect("a movement is committed and undone with it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const sold = hold(owner, 40n, { charge: true })
+      const selling = Effect.gen(function* () {
+        assert.strictEqual((yield* ledger.within(sql, sold))._tag, "Granted")
+        // Others do not see it yet.
+        assert.deepStrictEqual(yield* balance(sql, owner), { posted: 60n, held: 0n })
+      })
+      const undone = yield* Effect.exit(sql.withTransaction(Effect.andThen(selling, Effect.fail("undone"))))
+      assert.isTrue(Exit.isFailure(undone))
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 0n })
+      assert.isUndefined(yield* request(sql, sold.requestId))
+      yield* sql.withTransaction(selling)
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 60n, held: 0n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+})
+
+layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
+  it.effect("fails an operation that cannot be, and only that", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 1_000n)
+      const unlock = yield* lockBalance(sql, owner)
+      const first = yield* Effect.forkChild(ledger.commit(hold(owner, 1n)))
+      yield* lockWaiters(sql, 1)
+      // These gather into one group behind the first.
+      const group = yield* Effect.forkChild(
+        Effect.all(
+          [
+            Effect.exit(ledger.commit(hold(owner, 1n))),
+            Effect.exit(ledger.commit(credit(owner, -5n))),
+            Effect.exit(ledger.commit(hold(owner, 1n, { opened: { circle: 1n } }))),
+            Effect.exit(ledger.commit(credit(owner, 5n)))
+          ],
+          all
+        )
+      )
+      yield* Effect.yieldNow
+      yield* unlock
+      yield* Fiber.join(first)
+      assert.deepStrictEqual(
+        (yield* Fiber.join(group)).map((exit) => exit._tag),
+        ["Success", "Failure", "Failure", "Success"]
+      )
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 1_005n, held: 2n })
+    })
+  )
+
+  it.effect("answers in one group what shares no subject, and the rest after it", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 1_000n)
+      const opened = hold(owner, 10n)
+      yield* ledger.commit(opened)
+      const unlock = yield* lockBalance(sql, owner)
+      const first = yield* Effect.forkChild(ledger.commit(hold(owner, 1n)))
+      yield* lockWaiters(sql, 1)
+      const ends = yield* Effect.forkChild(
+        Effect.forEach([5n, 6n, 7n], (cost) => ledger.commit(close(opened, cost)), all)
+      )
+      const rivals = yield* Effect.forkChild(
+        Effect.forEach([1, 2], () => ledger.commit(hold(owner, 1n, { claim: claim("rivals") })), all)
+      )
+      yield* Effect.yieldNow
+      yield* unlock
+      yield* Fiber.join(first)
+      const settled = (yield* Fiber.join(ends)).map(({ _tag, settled }) => [_tag, settled])
+      assert.deepStrictEqual(settled, [
+        ["Closed", 5n],
+        ["Gone", 5n],
+        ["Gone", 5n]
+      ])
+      assert.deepStrictEqual(
+        (yield* Fiber.join(rivals)).map((result) => result._tag),
+        ["Granted", "Claimed"]
+      )
+    })
+  )
+
+  it.effect("frees idempotency keys of requests that ended long ago, and forgets their answers", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const [old, recent] = [hold(owner, 1n, { claim: claim("old") }), hold(owner, 1n, { claim: claim("recent") })]
+      yield* commitGroup(sql, [old, recent])
+      yield* commitGroup(sql, [close(old, 1n, { answer: { body: "x" } }), close(recent, 1n, { answer: { body: "y" } })])
+      yield* sql`UPDATE request SET closed_at = now() - interval '1 hour' WHERE id = ${old.requestId}`
+      yield* ledger.dropClaims(1_800_000)
+      const rows = yield* sql`SELECT claim IS NULL AS free, answer IS NULL AS forgotten FROM request
+        WHERE account_id = ${owner.accountId} ORDER BY closed_at`
+      assert.deepStrictEqual(rows, [
+        { free: true, forgotten: true },
+        { free: false, forgotten: false }
+      ])
+      assert.strictEqual((yield* ledger.commit(hold(owner, 1n, { claim: claim("old") })))._tag, "Granted")
+      assert.strictEqual((yield* ledger.commit(hold(owner, 1n, { claim: claim("recent") })))._tag, "Claimed")
+    })
+  )
+
+  it.effect("leaves no caller waiting when it ends", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const owner = yield* customer(sql, 100n)
+      const unlock = yield* lockBalance(sql, owner)
+      const [ledger, waiting] = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const ledger = yield* newLedger(sql)
+          const first = yield* Effect.forkDetach(Effect.flip(ledger.commit(hold(owner, 1n))))
+          yield* lockWaiters(sql, 1)
+          const second = yield* Effect.forkDetach(Effect.flip(ledger.commit(hold(owner, 1n))))
+          yield* Effect.yieldNow
+          return [ledger, [first, second]] as const
+        })
+      )
+      yield* unlock
+      for (const fiber of waiting) assert.strictEqual((yield* Fiber.join(fiber))._tag, "Unavailable")
+      assert.strictEqual((yield* Effect.flip(ledger.commit(hold(owner, 1n))))._tag, "Unavailable")
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 0n })
+    })
+  )
+})
+
+layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
+  it.effect("no statement reads them whole, though its plan was made when they were empty", () =>
+    Effect.gen(function* () {
+      // One session, whose plans are those of an empty database.
+      const sql = yield* (yield* PgClient.PgClient).reserve
+      const client = yield* SqlClient.SqlClient
+      const owner = yield* customer(client, 1_000_000n)
+      const commit = (json: string) => sql.executeValues("SELECT * FROM ledger_commit($1::jsonb)", [json])
+      const everyKind = (id: string) => {
+        const name = { account_id: owner.accountId, request_id: id }
+        return [
+          [
+            {
+              ...name,
+              kind: "hold",
+              key_id: owner.keyId,
+              operation: "o",
+              model: "m",
+              at_least: "9",
+              up_to: "9",
+              ttl_ms: 9_000,
+              budgets: [],
+              opened: {},
+              charge: false,
+              claim: id
+            }
+          ],
+          [{ ...name, kind: "extend", held: "9", more: "1", progress: "1", ttl_ms: 9_000 }],
+          [
+            {
+              ...name,
+              kind: "close",
+              settle: true,
+              cost: "5",
+              only_if_expired: false,
+              status: "succeeded",
+              keep_claim: true,
+              closed: {}
+            }
+          ],
+          [{ ...name, kind: "refund", amount: "1", reference: id }],
+          [{ kind: "credit", account_id: owner.accountId, amount: "1", source: "grants", reference: id }],
+          [
+            {
+              ...name,
+              kind: "hold",
+              key_id: owner.keyId,
+              request_id: `${id}x`,
+              operation: "o",
+              model: "m",
+              at_least: "99999999",
+              up_to: "99999999",
+              ttl_ms: 9_000,
+              budgets: [],
+              opened: {},
+              charge: false,
+              claim: id
+            }
+          ]
+        ].map((group) => JSON.stringify(group))
+      }
+      for (let round = 0; round < 3; round++) yield* Effect.forEach(everyKind(newRequestId()), commit)
+      yield* client`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, closed_at, held, opened)
+        SELECT 'old' || i, ${owner.accountId}, 'k', 'o', 'm', 'released', 'failed', now(), now(), 1, '{}'
+        FROM generate_series(1, 5000) AS i`
+      yield* client`INSERT INTO transfer (debit, credit, amount, kind, request_id)
+        SELECT 'house:grants', ${owner.accountId}, 1, 'credit', 'old' || i FROM generate_series(1, 5000) AS i`
+      const read = Effect.gen(function* () {
+        yield* sql.executeRaw("SELECT pg_stat_force_next_flush()", [])
+        yield* sql.executeRaw("SELECT 1", [])
+        const rows = yield* client<{ name: string; rows: bigint }>`
+          SELECT relname AS name, seq_tup_read + COALESCE(idx_tup_fetch, 0) + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes i
+            WHERE i.relid = t.relid) ::int8 AS rows
+          FROM pg_stat_user_tables t WHERE relname IN ('request', 'transfer', 'api_key', 'balance')`
+        return rows.reduce((sum, row) => sum + Number(row.rows), 0)
+      })
+      const before = yield* read
+      for (let round = 0; round < 10; round++) yield* Effect.forEach(everyKind(newRequestId()), commit)
+      const perStatement = ((yield* read) - before) / 60
+      assert.isBelow(perStatement, 30)
+    })
+  )
+})

@@ -1,0 +1,195 @@
+import type { LimitSource } from "../../src/domain/Failure.ts"
+import type { AnyResult, CloseOperation, HoldOperation, Operation } from "../../src/ledger/Operation.ts"
+
+export interface ModelBalance {
+  posted: bigint
+  held: bigint
+}
+
+export interface ModelRequest {
+  readonly accountId: string
+  readonly budgets: ReadonlyArray<string>
+  claim: string | null
+  state: "open" | "settled" | "released"
+  held: bigint
+  progress: bigint
+  settled: bigint
+  absorbed: bigint
+  refunded: bigint
+  expired: boolean
+  /** Whether the database's clock is past its expiry. */
+  overdue: boolean
+}
+
+export interface ModelBudget {
+  readonly accountId: string
+  readonly scope: "key" | "project"
+  readonly limit: bigint
+}
+
+const least = (...values: ReadonlyArray<bigint>) => values.reduce((a, b) => (a < b ? a : b))
+const most = (a: bigint, b: bigint) => (a > b ? a : b)
+
+/** The ledger's rules once more, as plainly as they can be said, without a database. */
+export class Model {
+  readonly balances = new Map<string, ModelBalance>()
+  readonly keys = new Map<string, { readonly accountId: string; active: boolean }>()
+  readonly budgets = new Map<string, ModelBudget>()
+  readonly periods = new Map<string, { spent: bigint; held: bigint }>()
+  readonly requests = new Map<string, ModelRequest>()
+  readonly references = new Set<string>()
+  #claims = new Map<string, string>()
+
+  /** A group as one statement does it: overdue holds first, then account by account, what gives back before what takes. */
+  applyGroup(operations: ReadonlyArray<Operation>): Array<AnyResult> {
+    const takes = (op: Operation) => op._tag === "Hold" || op._tag === "Extend"
+    const taking = new Set(operations.filter(takes).map((op) => op.accountId))
+    const named = new Set(operations.map((op) => ("requestId" in op ? op.requestId : "")))
+    for (const [id, request] of this.requests) {
+      if (taking.has(request.accountId) && !named.has(id)) this.#expire(request)
+    }
+    // A key that this group frees is free for the next one.
+    this.#claims = new Map()
+    for (const [id, { accountId, claim }] of this.requests) {
+      if (claim !== null) this.#claims.set(`${accountId} ${claim}`, id)
+    }
+    const results: Array<AnyResult> = []
+    const order = operations
+      .map((op, index) => ({ op, index }))
+      .toSorted((a, b) => {
+        if (a.op.accountId !== b.op.accountId) return a.op.accountId < b.op.accountId ? -1 : 1
+        return Number(takes(a.op)) - Number(takes(b.op)) || a.index - b.index
+      })
+    for (const { op, index } of order) results[index] = this.#apply(op)
+    return results
+  }
+
+  /** Ends every overdue hold; how many there were. */
+  expireOverdue(): number {
+    return [...this.requests.values()].filter((request) => this.#expire(request)).length
+  }
+
+  #apply(op: Operation): AnyResult {
+    const balance = this.balances.get(op.accountId)
+    if (op._tag === "Hold") return this.#hold(op, balance)
+    if (op._tag === "Credit") {
+      if (balance === undefined || !this.#take(op.reference === null ? null : `credit ${op.reference}`))
+        return { _tag: "Gone" }
+      balance.posted += op.amount
+      return { _tag: "Moved" }
+    }
+    const request = this.requests.get(op.requestId)
+    const own = request?.accountId === op.accountId ? request : undefined
+    if (op._tag === "Close") return this.#close(op, own)
+    if (own === undefined || balance === undefined) return { _tag: "Gone" }
+    if (op._tag === "Extend") {
+      if (own.state !== "open") return { _tag: "Gone" }
+      const need = most(op.held + op.more - own.held, 0n)
+      if (need > 0n && this.#room(balance, own.budgets) < need) return { _tag: "Refused" }
+      this.#count(balance, own.budgets, 0n, need)
+      own.held += need
+      own.progress = least(most(own.progress, op.progress), own.held)
+      own.overdue = op.ttlMs < 0
+      return { _tag: "Extended" }
+    }
+    if (own.state !== "settled" || own.refunded + op.amount > own.settled || !this.#take(`refund ${op.reference}`)) {
+      return { _tag: "Gone" }
+    }
+    this.#count(balance, own.budgets, -op.amount, 0n)
+    own.refunded += op.amount
+    return { _tag: "Moved" }
+  }
+
+  #hold(op: HoldOperation, balance: ModelBalance | undefined): AnyResult {
+    const budgets = op.budgets.map((budget) => `${budget.budgetId}:${budget.periodStart}`)
+    const before = this.requests.get(op.requestId)
+    if (before !== undefined) return { _tag: "Granted", granted: before.held }
+    const holder = op.claim === undefined ? undefined : this.#claims.get(`${op.accountId} ${op.claim.claim}`)
+    if (holder !== undefined) return { _tag: "Claimed", byRequestId: holder }
+    const key = this.keys.get(op.keyId)
+    if (key?.active !== true || key.accountId !== op.accountId) return { _tag: "KeyInactive" }
+    if (balance === undefined) return { _tag: "Refused", limitSource: "balance", available: 0n, posted: 0n }
+    const room = this.#room(balance, budgets)
+    if (op.atLeast > 0n && room < op.atLeast) return this.#refusal(op, balance, budgets)
+    const granted = op.charge ? op.atLeast : most(op.atLeast, least(op.upTo, room))
+    this.#count(balance, budgets, op.charge ? granted : 0n, op.charge ? 0n : granted)
+    this.requests.set(op.requestId, {
+      accountId: op.accountId,
+      budgets,
+      claim: op.claim?.claim ?? null,
+      state: op.charge ? "settled" : "open",
+      held: granted,
+      progress: 0n,
+      settled: op.charge ? granted : 0n,
+      absorbed: 0n,
+      refunded: 0n,
+      expired: false,
+      overdue: op.ttlMs < 0
+    })
+    return { _tag: "Granted", granted }
+  }
+
+  #refusal(op: HoldOperation, { held, posted }: ModelBalance, budgets: ReadonlyArray<string>): AnyResult {
+    const short = budgets.filter((budget) => this.#left(budget) < op.atLeast)
+    const scopes = short.map((budget) => this.budgets.get(budget.split(":")[0]!)!.scope)
+    const byBudget: LimitSource = scopes.includes("key") ? "key_budget" : "project_budget"
+    const byBalance: LimitSource = posted >= op.atLeast ? "in_flight" : "balance"
+    const limitSource = posted - held < op.atLeast ? byBalance : byBudget
+    return { _tag: "Refused", limitSource, available: posted - held, posted }
+  }
+
+  #close(op: CloseOperation, request: ModelRequest | undefined): AnyResult {
+    if (request === undefined) return { _tag: "Gone", settled: 0n }
+    if (request.state !== "open") {
+      const late = op.settle?.cost ?? 0n
+      if (request.expired && request.absorbed === 0n && late > request.settled)
+        request.absorbed = late - request.settled
+      return { _tag: "Gone", settled: request.settled }
+    }
+    if (op.onlyIfExpired && !request.overdue) return { _tag: "Gone", settled: 0n }
+    const due = op.settle === undefined ? 0n : (op.settle.cost ?? request.progress)
+    const balance = this.balances.get(request.accountId)!
+    request.settled = least(due, request.held)
+    request.absorbed = due - request.settled
+    request.state = op.settle === undefined ? "released" : "settled"
+    request.expired = op.onlyIfExpired
+    if (!op.keepClaim) request.claim = null
+    this.#count(balance, request.budgets, request.settled, -request.held)
+    return { _tag: "Closed", settled: request.settled, absorbed: request.absorbed, ...balance }
+  }
+
+  #expire(request: ModelRequest): boolean {
+    if (request.state !== "open" || !request.overdue) return false
+    request.settled = request.progress
+    request.state = "settled"
+    request.expired = true
+    this.#count(this.balances.get(request.accountId)!, request.budgets, request.settled, -request.held)
+    return true
+  }
+
+  #left(budget: string): bigint {
+    const { spent, held } = this.periods.get(budget) ?? { spent: 0n, held: 0n }
+    return this.budgets.get(budget.split(":")[0]!)!.limit - spent - held
+  }
+
+  #room({ held, posted }: ModelBalance, budgets: ReadonlyArray<string>): bigint {
+    return least(posted - held, ...budgets.map((budget) => this.#left(budget)))
+  }
+
+  #count(balance: ModelBalance, budgets: ReadonlyArray<string>, spent: bigint, held: bigint) {
+    balance.posted -= spent
+    balance.held += held
+    if (spent === 0n && held === 0n) return
+    for (const budget of budgets) {
+      const before = this.periods.get(budget) ?? { spent: 0n, held: 0n }
+      this.periods.set(budget, { spent: before.spent + spent, held: before.held + held })
+    }
+  }
+
+  #take(reference: string | null): boolean {
+    if (reference === null) return true
+    if (this.references.has(reference)) return false
+    this.references.add(reference)
+    return true
+  }
+}

@@ -1,0 +1,99 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { HoldOperation, Operation } from "../../src/ledger/Operation.ts"
+import {
+  addBudget,
+  addKey,
+  claim,
+  close,
+  credit,
+  type Customer,
+  customer,
+  extend,
+  hold,
+  onDay,
+  refund
+} from "./Fixture.ts"
+import { Model } from "./Model.ts"
+import type { Random } from "./Random.ts"
+
+/** Accounts, keys and budgets in a database and, the same, in a model. */
+export interface World {
+  readonly model: Model
+  readonly customers: ReadonlyArray<Customer>
+  readonly budgetsOf: ReadonlyMap<string, ReadonlyArray<string>>
+}
+
+/** Three accounts with so little that refusals are common; one has two keys, two have budgets. */
+export const makeWorld = (sql: SqlClient.SqlClient, random: Random) =>
+  Effect.gen(function* () {
+    const model = new Model()
+    const customers: Array<Customer> = []
+    const budgetsOf = new Map<string, Array<string>>()
+    for (const [index, keys] of [2, 1, 1].entries()) {
+      const money = 100n + random.amount(200)
+      const first = yield* customer(sql, money)
+      customers.push(first)
+      for (let more = 1; more < keys; more++) customers.push({ ...first, keyId: yield* addKey(sql, first.accountId) })
+      model.balances.set(first.accountId, { posted: money, held: 0n })
+      const scopes = ([["key", "project"], ["key"], []] as const)[index]!
+      const ids: Array<string> = []
+      for (const scope of scopes) {
+        const limit = 60n + random.amount(200)
+        const id = yield* addBudget(sql, first, scope, limit, random.pick(["daily", "lifetime"]))
+        model.budgets.set(id, { accountId: first.accountId, scope, limit })
+        ids.push(id)
+      }
+      budgetsOf.set(first.accountId, ids)
+    }
+    for (const { accountId, keyId } of customers) model.keys.set(keyId, { accountId, active: true })
+    return { model, customers, budgetsOf } satisfies World
+  })
+
+/** An expiry that the database's clock is past at once, now and then. */
+const ttl = (random: Random, overdue: number) => (random.chance(overdue) ? -1_000 : 900_000)
+
+export const randomHold = (world: World, random: Random, overdue = 0.1): HoldOperation => {
+  const owner = random.pick(world.customers)
+  const atLeast = random.chance(0.05) ? 0n : random.amount(50)
+  const budgets = (world.budgetsOf.get(owner.accountId) ?? []).filter(() => random.chance(0.7))
+  return hold(owner, atLeast, {
+    upTo: atLeast + random.amount(40),
+    ttlMs: ttl(random, overdue),
+    budgets: budgets.map((id) => onDay(id, random.pick(["2026-01-01", "2026-01-02"]))),
+    claim: random.chance(0.3) ? claim(`key-${random.below(12)}`) : undefined,
+    charge: random.chance(0.1)
+  })
+}
+
+/** What follows a hold: anything that may, and some things that should not. */
+const randomFollowUp = (world: World, random: Random, before: HoldOperation): Operation => {
+  // Now and then another's request is named.
+  const held = random.chance(0.05) ? { ...before, accountId: random.pick(world.customers).accountId } : before
+  const kind = random.next()
+  if (kind < 0.3) {
+    const known = world.model.requests.get(held.requestId)?.held ?? 0n
+    const stale = known === 0n ? 0n : random.amount(Number(known))
+    const operation = extend(held, random.chance(0.8) ? known : stale, random.amount(30), random.amount(50))
+    return { ...operation, ttlMs: ttl(random, 0.2) }
+  }
+  if (kind < 0.8) {
+    const cost = random.pick([undefined, null, random.amount(80), random.amount(80)])
+    const settle = cost === undefined ? undefined : { cost }
+    return close(held, undefined, { settle, onlyIfExpired: random.chance(0.15), keepClaim: random.chance(0.5) })
+  }
+  return refund(held, 1n + random.amount(30), `refund-${world.model.requests.size}-${random.below(3)}`)
+}
+
+/** One more operation, given those that went before. */
+export const randomOperation = (world: World, random: Random, past: ReadonlyArray<Operation>): Operation => {
+  if (past.length > 0 && random.chance(0.05)) return random.pick(past)
+  const kind = random.next()
+  const holds = past.filter((op) => op._tag === "Hold")
+  if (kind < 0.4 || holds.length === 0) return randomHold(world, random)
+  if (kind < 0.48) {
+    const reference = random.chance(0.5) ? `credit-${random.below(20)}` : null
+    return credit(random.pick(world.customers), 1n + random.amount(60), reference)
+  }
+  return randomFollowUp(world, random, random.chance(0.7) ? random.pick(holds.slice(-12)) : random.pick(holds))
+}

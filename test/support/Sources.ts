@@ -1,0 +1,96 @@
+/** The files of the project as text, for tests that read them. */
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+
+/** The project's directory, without a slash at its end. */
+export const root = dirname(dirname(import.meta.dirname))
+
+const generated = new Set(["node_modules", ".git", ".data", "coverage"])
+
+/** Paths of all files below a directory of the project, relative to the project, in order; without what is generated. */
+export const filesBelow = (directory: string): ReadonlyArray<string> =>
+  readdirSync(join(root, directory), { withFileTypes: true })
+    .filter((entry) => !generated.has(entry.name))
+    .flatMap((entry) => {
+      const path = directory === "" ? entry.name : `${directory}/${entry.name}`
+      return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : []
+    })
+    .toSorted()
+
+/** The text of a file of the project. */
+export const textOf = (path: string): string => readFileSync(join(root, path), "utf8")
+
+/** What a file imports. */
+export interface Import {
+  /** As it is written. */
+  readonly from: string
+  /** The file of the project it means; undefined for a package. */
+  readonly file: string | undefined
+  /** The names that are there when the program runs. */
+  readonly values: ReadonlyArray<string>
+  readonly line: number
+}
+
+/** A TypeScript file. */
+export interface Source {
+  readonly path: string
+  readonly text: string
+  /** The text without its comments. */
+  readonly code: string
+  readonly imports: ReadonlyArray<Import>
+}
+
+const blank = (text: string) => text.replace(/[^\n]/g, " ")
+
+/** The text with its comments blanked out, so that lines and columns stay. */
+export const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, blank).replace(/(^|[\s;{}(,])\/\/[^\n]*/g, blank)
+
+/** The line, from 1, of a place in a text. */
+export const lineAt = (text: string, index: number): number => text.slice(0, index).split("\n").length
+
+const statement = /^(?:import|export)\s+(type\s+)?([\w$*\s{},]+?)\s+from\s+"([^"]+)"/gm
+const bare = /^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm
+
+const valuesOf = (clause: string): ReadonlyArray<string> =>
+  clause
+    .split(/[{},]/)
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .map((name) => name.split(/\s+as\s+/)[0]!)
+
+const importsOf = (path: string, code: string): ReadonlyArray<Import> => {
+  const made = (from: string, values: ReadonlyArray<string>, index: number): Import => ({
+    from,
+    file: from.startsWith(".") ? normalize(join(dirname(path), from)) : undefined,
+    values,
+    line: lineAt(code, index)
+  })
+  return [
+    ...[...code.matchAll(statement)].map((found) =>
+      made(found[3]!, found[1] === undefined ? valuesOf(found[2]!) : [], found.index)
+    ),
+    ...[...code.matchAll(bare)].map((found) => made(found[1] ?? found[2]!, ["*"], found.index))
+  ]
+}
+
+const read = (path: string): Source => {
+  const text = textOf(path)
+  const code = withoutComments(text)
+  return { path, text, code, imports: importsOf(path, code) }
+}
+
+/** The TypeScript files below a directory. */
+export const sourcesBelow = (directory: string): ReadonlyArray<Source> =>
+  filesBelow(directory)
+    .filter((path) => path.endsWith(".ts"))
+    .map(read)
+
+/** The package that an import names, without the path within it; undefined for a file and for what Node brings. */
+export const packageOf = ({ file, from }: Import): string | undefined =>
+  file !== undefined || from.startsWith("node:")
+    ? undefined
+    : from
+        .split("/")
+        .slice(0, from.startsWith("@") ? 2 : 1)
+        .join("/")

@@ -1,0 +1,425 @@
+/** House rules that a machine can hold. A breach is named with its file and with what to do instead. */
+import { assert, describe, it } from "@effect/vitest"
+import { stripTypeScriptTypes } from "node:module"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import {
+  filesBelow,
+  type Import,
+  lineAt,
+  packageOf,
+  root,
+  type Source,
+  sourcesBelow,
+  textOf,
+  withoutComments
+} from "./support/Sources.ts"
+
+// ---- the rules as data
+
+/** Every room, in the order of imports, with the rooms to its left that it uses. What stands in no room may use all. */
+const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
+  schemas: [],
+  domain: ["schemas"],
+  platform: [],
+  account: ["domain", "platform"],
+  auth: ["schemas", "domain", "account"],
+  ratelimit: [],
+  catalogue: ["schemas", "domain", "platform"],
+  router: ["domain", "catalogue"],
+  ledger: ["domain", "platform"],
+  usage: ["platform"],
+  billing: ["domain", "platform", "account", "auth", "ledger"],
+  providers: ["domain", "platform"],
+  inference: ["schemas", "domain", "platform", "auth", "router", "ledger", "usage", "providers"],
+  workers: ["ledger"],
+  dialects: ["schemas", "domain", "router", "inference"],
+  http: [
+    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "router", "ledger", "usage", "providers"],
+    ...["inference", "dialects"]
+  ]
+}
+
+/** What is in no room, and may use all: it joins the rooms, starts the service and is the command line. */
+const joining = new Set(["App.ts", "Demo.ts", "main.ts", "admin.ts", "admin"])
+
+/** Packages whose interface may change under us, or that speak to the outside, and where alone they are used. */
+const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "@effect/sql-pg": ["platform", "ledger"],
+  "@pydantic/genai-prices": ["catalogue"],
+  "gpt-tokenizer": ["domain"],
+  undici: ["platform"],
+  "@effect/platform-node": ["ratelimit", "http"]
+}
+
+/** Rooms of values: they use no service. */
+const pure = new Set(["domain", "dialects"])
+
+/** A text that may not stand in the code, and where it may. Paths are of `src`; one that ends in a slash is a room. */
+interface Forbidden {
+  readonly what: RegExp
+  readonly instead: string
+  readonly allowed: ReadonlyArray<string>
+}
+
+const forbidden: ReadonlyArray<Forbidden> = [
+  {
+    what: /\bprocess\.env\b|\bimport\.meta\.env\b|\bConfigProvider\b/,
+    instead: "read it in platform/Config.ts and take it from the service Config",
+    allowed: ["platform/Config.ts"]
+  },
+  {
+    what: /\bsql(<[^`(]*>)?`|\b(sql|client|transaction)\.unsafe\b/,
+    instead: "put the statement into a function of a file named *Sql.ts",
+    allowed: ["platform/Sql.ts", "platform/Migrations.ts", "platform/EmbeddedPostgres.ts"]
+  },
+  {
+    // Adapters and the outbound client read the statuses of providers; they give none.
+    what: /\bstatus\w*\s*(===?|!==?|[<>]=?|:)\s*[1-5]\d\d\b|\breturn\s+[45]\d\d\b|\bhttpApiStatus\b/,
+    instead: "fail with a reason of domain/Failure.ts; its status stands in the table of http/Failures.ts",
+    allowed: ["http/", "dialects/", "providers/", "platform/Outbound.ts"]
+  },
+  {
+    what: /\bHttpServer(Request|Response)\b/,
+    instead: "let http read requests and make responses",
+    allowed: ["http/"]
+  },
+  {
+    what: /\.orDie\b/,
+    instead: "fail with a reason, such as Unavailable of platform/Sql.ts; a defect is for a mistake in the program",
+    allowed: []
+  },
+  {
+    what: /\bconsole\.\w+\(/,
+    instead: "Effect.log, so that level and format are the operator's",
+    allowed: []
+  }
+]
+
+/** Names that say nothing of what is inside. */
+const emptyNames = /^(utils?|common|helpers?|misc|shared|lib|types|services|layers|interfaces|index)$/i
+
+/** Exported schemas and errors without a doc comment. The list may only get shorter. */
+const undocumented: ReadonlyArray<string> = [
+  "schemas/Page.ts DEFAULT_LIMIT",
+  "schemas/Routing.ts Strategy",
+  "schemas/Routing.ts DataPolicy",
+  "schemas/account/Requests.ts RequestStatus",
+  "schemas/account/Requests.ts RequestListQuery",
+  "schemas/inference/ChatCompletions.ts TextPart",
+  "schemas/inference/ChatCompletions.ts ImagePart",
+  "schemas/inference/ChatCompletions.ts ToolCall",
+  "schemas/inference/ChatCompletions.ts ChatMessage",
+  "schemas/inference/ChatCompletions.ts ChatTool",
+  "schemas/inference/ChatCompletions.ts ToolChoice",
+  "schemas/inference/ChatCompletions.ts ResponseFormat",
+  "schemas/inference/ChatCompletions.ts FinishReason",
+  "schemas/inference/ChatCompletions.ts ChatChoice"
+]
+
+/** Files of src with logic and no test of their own, and the test that proves them. The list may only get shorter. */
+const gaps: Readonly<Record<string, string>> = {
+  "src/App.ts": "test/journeys/Start.test.ts",
+  "src/main.ts": "test/journeys/Start.test.ts",
+  "src/account/Audit.ts": "test/account/Accounts.test.ts",
+  "src/account/AuditSql.ts": "test/account/Accounts.test.ts",
+  "src/catalogue/Entry.ts": "test/catalogue/Snapshot.test.ts",
+  "src/catalogue/Overlay.ts": "test/catalogue/Catalogue.test.ts",
+  "src/catalogue/Providers.ts": "test/catalogue/Snapshot.test.ts",
+  "src/catalogue/PublishedPrices.ts": "test/catalogue/Snapshot.test.ts",
+  "src/catalogue/Serving.ts": "test/catalogue/Snapshot.test.ts",
+  "src/catalogue/models.ts": "test/catalogue/Listing.test.ts",
+  "src/domain/Budget.ts": "test/ledger/Histories.test.ts",
+  "src/domain/Conversation.ts": "test/dialects/chat/ChatDecode.test.ts",
+  "src/domain/Failure.ts": "test/http/Failures.test.ts",
+  "src/domain/Output.ts": "test/providers/ProviderPool.test.ts",
+  "src/domain/Plan.ts": "test/router/Router.test.ts",
+  "src/domain/Usage.ts": "test/domain/Pricing.test.ts",
+  "src/http/Exchange.ts": "test/http/Edge.test.ts",
+  "src/inference/Answer.ts": "test/journeys/Idempotency.test.ts",
+  "src/inference/ChatFlow.ts": "test/inference/Inference.test.ts",
+  "src/inference/Metered.ts": "test/inference/Inference.test.ts",
+  "src/inference/Receipt.ts": "test/journeys/Receipts.test.ts",
+  "src/inference/Replay.ts": "test/journeys/Idempotency.test.ts",
+  "src/inference/RollingHold.ts": "test/journeys/Streams.test.ts",
+  "src/inference/StreamFlow.ts": "test/journeys/Streams.test.ts",
+  "src/platform/DataDirectory.ts": "test/platform/EmbeddedPostgres.test.ts",
+  "src/platform/Ids.ts": "test/contract.test.ts",
+  "src/platform/PostgresBinaries.ts": "test/platform/EmbeddedPostgres.test.ts",
+  "src/providers/Provider.ts": "test/providers/ProviderPool.test.ts",
+  "src/providers/openai/Json.ts": "test/providers/openai/ChatDecode.test.ts",
+  "src/providers/sandbox/Answer.ts": "test/providers/sandbox/Sandbox.test.ts",
+  "src/ratelimit/Store.ts": "test/ratelimit/RateLimiter.test.ts",
+  "src/router/Strategy.ts": "test/router/Router.test.ts",
+  "src/usage/Requests.ts": "test/journeys/Receipts.test.ts",
+  "src/usage/RequestsSql.ts": "test/journeys/Receipts.test.ts",
+  "src/workers/Sweeps.ts": "test/ledger/Ledger.test.ts"
+}
+
+// ---- what the rules are applied to
+
+const src = sourcesBelow("src")
+const schemas = sourcesBelow("schemas")
+const tests = sourcesBelow("test")
+const everything = filesBelow("")
+const own = "test/tidy.test.ts"
+
+const order = Object.keys(rooms)
+
+/** The room of a file, or undefined for one that stands in none. */
+const roomOf = (path: string): string | undefined => {
+  const [top, room, ...rest] = path.split("/")
+  if (top === "schemas") return top
+  return top === "src" && rest.length > 0 && !joining.has(room ?? "") ? room : undefined
+}
+
+const none = (problems: ReadonlyArray<string>) => assert.deepStrictEqual([...new Set(problems)], [])
+
+/** Every import of the program, with the file it stands in. */
+const imports: ReadonlyArray<{ readonly source: Source; readonly one: Import }> = [...src, ...schemas].flatMap(
+  (source) => source.imports.map((one) => ({ source, one }))
+)
+
+const at = (source: Source, index: number) => `${source.path}:${lineAt(source.code, index)}`
+
+const matches = (source: Source, what: RegExp) => [...source.code.matchAll(new RegExp(what, `g${what.flags}`))]
+
+// ---- the rules
+
+describe("rooms", () => {
+  it("are listed, each in its place", () => {
+    const there = new Set(src.map(({ path }) => roomOf(path)).filter((room) => room !== undefined))
+    none([
+      ...[...there].filter((room) => !order.includes(room)).map((room) => `src/${room}: give it a place in \`rooms\``),
+      ...order.filter((room) => room !== "schemas" && !there.has(room)).map((room) => `${room}: no such room`),
+      ...src
+        .filter(({ path }) => roomOf(path) === undefined && !joining.has(path.split("/")[1] ?? ""))
+        .map(({ path }) => `${path}: put it into a room`)
+    ])
+  })
+
+  it("import to their left only", () =>
+    none(
+      order.flatMap((room) =>
+        rooms[room]!.filter((other) => order.indexOf(other) >= order.indexOf(room)).map(
+          (other) => `${room} may not use ${other}: it stands to its right`
+        )
+      )
+    ))
+
+  it("import along the listed edges only", () =>
+    none(
+      imports.flatMap(({ one, source }) => {
+        const [from, to] = [roomOf(source.path), one.file === undefined ? undefined : roomOf(one.file)]
+        if (from === undefined || one.file === undefined || from === to || rooms[from]?.includes(to ?? "")) return []
+        return [
+          `${source.path}:${one.line} imports ${one.file}: take what it gives as a value or a parameter, or add the edge ` +
+            `${from} → ${to ?? "the joining files"} to \`rooms\``
+        ]
+      })
+    ))
+
+  it("use every listed edge", () => {
+    const used = new Set(
+      imports.map(({ one, source }) => `${roomOf(source.path)} → ${one.file === undefined ? "" : roomOf(one.file)}`)
+    )
+    none(
+      order.flatMap((room) =>
+        rooms[room]!.filter((other) => !used.has(`${room} → ${other}`)).map(
+          (other) => `${room} → ${other} is unused: take it out of \`rooms\``
+        )
+      )
+    )
+  })
+
+  it("keep packages where they belong", () =>
+    none(
+      imports.flatMap(({ one, source }) => {
+        const [room, name] = [roomOf(source.path), packageOf(one)]
+        if (room === undefined || name === undefined || name === "effect") return []
+        if (room === "schemas") return [`${source.path}:${one.line} imports ${name}: schemas import effect alone`]
+        return packages[name]?.includes(room) === true
+          ? []
+          : [
+              `${source.path}:${one.line} imports ${name}: use the room that has it (${packages[name]?.join() ?? "none"})`
+            ]
+      })
+    ))
+
+  it("of values use no service", () => {
+    const services = new Set(
+      src.flatMap(({ code }) => [...code.matchAll(/class (\w+) extends Context\.Service/g)].map((found) => found[1]!))
+    )
+    none(
+      imports.flatMap(({ one, source }) =>
+        pure.has(roomOf(source.path) ?? "")
+          ? one.values
+              .filter((name) => one.file?.startsWith("src/") === true && services.has(name))
+              .map((name) => `${source.path}:${one.line} uses ${name}: let the caller pass what is needed of it`)
+          : []
+      )
+    )
+  })
+
+  it("keep adapters and the pool apart", () =>
+    none(
+      imports
+        .filter(
+          ({ one, source }) => /^src\/providers\/.+\//.test(source.path) && one.file?.endsWith("/ProviderPool.ts")
+        )
+        .map(({ one, source }) => `${source.path}:${one.line}: an adapter knows Provider.ts alone`)
+    ))
+})
+
+describe("code", () => {
+  it("has what is forbidden only where it is allowed", () =>
+    none(
+      src.flatMap((source) =>
+        forbidden.flatMap(({ allowed, instead, what }) => {
+          const path = source.path.slice("src/".length)
+          const exempt = allowed.some((one) => (one.endsWith("/") ? path.startsWith(one) : path === one))
+          if (exempt || (instead.includes("*Sql.ts") && path.endsWith("Sql.ts"))) return []
+          return matches(source, what).map((found) => `${at(source, found.index)} has ${found[0]}: ${instead}`)
+        })
+      )
+    ))
+
+  it("has no default exports and no barrels", () =>
+    none(
+      [...src, ...schemas, ...tests].flatMap((source) =>
+        matches(source, /^export default\b|^export (type )?(\*|\{[^}]*\}) *(as \w+ )?from\b/m).map(
+          (found) => `${at(source, found.index)}: export by name, where it is made`
+        )
+      )
+    ))
+
+  it("has no names that say nothing", () =>
+    none(
+      [...src, ...schemas, ...tests].flatMap(({ path }) =>
+        path
+          .replace(/\.ts$/, "")
+          .split("/")
+          .filter((name) => emptyNames.test(name))
+          .map((name) => `${path}: "${name}" says nothing; name it after what it holds`)
+      )
+    ))
+
+  it("skips no test without saying why", () =>
+    none(
+      tests.flatMap((source) => {
+        if (source.path === own) return []
+        const never = matches(source, /\b(it|test|describe)(\.\w+)*\.(skip|only|todo|fails)\b/)
+        const sometimes = matches(source, /\.(skipIf|runIf)\(|\bctx\.skip\(/)
+        const says = /\bannounceSkip\(|\bconsole\.log\(|\bstderr\.write\(/.test(source.code)
+        return [
+          ...never.map((found) => `${at(source, found.index)} has ${found[0]}: mend the test, or take it out`),
+          ...sometimes
+            .filter(() => !says)
+            .map((found) => `${at(source, found.index)} has ${found[0]}: print why, as announceSkip does`)
+        ]
+      })
+    ))
+})
+
+describe("what is exported", () => {
+  const documented = (text: string, index: number) => /\*\/\s*$/.test(text.slice(0, index))
+
+  const exported = [
+    ...schemas.flatMap((source) =>
+      [...source.text.matchAll(/^export (?:const|class|function|interface) (\w+)/gm)].map((found) => ({
+        source,
+        found
+      }))
+    ),
+    ...src.flatMap((source) =>
+      [...source.text.matchAll(/^export class (\w+) extends/gm)].map((found) => ({ source, found }))
+    )
+  ].map(({ found, source }) => ({
+    name: `${source.path} ${found[1]}`,
+    documented: documented(source.text, found.index)
+  }))
+
+  it("by schemas and services has a doc comment", () =>
+    none(
+      exported
+        .filter((one) => !one.documented && !undocumented.includes(one.name))
+        .map((one) => `${one.name}: say in a doc comment what it promises`)
+    ))
+
+  it("and stands in no list without need", () =>
+    none(
+      undocumented
+        .filter((name) => exported.every((one) => one.name !== name || one.documented))
+        .map((name) => `"${name}": take it out of \`undocumented\``)
+    ))
+})
+
+describe("tests mirror the source", () => {
+  /** What only lists values or types has nothing to prove. */
+  const hasLogic = ({ text }: Source) => /=>|\bfunction\b|\bclass\b/.test(withoutComments(stripTypeScriptTypes(text)))
+
+  /** The test of a file; statements are proved through the service that runs them. */
+  const mirrorsOf = (path: string): ReadonlyArray<string> => {
+    const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
+    return [test, test.replace(/Sql\.test\.ts$/, ".test.ts")]
+  }
+
+  const proved = (path: string) => mirrorsOf(path).some((test) => existsSync(join(root, test)))
+
+  const logic = src.filter(hasLogic).map(({ path }) => path)
+
+  it("file by file", () =>
+    none(
+      logic
+        .filter((path) => !proved(path) && gaps[path] === undefined)
+        .map((path) => `${path}: prove it in ${mirrorsOf(path)[0]}`)
+    ))
+
+  it("but for gaps that are still there, proved elsewhere", () =>
+    none(
+      Object.entries(gaps).flatMap(([path, test]) => [
+        ...(logic.includes(path) && !proved(path) ? [] : [`"${path}": take it out of \`gaps\``]),
+        ...(existsSync(join(root, test)) ? [] : [`"${path}": there is no ${test}`])
+      ])
+    ))
+})
+
+describe("the tree", () => {
+  const binary = /\.(png|ico|woff2?|gz)$/
+
+  const lines = everything
+    .filter((path) => path !== own && !binary.test(path))
+    .flatMap((path) =>
+      textOf(path)
+        .split("\n")
+        .map((line, index) => ({ place: `${path}:${index + 1}`, line }))
+    )
+
+  const holding = (what: RegExp, instead: string) =>
+    none(lines.filter(({ line }) => what.test(line)).map(({ line, place }) => `${place} (${line.trim()}): ${instead}`))
+
+  it("has no left-over marks", () => holding(/\b(TODO|FIXME|HACK|XXX)\b/, "do it, or write what is so and why"))
+
+  it("names no place on somebody's machine", () =>
+    holding(
+      /(^|[\s"'`=(:])\/(work|root|home|farm|Users)\/|\/tmp\/bash_jobs/,
+      "make the path from import.meta, or a temporary directory"
+    ))
+
+  it("names no registry", () => {
+    holding(/\bregistry\.|\bnpmjs\.|\bnpm\.pkg\.github\b/, "let npm's own settings say where packages come from")
+    holding(/"resolved":/, "npm install with omit-lockfile-registry-resolved=true")
+  })
+
+  it("has exact versions, the same in package.json and the lockfile", () => {
+    const manifest = JSON.parse(textOf("package.json"))
+    const { packages: locked } = JSON.parse(textOf("package-lock.json"))
+    const wanted: Record<string, string> = { ...manifest.dependencies, ...manifest.devDependencies }
+    none(
+      Object.entries(wanted).flatMap(([name, version]) => [
+        ...(/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version) ? [] : [`${name} ${version}: write one exact version`]),
+        ...(locked[`node_modules/${name}`]?.version === version ? [] : [`${name} ${version}: run npm install`])
+      ])
+    )
+  })
+})
