@@ -23,7 +23,7 @@ const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md"]
 
 /** The cells of a table's rows, by its first heading. */
 const tableOf = (heading: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const after = readme.slice(readme.indexOf(`| ${heading} |`))
+  const after = readme.slice(readme.search(new RegExp(`^\\| ${heading} +\\|`, "m")))
   const rows = after.slice(0, after.indexOf("\n\n")).split("\n").slice(2)
   return rows.map((row) =>
     row

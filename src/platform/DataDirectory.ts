@@ -3,6 +3,7 @@ import {
   accessSync,
   chmodSync,
   constants,
+  existsSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -66,12 +67,19 @@ const attempt = <A>(path: string, body: () => A): Effect.Effect<A, StartError> =
       })
   })
 
-/** From the outermost directory that was made down to `path`. */
-const madeOnTheWay = (outermost: string | undefined, path: string): ReadonlyArray<string> =>
-  outermost === undefined ? [] : path === outermost ? [path] : [...madeOnTheWay(outermost, dirname(path)), path]
+/**
+ * Makes the directories down to `path` that are missing, outermost first, and answers them. One by one, since Node's own
+ * recursive way does not come back where a parent exists in which nothing can be made, as in /proc.
+ */
+const makeMissing = (path: string): ReadonlyArray<string> => {
+  if (existsSync(path)) return []
+  const made = makeMissing(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+  return [...made, path]
+}
 
 const create = (path: string, embedded: boolean) => {
-  const made = madeOnTheWay(mkdirSync(path, { recursive: true, mode: 0o700 }), path)
+  const made = makeMissing(path)
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   // For root, the server's account must be able to walk through the directory, though not to list it.
   if (!embedded || !runsAsRoot()) return

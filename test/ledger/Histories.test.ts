@@ -65,7 +65,7 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
     const random = new Random(seed)
     const world = yield* makeWorld(sql, random)
     const past: Array<Operation> = []
-    const seen = new Map<string, number>()
+    const seen = new Set<string>()
     for (let step = 0; step < groups; step++) {
       if (random.chance(0.03)) {
         const { keyId } = random.pick(world.customers)
@@ -82,10 +82,7 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
       const group = randomGroup(world, random, past, 1 + random.below(6))
       const results = yield* commitGroup(sql, group)
       assert.deepStrictEqual(results, world.model.applyGroup(group), `step ${step}`)
-      for (const [index, { _tag }] of results.entries()) {
-        const name = `${group[index]!._tag} ${_tag}`
-        seen.set(name, (seen.get(name) ?? 0) + 1)
-      }
+      for (const [index, { _tag }] of results.entries()) seen.add(`${group[index]!._tag} ${_tag}`)
       past.push(...group)
       if (step % 25 === 0) assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world), `step ${step}`)
     }
@@ -94,7 +91,7 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
     return seen
   })
 
-/** A history in which one of these never happened would prove nothing about it. */
+/** Histories in which one of these never happened would prove nothing about it. */
 const everything = [
   "Hold Granted",
   "Hold Claimed",
@@ -112,18 +109,22 @@ const everything = [
 ]
 
 describe("a history", () => {
+  const seen = new Set<string>()
   for (const seed of seeds(3)) {
     it.live(`is that of the model (LEDGER_SEED=${seed})`, () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const seen = yield* sequentialHistory(sql, seed, 300)
-        assert.deepStrictEqual(
-          everything.filter((name) => !seen.has(name)),
-          []
-        )
+        for (const name of yield* sequentialHistory(sql, seed, 300)) seen.add(name)
       }).pipe(Effect.provide(Database.layer))
     )
   }
+
+  it("has every answer of every operation in it", () => {
+    assert.deepStrictEqual(
+      everything.filter((name) => !seen.has(name)),
+      []
+    )
+  })
 })
 
 if (!debianPostgres)

@@ -77,7 +77,7 @@ const randomFollowUp = (world: World, random: Random, before: HoldOperation): Op
     const operation = extend(held, random.chance(0.8) ? known : stale, random.amount(30), random.amount(50))
     return { ...operation, ttlMs: ttl(random, 0.2) }
   }
-  if (kind < 0.8) {
+  if (kind < 0.7) {
     const cost = random.pick([undefined, null, random.amount(80), random.amount(80)])
     const settle = cost === undefined ? undefined : { cost }
     return close(held, undefined, { settle, onlyIfExpired: random.chance(0.15), keepClaim: random.chance(0.5) })

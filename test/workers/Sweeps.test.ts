@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Customers } from "../../src/billing/Customers.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { Unavailable } from "../../src/platform/Sql.ts"
+import { layer as sweeps } from "../../src/workers/Sweeps.ts"
+import { layer as database } from "../support/Database.ts"
+
+const rooms = Customers.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
+  Layer.provideMerge(Audit.layer),
+  Layer.provideMerge(database)
+)
+
+describe("Sweeps", () => {
+  it.live("end what is overdue: its progress is charged, the rest given back", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(rooms)
+      yield* Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const { account } = yield* (yield* Customers).open("sweep@example.com", 1_000n, { type: "operator", id: "t" })
+        const [key] = yield* sql<{ id: string }>`SELECT id FROM api_key WHERE kind = 'inference'`
+        const requestId = newRequestId()
+        const common = { requestId, accountId: account.id }
+        yield* ledger.commit({
+          ...common,
+          _tag: "Hold",
+          keyId: key!.id,
+          projectId: null,
+          operation: "chat.completions",
+          model: "m",
+          atLeast: 600n,
+          upTo: 600n,
+          ttlMs: 60_000,
+          budgets: [],
+          opened: {},
+          claim: undefined,
+          charge: false
+        })
+        yield* ledger.commit({ ...common, _tag: "Extend", held: 600n, more: 0n, progress: 250n, ttlMs: 60_000 })
+        yield* sql`UPDATE request SET expires_at = now() - interval '1 second'`
+        yield* Layer.build(sweeps(Duration.millis(5)))
+        const swept: Effect.Effect<unknown, Unavailable> = Effect.flatMap(ledger.balance(account.id), (balance) =>
+          balance?.held === 0n ? Effect.succeed(balance) : swept
+        )
+        assert.deepStrictEqual(yield* swept, { posted: 750n, held: 0n })
+        const [row] = yield* sql<{
+          state: string
+          status: string
+          expired: boolean
+        }>`SELECT state, status, expired FROM request`
+        assert.deepStrictEqual(row, { state: "settled", status: "failed", expired: true })
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("go on after a sweep that failed", () =>
+    Effect.gen(function* () {
+      const third = yield* Deferred.make<void>()
+      let tries = 0
+      const expireOverdue = Effect.suspend(() => {
+        tries++
+        if (tries === 1) return Effect.die(new Error("a bug"))
+        if (tries === 2) return Effect.fail(new Unavailable({ store: "database" }))
+        return Effect.as(Deferred.succeed(third, undefined), 0)
+      })
+      const ledger = Layer.effect(
+        Ledger,
+        Effect.map(Ledger, (real) => ({ ...real, expireOverdue }))
+      ).pipe(Layer.provide(Ledger.layer), Layer.provide(database))
+      yield* Layer.build(sweeps(Duration.millis(1)).pipe(Layer.provide(ledger)))
+      yield* Deferred.await(third)
+      assert.strictEqual(tries >= 3, true)
+    }).pipe(Effect.scoped)
+  )
+})
