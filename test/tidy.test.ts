@@ -415,4 +415,15 @@ describe("the tree", () => {
       ])
     )
   })
+
+  it("locks the builds of every platform, without which npm ci refuses to begin", () => {
+    const { packages: locked } = JSON.parse(textOf("package-lock.json"))
+    const wanted = Object.values(locked as Record<string, { optionalDependencies?: Record<string, string> }>)
+    none(
+      wanted
+        .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+        .filter((name) => locked[`node_modules/${name}`] === undefined)
+        .map((name) => `${name}: npm left it out; take its entry from the lockfile before`)
+    )
+  })
 })

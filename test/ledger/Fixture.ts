@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
@@ -193,11 +193,11 @@ export const lockWaiters = (sql: SqlClient.SqlClient, count: number) =>
     { until: (rows) => rows.length >= count }
   )
 
-/** Keeps a balance row locked by another session until the scope closes or the effect it answers is run. */
+/** Keeps a balance row locked by another session until `unlock` is run or the scope closes. */
 export const lockBalance = (client: PgClient.PgClient, { accountId }: Customer) =>
   Effect.gen(function* () {
     const session = yield* client.reserve
     yield* session.executeRaw("BEGIN", [])
     yield* session.executeRaw("SELECT 1 FROM balance WHERE account_id = $1 FOR UPDATE", [accountId])
-    return Effect.ignore(session.executeRaw("ROLLBACK", []))
+    return { unlock: Effect.ignore(session.executeRaw("ROLLBACK", [])) }
   })

@@ -60,7 +60,7 @@ describe("a ledger", () => {
       const owner = yield* customer(sql, 1_000n)
       const ended = hold(owner, 100n)
       yield* ledger.commit(ended)
-      const unlock = yield* lockBalance(sql, owner)
+      const { unlock } = yield* lockBalance(sql, owner)
       const waiting = yield* Effect.forkChild(
         Effect.all(
           [
