@@ -10,19 +10,28 @@
  * gives money back first, then holds and extensions in order of arrival, each by what those before it left. It writes nothing;
  * the writes follow at once for the whole group. So a refusal leaves nothing behind.
  *
- * Plans are made once per connection and must not be made for the size a table happens to have then: every row is found by an
- * index, in a nested loop.
+ * Plans are made once per connection and must not be made for the size a table happens to have then, when reading it whole may
+ * seem cheapest. So every table is also bound by a list of what the group names, by which an index finds its rows in any plan.
  */
 export const ledgerCommit = `
 CREATE FUNCTION ledger_commit(operations jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
 LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $ledger$
 #variable_conflict use_column
 DECLARE
   op record;
   overdue jsonb;
+  moment timestamptz;
+  -- all that is named in the group
+  all_accounts text[];
+  all_taking text[];
+  all_requests text[];
+  all_keys text[];
+  all_claims text[];
+  all_references text[];
+  -- the account at hand, and what the operation at hand needs, finds and does
   account text;
   need bigint;
   room bigint;
@@ -45,25 +54,26 @@ DECLARE
   held_ord int[];
   held_amount bigint[];
   closed_ord int[];
+  closed_id text[];
   closed_settled bigint[];
   closed_absorbed bigint[];
   closed_money bigint[];
   extended_ord int[];
+  extended_id text[];
   extended_by bigint[];
   moved_ord int[];
   moved_amount bigint[];
 BEGIN
-  PERFORM 1 FROM balance
-    WHERE account_id = ANY (ARRAY(SELECT DISTINCT o ->> 'account_id' FROM jsonb_array_elements(operations) AS o))
-    ORDER BY account_id FOR UPDATE;
+  SELECT array_agg(DISTINCT o ->> 'account_id'), array_agg(DISTINCT o ->> 'account_id') FILTER (WHERE o ->> 'kind' IN ('hold', 'extend')),
+      array_agg(o ->> 'request_id'), array_agg(DISTINCT o ->> 'key_id'), array_agg(o ->> 'claim'), array_agg(o ->> 'reference')
+    INTO all_accounts, all_taking, all_requests, all_keys, all_claims, all_references FROM jsonb_array_elements(operations) AS o;
+  PERFORM 1 FROM balance WHERE account_id = ANY (all_accounts) ORDER BY account_id FOR UPDATE;
+  moment := clock_timestamp();
 
   LOOP
     SELECT jsonb_agg(ledger_expiry(late.id, late.account_id)) INTO overdue FROM (
       SELECT id, account_id FROM request
-      WHERE account_id = ANY (ARRAY(
-          SELECT DISTINCT o ->> 'account_id' FROM jsonb_array_elements(operations) AS o WHERE o ->> 'kind' IN ('hold', 'extend')
-        )) AND state = 'open' AND expires_at <= clock_timestamp()
-        AND id <> ALL (ARRAY(SELECT o ->> 'request_id' FROM jsonb_array_elements(operations) AS o WHERE o ? 'request_id'))
+      WHERE account_id = ANY (all_taking) AND state = 'open' AND expires_at <= moment AND (id = ANY (all_requests)) IS NOT TRUE
       ORDER BY expires_at LIMIT 100
     ) AS late;
     EXIT WHEN overdue IS NULL;
@@ -72,20 +82,22 @@ BEGIN
 
   FOR op IN
     SELECT o.*, b.posted, b.held AS held_all, r.account_id AS owner, r.state, r.held AS held_now, r.progress, r.settled,
-      r.refunded, r.absorbed, r.expired, r.expires_at <= clock_timestamp() AS overdue, holder.id AS claimed_by,
+      r.refunded, r.absorbed, r.expired, r.expires_at <= moment AS overdue, holder.id AS claimed_by,
       t.id IS NOT NULL AS moved,
       CASE WHEN o.kind = 'hold' THEN o.budgets WHEN r.account_id = o.account_id THEN r.budgets END AS purses,
-      k.account_id = o.account_id AND k.revoked_at IS NULL AND COALESCE(k.expires_at > clock_timestamp(), true) AS key_active
+      k.account_id = o.account_id AND k.revoked_at IS NULL AND COALESCE(k.expires_at > moment, true) AS key_active
     FROM ROWS FROM (jsonb_to_recordset(operations) AS (kind text, account_id text, request_id text, key_id text, at_least bigint,
         up_to bigint, charge boolean, budgets text[], claim text, held bigint, more bigint, settle boolean, cost bigint,
         only_if_expired boolean, amount bigint, reference text)) WITH ORDINALITY
       AS o(kind, account_id, request_id, key_id, at_least, up_to, charge, budgets, claim, held, more, settle, cost, only_if_expired,
         amount, reference, ord)
-    LEFT JOIN balance b ON b.account_id = o.account_id
-    LEFT JOIN request r ON r.id = o.request_id
+    LEFT JOIN balance b ON b.account_id = o.account_id AND b.account_id = ANY (all_accounts)
+    LEFT JOIN request r ON r.id = o.request_id AND r.id = ANY (all_requests)
     LEFT JOIN request holder ON holder.account_id = o.account_id AND holder.claim = o.claim
-    LEFT JOIN api_key k ON k.id = o.key_id
+      AND holder.account_id = ANY (all_accounts) AND holder.claim = ANY (all_claims)
+    LEFT JOIN api_key k ON k.id = o.key_id AND k.id = ANY (all_keys)
     LEFT JOIN transfer t ON t.kind = o.kind AND t.reference = o.reference
+      AND t.kind IN ('credit', 'refund') AND t.reference = ANY (all_references)
     ORDER BY o.account_id, o.kind IN ('hold', 'extend'), o.ord
   LOOP
     IF account IS DISTINCT FROM op.account_id THEN
@@ -114,7 +126,7 @@ BEGIN
         i := array_position(purses, purse);
         IF i IS NULL THEN
           SELECT g.limit_nano - COALESCE(p.spent + p.held, 0), g.scope INTO left_over, scope FROM budget g
-            LEFT JOIN budget_period p ON p.budget_id = g.id AND p.period_start = split_part(purse, ':', 2)::date
+            LEFT JOIN budget_period p ON p.budget_id = split_part(purse, ':', 1) AND p.period_start = split_part(purse, ':', 2)::date
             WHERE g.id = split_part(purse, ':', 1) AND g.account_id = account;
           purses := purses || purse;
           purse_left := purse_left || COALESCE(left_over, 0);
@@ -175,6 +187,7 @@ BEGIN
           spend := result;
           hold := -op.held_now;
           closed_ord := closed_ord || op.ord::int;
+          closed_id := closed_id || op.request_id;
           closed_settled := closed_settled || result;
           closed_absorbed := closed_absorbed || beside;
           closed_money := closed_money || (money - result);
@@ -191,6 +204,7 @@ BEGIN
         verdict := 'extended';
         hold := need;
         extended_ord := extended_ord || op.ord::int;
+        extended_id := extended_id || op.request_id;
         extended_by := extended_by || need;
       END IF;
 
@@ -224,14 +238,14 @@ BEGIN
 
   UPDATE balance b SET posted = n.money, held = n.promised
     FROM unnest(accounts, account_money, account_promised) AS n(account_id, money, promised)
-    WHERE b.account_id = n.account_id AND (b.posted <> n.money OR b.held <> n.promised);
+    WHERE b.account_id = n.account_id AND b.account_id = ANY (accounts) AND (b.posted <> n.money OR b.held <> n.promised);
 
   IF held_ord IS NOT NULL THEN
     INSERT INTO request (id, account_id, key_id, project_id, operation, model, state, status, expires_at, closed_at, held, settled,
         budgets, opened, idempotency_key, claim, fingerprint)
       SELECT o.request_id, o.account_id, o.key_id, o.project_id, o.operation, o.model,
         CASE WHEN o.charge THEN 'settled' ELSE 'open' END, CASE WHEN o.charge THEN 'succeeded' ELSE 'open' END,
-        clock_timestamp() + o.ttl_ms * interval '1 millisecond', CASE WHEN o.charge THEN clock_timestamp() END,
+        moment + o.ttl_ms * interval '1 millisecond', CASE WHEN o.charge THEN moment END,
         n.amount, CASE WHEN o.charge THEN n.amount ELSE 0 END,
         COALESCE(o.budgets, '{}'), o.opened, o.idempotency_key, o.claim, o.fingerprint
       FROM unnest(held_ord, held_amount) AS n(ord, amount)
@@ -240,21 +254,26 @@ BEGIN
         idempotency_key text, claim text, fingerprint text);
   END IF;
   IF closed_ord IS NOT NULL THEN
-    UPDATE request r SET state = CASE WHEN o.settle THEN 'settled' ELSE 'released' END, status = o.status,
-        closed_at = clock_timestamp(), settled = n.settled, absorbed = n.absorbed, expired = o.only_if_expired,
-        resolved_model = o.resolved_model, provider = o.provider, closed = o.closed,
-        answer = jsonb_set(o.answer, '{posted}', to_jsonb(n.money::text)), claim = CASE WHEN o.keep_claim THEN r.claim END
-      FROM unnest(closed_ord, closed_settled, closed_absorbed, closed_money) AS n(ord, settled, absorbed, money)
-      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, settle boolean, status text,
-        only_if_expired boolean, resolved_model text, provider text, closed jsonb, answer jsonb, keep_claim boolean)
-      WHERE r.id = o.request_id;
+    WITH n AS MATERIALIZED (
+      SELECT u.*, o.* FROM unnest(closed_ord, closed_id, closed_settled, closed_absorbed, closed_money)
+        AS u(ord, id, settled, absorbed, money)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (u.ord - 1)) AS o(settle boolean, status text, only_if_expired boolean,
+        resolved_model text, provider text, closed jsonb, answer jsonb, keep_claim boolean)
+    )
+    UPDATE request r SET state = CASE WHEN n.settle THEN 'settled' ELSE 'released' END, status = n.status, closed_at = moment,
+        settled = n.settled, absorbed = n.absorbed, expired = n.only_if_expired, resolved_model = n.resolved_model,
+        provider = n.provider, closed = n.closed, answer = jsonb_set(n.answer, '{posted}', to_jsonb(n.money::text)),
+        claim = CASE WHEN n.keep_claim THEN r.claim END
+      FROM n WHERE r.id = n.id AND r.id = ANY (closed_id);
   END IF;
   IF extended_ord IS NOT NULL THEN
-    UPDATE request r SET held = r.held + n.more, progress = LEAST(GREATEST(r.progress, o.progress), r.held + n.more),
-        expires_at = clock_timestamp() + o.ttl_ms * interval '1 millisecond'
-      FROM unnest(extended_ord, extended_by) AS n(ord, more)
-      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, progress bigint, ttl_ms bigint)
-      WHERE r.id = o.request_id;
+    WITH n AS MATERIALIZED (
+      SELECT u.*, o.* FROM unnest(extended_ord, extended_id, extended_by) AS u(ord, id, more)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (u.ord - 1)) AS o(progress bigint, ttl_ms bigint)
+    )
+    UPDATE request r SET held = r.held + n.more, progress = LEAST(GREATEST(r.progress, n.progress), r.held + n.more),
+        expires_at = moment + n.ttl_ms * interval '1 millisecond'
+      FROM n WHERE r.id = n.id AND r.id = ANY (extended_id);
   END IF;
   IF moved_ord IS NOT NULL THEN
     INSERT INTO transfer (debit, credit, amount, kind, request_id, reference)

@@ -37,7 +37,7 @@ export const describeSchema = Effect.gen(function* () {
   )
   const functions = yield* sql<{ text: string }>`
     SELECT format('%s(%s) RETURNS %s LANGUAGE %s %s', p.proname, pg_get_function_arguments(p.oid),
-      pg_get_function_result(p.oid), l.lanname, btrim(regexp_replace(p.prosrc, '\s+', ' ', 'g'))) AS text
+      pg_get_function_result(p.oid), l.lanname, btrim(p.prosrc, E' \\n')) AS text
     FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
     WHERE p.pronamespace = 'public'::regnamespace ORDER BY p.proname`
   const types = yield* sql<{ text: string }>`
