@@ -58,7 +58,7 @@ export class OutputFold {
   #logprobs: Array<unknown> | undefined
   #finish: FinishReason | undefined
   #usage: TokenUsage | undefined
-  /** UTF-16 units of visible text so far, a cheap measure of progress. */
+  /** UTF-16 units of all that has been collected, a cheap measure of its size. */
   length = 0
 
   push(event: OutputEvent): void {
@@ -84,7 +84,9 @@ export class OutputFold {
         this.#tools.get(event.index)?.text.push(event.text)
         return
       case "Logprobs":
-        this.#logprobs = (this.#logprobs ?? []).concat(event.content)
+        this.length += JSON.stringify(event.content).length
+        this.#logprobs ??= []
+        for (const entry of event.content) this.#logprobs.push(entry)
         return
       case "Finish":
         this.#finish = event.reason

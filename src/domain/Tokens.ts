@@ -14,8 +14,14 @@ const TOKENS_FOR_TOOLS = 1_024
 /** No vendor of the catalogue bills one image at more: the largest documented is a tiled image at high detail. */
 const TOKENS_PER_IMAGE = 6_144
 
-/** The tokenizer's time grows with the square of an unbroken run, so long texts are counted in pieces of this length. */
-const PIECE_LENGTH = 512
+/** The tokenizer's time grows with the square of an unbroken run, so no run longer than this is given to it. */
+const PIECE_LENGTH = 128
+
+/** A text up to this length is counted whole; it takes some 20 ms at the very worst, and nothing else runs meanwhile. */
+const WHOLE_LENGTH = 32_768
+
+/** Of a longer text so many pieces, spread evenly, are counted and stand for the rest. */
+const SAMPLES = 128
 
 const plainText = { disallowedSpecial: new Set<string>() }
 
@@ -56,36 +62,69 @@ export const textBound = (text: string): number => TOKENS_PER_PROMPT + TOKENS_PE
 /** A likely number of tokens for so many bytes of ordinary text: four bytes each. For estimates shown, never for money. */
 export const likelyTokens = (bytes: number): number => Math.ceil(bytes / 4)
 
-/**
- * Tokens of a text by the o200k vocabulary, the count used where a provider reports none. Exact to about a percent on long
- * texts, which are counted in pieces.
- */
-export const countTokens = (text: string): number => {
+/** Where to cut: before the last blank, which changes no count, or after so many characters of an unbroken run. */
+const cut = (text: string, start: number): number => {
+  const end = start + PIECE_LENGTH
+  if (end >= text.length) return text.length
+  const blank = text.slice(start, end + 1).lastIndexOf(" ")
+  return blank > 0 ? start + blank : end
+}
+
+const countWhole = (text: string): number => {
   let tokens = 0
-  for (let start = 0; start < text.length; start += PIECE_LENGTH) {
-    tokens += countPiece(text.slice(start, start + PIECE_LENGTH), plainText)
+  for (let start = 0; start < text.length;) {
+    const end = cut(text, start)
+    tokens += countPiece(text.slice(start, end), plainText)
+    start = end
   }
   return tokens
 }
 
-/** Prompt tokens of a conversation, counted. */
+const countSampled = (text: string): number => {
+  let tokens = 0
+  let counted = 0
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    const about = Math.floor(((text.length - 2 * PIECE_LENGTH) * sample) / (SAMPLES - 1))
+    const start = about + Math.max(0, text.slice(about, about + PIECE_LENGTH).indexOf(" "))
+    const piece = text.slice(start, cut(text, start))
+    tokens += countPiece(piece, plainText)
+    counted += piece.length
+  }
+  return Math.ceil((tokens * text.length) / counted)
+}
+
+/**
+ * Tokens of a text by the o200k vocabulary, the count used where a provider reports none. Within about a percent up to 32,768
+ * characters; a longer text is judged by 128 samples of it, to within a few percent for ordinary text, in the same short time.
+ */
+export const countTokens = (text: string): number =>
+  text.length <= WHOLE_LENGTH ? countWhole(text) : countSampled(text)
+
+/** What an image is taken for where its provider does not say. */
+const COUNTED_PER_IMAGE = 765
+
+/** Prompt tokens of a conversation, counted: all its text together, so that many small parts cost no more time than one. */
 export const countPrompt = (conversation: Conversation): number => {
   let tokens = 3
+  const texts: Array<string> = []
   for (const message of conversation.messages) {
     tokens += 4
-    for (const part of message.content) tokens += part.type === "text" ? countTokens(part.text) : 765
+    for (const part of message.content) {
+      if (part.type === "text") texts.push(part.text)
+      else tokens += COUNTED_PER_IMAGE
+    }
     if (message.role !== "assistant") continue
-    for (const call of message.toolCalls) tokens += 3 + countTokens(call.name) + countTokens(call.arguments)
+    for (const call of message.toolCalls) texts.push(call.name, call.arguments)
   }
   for (const tool of conversation.tools) {
-    tokens += 8 + countTokens(`${tool.name} ${tool.description ?? ""} ${JSON.stringify(tool.parameters ?? {})}`)
+    tokens += 8
+    texts.push(tool.name, tool.description ?? "", JSON.stringify(tool.parameters ?? {}))
   }
-  return tokens
+  return tokens + countTokens(texts.join("\n"))
 }
 
 /** Output tokens of what was delivered, counted. */
 export const countOutput = (output: Output): number => {
-  let tokens = countTokens(output.text) + countTokens(output.reasoning) + countTokens(output.refusal)
-  for (const call of output.toolCalls) tokens += 3 + countTokens(call.name) + countTokens(call.arguments)
-  return tokens
+  const calls = output.toolCalls.flatMap((call) => [call.name, call.arguments])
+  return countTokens([output.text, output.reasoning, output.refusal, ...calls].filter((text) => text !== "").join("\n"))
 }

@@ -1,5 +1,5 @@
 import { Cause, Effect, Exit } from "effect"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
 import { summaryOf } from "../domain/Plan.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
@@ -32,10 +32,16 @@ export const poolCall = (admitted: Admitted, running: Running): PoolCall => {
   }
 }
 
-/** The usage of a delivered answer by our own count: never more prompt than the bound that was held for. */
+/** The prompt's tokens by our own count, taken when first asked for: never more than the bound that was held for. */
+export const promptOnce = (admitted: Admitted): (() => number) => {
+  let counted: number | undefined
+  return () => (counted ??= Math.min(countPrompt(admitted.request.conversation), admitted.estimate.promptBound))
+}
+
+/** The usage of a delivered answer by our own count. */
 export const countedUsage = (admitted: Admitted, outputTokens: number): TokenUsage => ({
   ...noTokens,
-  input: Math.min(countPrompt(admitted.request.conversation), admitted.estimate.promptBound),
+  input: promptOnce(admitted)(),
   output: outputTokens
 })
 
@@ -54,14 +60,23 @@ export const answerOf = (admitted: Admitted, carried: Carried, output: Output, u
   }
 }
 
-/** Content is kept for a repeat only where the caller's data policy lets it be kept, and within a bound. */
-export const mayKeep = (admitted: Admitted, output: Output): boolean =>
-  admitted.plan.policy.dataPolicy !== "zero_retention" &&
-  output.text.length + output.reasoning.length + JSON.stringify(output.toolCalls).length <= MAX_KEPT_BYTES
+/** Content is kept only where the caller's data policy lets it be. */
+export const keepsNothing = (admitted: Admitted): boolean => admitted.plan.policy.dataPolicy === "zero_retention"
+
+/** What a repeat is answered with: the answer, within a bound of its size, where it may be kept. */
+export const keptAnswer = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage): object | null => {
+  if (keepsNothing(admitted)) return null
+  const answer = answerOf(admitted, carried, output, usage)
+  return Buffer.byteLength(JSON.stringify(answer), "utf8") <= MAX_KEPT_BYTES ? keepAnswer(answer) : null
+}
+
+/** The same for a final refusal, which may quote what it refuses. */
+export const keptRefusal = (admitted: Admitted, error: Reason | undefined): object | null =>
+  error === undefined || keepsNothing(admitted) ? null : keepRefusal(error)
 
 /** The failure of a request nobody served. What providers said goes to the log alone, and nowhere where nothing may be kept. */
 export const failureOfPool = (admitted: Admitted, error: PoolError): Failure =>
-  admitted.plan.policy.dataPolicy === "zero_retention" ? failure(error.reason) : failure(error.reason, error.failures)
+  keepsNothing(admitted) ? failure(error.reason) : failure(error.reason, error.failures)
 
 const finishOf = (output: Output) => output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop")
 
@@ -88,8 +103,7 @@ const finishServed = (options: MeteredOptions, admitted: Admitted, served: Serve
     firstTokenMs: null,
     endedAt: performance.now()
   }
-  const kept = (settlement: Settlement) =>
-    mayKeep(admitted, output) ? keepAnswer(answerOf(admitted, carried, output, settlement.usage)) : null
+  const kept = ({ usage }: Settlement) => keptAnswer(admitted, carried, output, usage)
   return Effect.map(close(options, admitted, carried, kept), ({ cost, posted, settlement }: Closed): Answer => ({
     ...answerOf(admitted, carried, output, settlement.usage),
     cost,
@@ -113,6 +127,6 @@ export const carryOutChat = (
     const endedAt = performance.now()
     const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
     const error = outcome._tag === "Nothing" ? outcome.error : undefined
-    yield* close(options, admitted, carried, () => (error === undefined ? null : keepRefusal(error)))
+    yield* close(options, admitted, carried, () => keptRefusal(admitted, error))
     return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
   }).pipe(Effect.uninterruptible)

@@ -12,7 +12,7 @@ import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
 import { carryOutChat, type Running } from "./ChatFlow.ts"
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
-import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
+import { abandon, admit, type Admitted, type MeteredOptions, renewing } from "./Metered.ts"
 import { replay } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
@@ -94,8 +94,10 @@ export class Inference extends Context.Service<
             while (true) {
               const admitted = yield* admit(metered, request, plan, estimate)
               if (!("claimedBy" in admitted)) {
+                const renewal = yield* Effect.forkChild(Effect.interruptible(renewing(metered, admitted)))
                 return yield* carry(admitted).pipe(
-                  Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void))
+                  Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void)),
+                  Effect.ensuring(Fiber.interrupt(renewal))
                 )
               }
               const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))

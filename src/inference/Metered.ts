@@ -3,7 +3,7 @@ import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
-import type { Nano } from "../domain/Money.ts"
+import { minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { BudgetPeriod } from "../ledger/Operation.ts"
@@ -20,6 +20,8 @@ export interface Admitted {
   readonly estimate: Estimate
   /** What is held; grows with extensions. */
   held: Nano
+  /** What has been used so far, at the least: the charge if this process ends here. */
+  progress: () => Nano
   readonly budgets: ReadonlyArray<BudgetPeriod>
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
@@ -99,6 +101,7 @@ export const admit = (
             plan,
             estimate,
             held: result.granted,
+            progress: () => 0n,
             budgets,
             holdMs: heldAt - startedAt,
             heldAt
@@ -119,6 +122,30 @@ export const admit = (
     }
   )
 }
+
+/** Adds to a hold, records its progress and puts its expiry off. False where that was refused or could not be done. */
+export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Nano): Effect.Effect<boolean> =>
+  Effect.suspend(() =>
+    options.ledger.commit({
+      _tag: "Extend",
+      requestId: admitted.request.requestId,
+      accountId: admitted.request.principal.accountId,
+      held: admitted.held,
+      more,
+      progress: minNano(admitted.progress(), admitted.held),
+      ttlMs: options.holdTtlMs
+    })
+  ).pipe(
+    Effect.map((result) => {
+      if (result._tag === "Extended") admitted.held += more
+      return result._tag === "Extended"
+    }),
+    Effect.catch(() => Effect.succeed(false))
+  )
+
+/** Puts a hold's expiry off again and again, for as long as its request is carried out. */
+export const renewing = (options: MeteredOptions, admitted: Admitted): Effect.Effect<never> =>
+  Effect.forever(Effect.andThen(Effect.sleep(options.holdTtlMs / 3), extendHold(options, admitted, 0n)))
 
 /** The routing of a request as its answer and its receipt show it. */
 export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | "attempts">): RoutingOutcome => ({

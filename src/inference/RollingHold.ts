@@ -1,11 +1,8 @@
 import { Effect, Fiber } from "effect"
-import { minNano } from "../domain/Money.ts"
 import { type Candidate } from "../domain/Plan.ts"
-import { maximumCost, outputWithin, tokenCost } from "../domain/Pricing.ts"
-import { likelyTokens } from "../domain/Tokens.ts"
-import { noTokens } from "../domain/Usage.ts"
+import { maximumCost, outputWithin } from "../domain/Pricing.ts"
 import { outputCap, ROLLING_STEP } from "./Estimate.ts"
-import type { Admitted, MeteredOptions } from "./Metered.ts"
+import { type Admitted, extendHold, type MeteredOptions } from "./Metered.ts"
 import type { Progress } from "./Progress.ts"
 
 /** A rolling hold is extended when fewer output tokens than this are left in it. */
@@ -18,9 +15,9 @@ const RETRY_AFTER_TOKENS = 64
 const TOKENIZER_SPREAD = 120
 
 /**
- * Keeps a stream's hold ahead of its output. `advance` is called as output arrives; it renews the hold in time and extends a
- * rolling one before it is used up, both while the stream goes on. It answers false when the output has reached the end of what
- * is held and no more is to be had.
+ * Keeps a rolling hold ahead of its stream's output. `advance` is called when output has arrived, before it is given out; it
+ * extends the hold before it is used up, while the stream goes on. It answers false when the output has gone beyond what is held
+ * and no more is to be had.
  */
 export class RollingHold {
   readonly #options: MeteredOptions
@@ -29,7 +26,6 @@ export class RollingHold {
   readonly #progress: Progress
   readonly #cap: number
   #covered: number
-  #renewedAt = performance.now()
   #refusedAt = Number.NEGATIVE_INFINITY
   #underWay: Fiber.Fiber<void> | undefined
 
@@ -44,26 +40,29 @@ export class RollingHold {
 
   get advance(): Effect.Effect<boolean> {
     return Effect.suspend(() => {
-      const renew = performance.now() - this.#renewedAt > this.#options.holdTtlMs / 3
-      if (!this.#admitted.estimate.rolling) return renew ? this.#begin(0, 0) : goOn
-      if (this.#progress.atMost + EXTEND_BELOW < this.#covered) return renew ? this.#begin(0, 0) : goOn
-      const used = Math.ceil((this.#progress.count() * TOKENIZER_SPREAD) / 100)
-      const wants = used + EXTEND_BELOW >= this.#covered && used - this.#refusedAt >= RETRY_AFTER_TOKENS
-      const step = wants ? Math.min(ROLLING_STEP, this.#cap - this.#covered) : 0
-      const begun = step > 0 || renew ? this.#begin(step, used) : goOn
-      return Effect.flatMap(begun, () => this.#within(used))
+      if (!this.#admitted.estimate.rolling || this.#covered >= this.#cap) return goOn
+      if (this.#progress.atMost + EXTEND_BELOW < this.#covered) return goOn
+      const used = this.#progress.count()
+      const likely = Math.ceil((used * TOKENIZER_SPREAD) / 100)
+      if (likely + EXTEND_BELOW < this.#covered) return goOn
+      const wants = this.#underWay === undefined && used - this.#refusedAt >= RETRY_AFTER_TOKENS
+      return wants ? Effect.andThen(this.#begin(likely, used), this.#within(used)) : this.#within(used)
     })
   }
 
-  /** Whether there is room for more; at the end of what is held, the answer to what is under way is waited for. */
+  /** At the end of what is held, the answer to what is under way is waited for. */
   #within(used: number): Effect.Effect<boolean> {
-    if (used < this.#covered || this.#covered >= this.#cap) return goOn
-    if (this.#underWay === undefined) return Effect.succeed(false)
-    return Effect.map(Fiber.await(this.#underWay), () => used < this.#covered)
+    return Effect.suspend(() => {
+      if (used <= this.#covered) return goOn
+      return this.#underWay === undefined
+        ? Effect.succeed(false)
+        : Effect.flatMap(Fiber.await(this.#underWay), () => this.advance)
+    })
   }
 
-  #begin(step: number, used: number): Effect.Effect<boolean> {
-    if (this.#underWay !== undefined) return goOn
+  /** Begins an extension that covers what has come and what may come next. */
+  #begin(likely: number, used: number): Effect.Effect<void> {
+    const step = Math.min(Math.max(ROLLING_STEP, likely + EXTEND_BELOW - this.#covered), this.#cap - this.#covered)
     const work = this.#extend(step).pipe(
       Effect.map((extended) => {
         if (!extended) this.#refusedAt = used
@@ -72,41 +71,18 @@ export class RollingHold {
     )
     return Effect.map(Effect.forkChild(work), (fiber) => {
       this.#underWay = fiber
-      return true
     })
-  }
-
-  /** What the request has cost so far, at the least: what an expiry of its hold would charge. */
-  get #progressCost(): bigint {
-    const { estimate, held } = this.#admitted
-    const usage = { ...noTokens, input: likelyTokens(estimate.promptBound), output: this.#progress.count() }
-    return minNano(tokenCost(this.#served.price, usage), held)
   }
 
   /** A database that does not answer is no reason to cut a stream short: it goes on within what is held. */
   #extend(step: number): Effect.Effect<boolean> {
-    const { estimate, held, request } = this.#admitted
+    const { estimate } = this.#admitted
     const costOf = (output: number) => maximumCost(this.#served.price, estimate.promptBound, output)
-    const more = step === 0 ? 0n : costOf(this.#covered + step) - costOf(this.#covered)
-    const extend = this.#options.ledger.commit({
-      _tag: "Extend",
-      requestId: request.requestId,
-      accountId: request.principal.accountId,
-      held,
-      more,
-      progress: this.#progressCost,
-      ttlMs: this.#options.holdTtlMs
+    const more = costOf(this.#covered + step) - costOf(this.#covered)
+    return Effect.map(extendHold(this.#options, this.#admitted, more), (extended) => {
+      if (extended) this.#covered += step
+      return extended
     })
-    return extend.pipe(
-      Effect.map((result) => {
-        if (result._tag !== "Extended") return false
-        this.#renewedAt = performance.now()
-        this.#admitted.held += more
-        this.#covered += step
-        return true
-      }),
-      Effect.catch(() => Effect.succeed(false))
-    )
   }
 }
 

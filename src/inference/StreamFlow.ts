@@ -8,12 +8,24 @@ import {
   OutputFold,
   type OutputEvent
 } from "../domain/Output.ts"
-import type { TokenUsage } from "../domain/Usage.ts"
+import { tokenCost } from "../domain/Pricing.ts"
+import { noTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { PoolError, ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import type { ProviderError } from "../providers/Provider.ts"
-import { type Answer, balanceWarning, keepAnswer, keepRefusal, MAX_KEPT_BYTES } from "./Answer.ts"
-import { answerOf, countedUsage, failureOfPool, mayKeep, poolCall, type Running, unserved } from "./ChatFlow.ts"
-import { type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
+import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
+import {
+  answerOf,
+  countedUsage,
+  failureOfPool,
+  keepsNothing,
+  keptAnswer,
+  keptRefusal,
+  poolCall,
+  promptOnce,
+  type Running,
+  unserved
+} from "./ChatFlow.ts"
+import { abandon, type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
 import { Progress } from "./Progress.ts"
 import { RollingHold } from "./RollingHold.ts"
 import type { Settlement } from "./Settlement.ts"
@@ -40,7 +52,9 @@ const QUEUE_PIECES = 256
 /** A reader who takes nothing for this long has gone. */
 const READER_PATIENCE = "1 minute"
 
-const KEEP_ALIVE_MS = 15_000
+/** Something is said within 15 seconds of silence, looked for every 5. */
+const KEEP_ALIVE_AFTER_MS = 10_000
+const KEEP_ALIVE_CHECK_MS = 5_000
 
 /** The near end of a stream: the flow writes, the caller reads, and either may leave first. */
 export class Pipe {
@@ -81,6 +95,14 @@ export class Pipe {
     )
   }
 
+  /** A reader that takes nothing has left; if it comes back it must not take what it finds for all there was. */
+  get #giveUp(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.#left = true
+      return Effect.asVoid(Queue.failCause(this.queue, Cause.die(new Error("the reader took nothing for too long"))))
+    })
+  }
+
   /** Waits for room; without any for a minute, the reader has left. */
   offer(item: StreamItem): Effect.Effect<void> {
     return Effect.suspend(() => {
@@ -88,9 +110,7 @@ export class Pipe {
       if (this.#left || Queue.offerUnsafe(this.queue, item)) return Effect.void
       return Effect.interruptible(Queue.offer(this.queue, item)).pipe(
         Effect.timeoutOption(READER_PATIENCE),
-        Effect.map((taken) => {
-          if (taken._tag === "None") this.#left = true
-        })
+        Effect.flatMap((taken) => (taken._tag === "None" ? this.#giveUp : Effect.void))
       )
     })
   }
@@ -98,14 +118,14 @@ export class Pipe {
   /** Says something while nothing comes, so that nobody between here and the reader gives the connection up. */
   get keepAlive(): Effect.Effect<void, never, Scope.Scope> {
     const beat = () => {
-      if (!this.#left && performance.now() - this.#wroteAt >= KEEP_ALIVE_MS) {
+      if (!this.#left && performance.now() - this.#wroteAt >= KEEP_ALIVE_AFTER_MS) {
         this.#wroteAt = performance.now()
         Queue.offerUnsafe(this.queue, { _tag: "KeepAlive" })
       }
     }
     return Effect.asVoid(
       Effect.acquireRelease(
-        Effect.sync(() => setInterval(beat, KEEP_ALIVE_MS)),
+        Effect.sync(() => setInterval(beat, KEEP_ALIVE_CHECK_MS)),
         (timer) => Effect.sync(() => clearInterval(timer))
       )
     )
@@ -183,6 +203,11 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     const served = yield* flow.pool.chatStream(poolCall(admitted, flow.running))
     delivery.served = served
     delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
+    // Hidden reasoning is known only from the usage at the end; hanging up before it would be a free ride.
+    if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
+    const prompt = promptOnce(admitted)
+    const used = () => ({ ...noTokens, input: prompt(), output: delivery.progress.count() })
+    admitted.progress = () => tokenCost(served.candidate.price, used())
     const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
     yield* pipe.keepAlive
     yield* Deferred.succeed(flow.opened, {
@@ -196,12 +221,12 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
       const events = yield* served.source.next
       if (events === undefined) return
       const visible = delivery.take(events)
-      if (visible.length > 0) yield* pipe.offer({ _tag: "Events", events: visible })
-      if (pipe.readerLeft && served.stopsBillingOnAbort) return yield* Effect.interrupt
       if (!(yield* hold.advance)) {
         delivery.finish = "length"
         return
       }
+      if (visible.length > 0) yield* pipe.offer({ _tag: "Events", events: visible })
+      if (pipe.readerLeft && flow.running.stopsBillingOnAbort) return yield* Effect.interrupt
     }
   })
 
@@ -235,20 +260,24 @@ const carriedOf = (flow: StreamFlow, delivery: Delivery, exit: Exit.Exit<void, P
   return { outcome: delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }, ...by }
 }
 
-const ending = (flow: StreamFlow, delivery: Delivery, carried: Carried): Effect.Effect<StreamItem, Failure> => {
+const ending = (
+  flow: StreamFlow,
+  delivery: Delivery,
+  carried: Carried,
+  cause: Cause.Cause<unknown> | undefined
+): Effect.Effect<StreamItem, Failure> => {
   const { admitted, options } = flow
   const finish = carried.outcome._tag === "Whole" ? carried.outcome.finish : "stop"
   const output = delivery.output(finish)
   const keep = (settlement: Settlement) => {
-    const error = carried.outcome._tag === "Whole" ? undefined : carried.outcome.error
-    if (carried.outcome._tag === "Nothing") return error === undefined ? null : keepRefusal(error)
-    return carried.outcome._tag === "Whole" && delivery.kept && mayKeep(admitted, output)
-      ? keepAnswer(answerOf(admitted, carried, output, settlement.usage))
+    if (carried.outcome._tag === "Nothing") return keptRefusal(admitted, carried.outcome.error)
+    return carried.outcome._tag === "Whole" && delivery.kept
+      ? keptAnswer(admitted, carried, output, settlement.usage)
       : null
   }
   return Effect.map(close(options, admitted, carried, keep), ({ cost, posted, settlement }): StreamItem => {
     if (carried.outcome._tag !== "Whole") {
-      return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }) }
+      return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }, cause) }
     }
     const warning = posted === undefined ? undefined : balanceWarning(posted)
     return {
@@ -268,7 +297,9 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
     const delivery = new Delivery(admitted.request.claim !== undefined)
     const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
     const carried = carriedOf(flow, delivery, exit)
-    const last = yield* Effect.exit(ending(flow, delivery, carried))
+    const cause = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
+    const last = yield* Effect.exit(ending(flow, delivery, carried, cause))
+    if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(flow.options, admitted)
     if (delivery.served === undefined) {
       const cause = Exit.isFailure(last)
         ? last.cause

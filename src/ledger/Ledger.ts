@@ -31,8 +31,8 @@ export class Ledger extends Context.Service<
     ) => Effect.Effect<{ readonly posted: Nano; readonly held: Nano } | undefined, Unavailable>
     /** Ends what is overdue: settles its recorded progress, releases the rest. Answers how many it ended. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>
-    /** Frees idempotency keys that ended longer ago than this and forgets their stored answers. */
-    readonly dropClaims: (olderThanMs: number) => Effect.Effect<void, Unavailable>
+    /** Frees some idempotency keys that ended longer ago than this and forgets their stored answers; answers how many. */
+    readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
 >()("tollgate/ledger/Ledger") {
   /** With another patience towards a database that cannot be used. */
@@ -49,7 +49,7 @@ export class Ledger extends Context.Service<
             Effect.map(commitGroup(transaction, [operation]), ([result]) => result as OperationResult<Op>),
           balance: (accountId) => storeErrors(balanceOf(sql, accountId)),
           expireOverdue: storeErrors(expireOverdue(sql, SWEEP_BATCH)),
-          dropClaims: (olderThanMs) => storeErrors(Effect.asVoid(dropOldClaims(sql, olderThanMs, SWEEP_BATCH)))
+          dropClaims: (olderThanMs) => storeErrors(dropOldClaims(sql, olderThanMs, SWEEP_BATCH))
         })
       })
     )

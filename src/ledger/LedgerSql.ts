@@ -154,11 +154,14 @@ export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
     (rows) => Number(rows[0]?.ended ?? 0n)
   )
 
-/** Frees idempotency keys and forgets stored answers of requests that ended longer ago than the retention. */
+/** Frees idempotency keys and forgets stored answers of requests that ended longer ago than the retention; answers how many. */
 export const dropOldClaims = (sql: SqlClient.SqlClient, retentionMs: number, limit: number) =>
-  sql`UPDATE request SET claim = NULL, answer = NULL WHERE id IN (
+  Effect.map(
+    sql`UPDATE request SET claim = NULL, answer = NULL WHERE id IN (
     SELECT id FROM request WHERE claim IS NOT NULL AND closed_at < now() - ${BigInt(retentionMs)} * interval '1 millisecond'
-    ORDER BY closed_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`
+    ORDER BY closed_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) RETURNING id`,
+    (rows) => rows.length
+  )
 
 /** What an account has and what of it is held; undefined when there is no such account. */
 export const balanceOf = (sql: SqlClient.SqlClient, accountId: string) =>

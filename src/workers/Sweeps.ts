@@ -4,6 +4,10 @@ import { Ledger } from "../ledger/Ledger.ts"
 /** How long an idempotency key stands after its request ended; published in the documentation. */
 export const CLAIM_RETENTION_MS = 24 * 3_600_000
 
+/** Repeats a step that answers how many it did, until there are none left; answers how many there were. */
+const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> =>
+  Effect.flatMap(step, (done) => (done === 0 ? Effect.succeed(0) : Effect.map(untilNone(step), (more) => done + more)))
+
 /**
  * Ends overdue holds and frees old idempotency keys, again and again. Any number of nodes may sweep at once: every ending
  * happens behind the ledger's locks, once.
@@ -13,9 +17,9 @@ export const layer = (interval: Duration.Duration) =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
       const sweep = Effect.gen(function* () {
-        const ended = yield* ledger.expireOverdue
+        const ended = yield* untilNone(ledger.expireOverdue)
         if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
-        yield* ledger.dropClaims(CLAIM_RETENTION_MS)
+        yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
       })
       yield* sweep.pipe(
         // Inside the repeat: one bad sweep must not be the last.

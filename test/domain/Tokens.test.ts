@@ -35,9 +35,19 @@ describe("Tokens", () => {
     const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true } as const
     assert.isAbove(promptBound(conversation("hi", { format })), bare)
   })
-  it("counts in pieces to about a percent, and takes special tokens for text", () => {
+  it("counts in pieces to within a percent, and takes special tokens for text", () => {
     const text = "Pack my box with five dozen liquor jugs. Zwölf Boxkämpfer jagen Viktor. ".repeat(300)
     assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.01)
     assert.isAbove(countTokens("<|endoftext|>"), 1)
+  })
+  it("judges a very long text by samples, to within a few percent", () => {
+    const text = Array.from({ length: 40_000 }, (_, n) => `Line ${n}: the total is ${n * n} pieces.`).join("\n")
+    assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.08)
+  })
+  it("gives the tokenizer a bounded amount of work, whatever the text and its parts", () => {
+    const run = "x7Qz".repeat(2_000_000)
+    const parts = Array.from({ length: 5_000 }, () => ({ type: "text", text: "k3Vb".repeat(400) }) as const)
+    assert.isAbove(countTokens(run), 1_000_000)
+    assert.isAbove(countPrompt(conversation("", { messages: [{ role: "user", content: parts }] })), 1_000_000)
   })
 })
