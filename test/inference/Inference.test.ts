@@ -13,7 +13,7 @@ import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
-import type { ChatSource, Provider } from "../../src/providers/Provider.ts"
+import { type ChatSource, type Provider, ProviderError } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
@@ -206,6 +206,46 @@ describe("Inference", () => {
       yield* Deferred.succeed(wrong.answer, { ...output, usage: { ...usage, output: 1.5 } })
       assert.isTrue(Exit.isFailure(yield* Effect.exit(second.inference.chat(second.request))))
       assert.deepStrictEqual(yield* second.balance, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("covers a piece of any size before it is given out, and takes the provider's own finish", () =>
+    Effect.gen(function* () {
+      const { events, provider } = yield* makeProvider(true)
+      const { ended, inference, request } = yield* scene(provider)
+      const conversation = { ...request.conversation, maxOutputTokens: undefined }
+      const stream = yield* inference.chatStream({ ...request, conversation, stream: true })
+      const reading = yield* Effect.forkChild(Stream.runCollect(stream.items))
+      const text = "one more word ".repeat(4_000)
+      yield* Deferred.succeed(events, [
+        { _tag: "Text", text },
+        { _tag: "Finish", reason: "stop" },
+        { _tag: "Usage", usage: { ...usage, output: 12_003 } }
+      ])
+      const items = yield* Fiber.join(reading)
+      const last = items.at(-1)
+      assert.strictEqual(last?._tag === "End" ? last.answer.output.finish : undefined, "stop")
+      const { absorbed, settled } = yield* ended
+      assert.strictEqual(absorbed, 0n)
+      assert.isTrue(settled > 7_000_000n)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps no provider's words under zero retention, not even for a repeat", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* makeProvider(true)
+      const fault = { _tag: "Refused", status: 400, detail: "cannot take SECRET-PROMPT" } as const
+      const refused = Effect.fail(new ProviderError({ provider: "openai", fault }))
+      const refusing: Provider = { ...provider, id: "vertex", chat: () => refused, chatStream: () => refused }
+      const { ended, inference, request } = yield* scene(refusing)
+      const claim = { idempotencyKey: "k", claim: "POST /x k", fingerprint: "f" }
+      const policy = { ...defaultPolicy, only: ["vertex"], dataPolicy: "zero_retention" } as const
+      const silent = { ...request, model: "gemini-2.5-flash", chain: ["gemini-2.5-flash"], policy, claim }
+      const first = yield* Effect.flip(inference.chat(silent))
+      assert.strictEqual(first.reason._tag, "ProviderRefused")
+      assert.notInclude(JSON.stringify((yield* ended).closed), "SECRET")
+      const again = yield* Effect.flip(inference.chat({ ...silent, requestId: newRequestId() }))
+      assert.strictEqual(again.reason._tag, "IdempotencyResultUnavailable")
     }).pipe(Effect.scoped)
   )
 })

@@ -192,4 +192,40 @@ describe("streams", () => {
       assert.strictEqual(nano(hold_usd) - posted, nano(end.cost_usd))
     }).pipe(Effect.scoped)
   )
+
+  it.live("keeps a hold for as long as its request runs, streamed or not, before its first content and after", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ HOLD_TTL: "300 millis", SWEEP_INTERVAL: "20 millis" })
+      const { account, inferenceKey } = yield* service.account(10)
+      let charged = 0n
+      for (const stream of [true, false]) {
+        const response = yield* chat(service, inferenceKey, ask("Take your time", { stream }), {
+          "x-svc-sandbox": "latency_ms=700,chunk_ms=60"
+        })
+        yield* Effect.promise(() => response.text())
+        const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+        assert.deepStrictEqual([found.status, found.usage_basis], ["succeeded", "reported"])
+        charged += nano(found.cost_usd)
+      }
+      assert.isTrue(charged > 0n)
+      assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10) - charged, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges hidden reasoning to a caller who hangs up before its usage is told", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const { requestId } = yield* hangUpAfter(
+        `${service.api}/chat/completions`,
+        inferenceKey,
+        { ...ask(), model: "o3-mini" },
+        { "x-svc-sandbox": "reasoning_tokens=5000,chunk_ms=10" },
+        1
+      )
+      const found = yield* endedReceipt(service, inferenceKey, requestId)
+      assert.strictEqual(found.usage_basis, "reported")
+      assert.strictEqual(found.usage.reasoning_tokens, 5_000)
+    }).pipe(Effect.scoped)
+  )
 })
