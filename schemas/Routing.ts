@@ -6,8 +6,13 @@ export const Strategy = Schema.Literals(["balanced", "cost", "latency", "quality
 export const DataPolicy = Schema.Literals(["default", "no_training", "zero_retention"])
 
 const ProviderName = Schema.String.check(...sized(1, 128, "characters"))
-const ProviderNames = Schema.Array(ProviderName).check(Schema.isMaxLength(32, { message: "at most 32 items" }))
-const PriceLimit = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" }))
+
+/** Up to 32 providers. */
+export const ProviderNames = Schema.Array(ProviderName).check(Schema.isMaxLength(32, { message: "at most 32 items" }))
+
+/** An upper limit in USD. */
+export const PriceLimit = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" }))
+
 const Milliseconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3_600_000 }, { message: "1 to 3600000" }))
 
 /** How the caller wants a request routed. Nothing but these fields is allowed. */

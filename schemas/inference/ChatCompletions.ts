@@ -5,6 +5,7 @@ import { BalanceWarning, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
 const text = (minimum: number, maximum: number) => Schema.String.check(...sized(minimum, maximum, "characters"))
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 // --- request
@@ -17,12 +18,22 @@ export const ImagePart = Schema.Struct({
   image_url: Schema.Struct({
     /** An https URL or a data URL. */
     url: Schema.String.check(Schema.isMinLength(1, { message: "a URL" })),
-    detail: Schema.optionalKey(Schema.Literals(["auto", "low", "high"]))
+    detail: orNull(Schema.Literals(["auto", "low", "high"]))
   })
 }).annotate({ identifier: "ChatImagePart" })
 
-const TextContent = Schema.Union([Schema.String, Schema.NonEmptyArray(TextPart)])
-const RichContent = Schema.Union([Schema.String, Schema.NonEmptyArray(Schema.Union([TextPart, ImagePart]))])
+/** What the assistant said in place of an answer, as it is sent back in a conversation. */
+export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String }).annotate({
+  identifier: "ChatRefusalPart"
+})
+
+/** Content of a message: a text, or up to 512 parts. */
+const contentOf = <S extends Schema.Top>(part: S) =>
+  Schema.Union([Schema.String, Schema.NonEmptyArray(part).check(atMost(512))])
+
+const TextContent = contentOf(TextPart)
+const RichContent = contentOf(Schema.Union([TextPart, ImagePart]))
+const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
 
 export const ToolCall = Schema.Struct({
   id: Schema.String,
@@ -31,15 +42,15 @@ export const ToolCall = Schema.Struct({
 }).annotate({ identifier: "ChatToolCall" })
 
 export const ChatMessage = Schema.Union([
-  Schema.Struct({ role: Schema.Literal("system"), content: TextContent, name: Schema.optionalKey(Schema.String) }),
-  Schema.Struct({ role: Schema.Literal("developer"), content: TextContent, name: Schema.optionalKey(Schema.String) }),
-  Schema.Struct({ role: Schema.Literal("user"), content: RichContent, name: Schema.optionalKey(Schema.String) }),
+  Schema.Struct({ role: Schema.Literal("system"), content: TextContent, name: orNull(Schema.String) }),
+  Schema.Struct({ role: Schema.Literal("developer"), content: TextContent, name: orNull(Schema.String) }),
+  Schema.Struct({ role: Schema.Literal("user"), content: RichContent, name: orNull(Schema.String) }),
   Schema.Struct({
     role: Schema.Literal("assistant"),
-    content: orNull(TextContent),
-    name: Schema.optionalKey(Schema.String),
+    content: orNull(AssistantContent),
+    name: orNull(Schema.String),
     refusal: orNull(Schema.String),
-    tool_calls: orNull(Schema.Array(ToolCall))
+    tool_calls: orNull(Schema.Array(ToolCall).check(atMost(128)))
   }),
   Schema.Struct({ role: Schema.Literal("tool"), content: RichContent, tool_call_id: Schema.String })
 ]).annotate({ identifier: "ChatMessage" })
@@ -107,13 +118,8 @@ export const ChatCompletionRequest = Schema.Struct({
   frequency_penalty: orNull(between(-2, 2)),
   presence_penalty: orNull(between(-2, 2)),
   seed: orNull(Schema.Int),
-  stop: orNull(
-    Schema.Union([
-      Schema.String,
-      Schema.Array(Schema.String).check(Schema.isMaxLength(4, { message: "at most 4 items" }))
-    ])
-  ),
-  tools: orNull(Schema.Array(ChatTool)),
+  stop: orNull(Schema.Union([Schema.String, Schema.Array(Schema.String).check(atMost(4))])),
+  tools: orNull(Schema.Array(ChatTool).check(atMost(128))),
   tool_choice: orNull(ToolChoice),
   parallel_tool_calls: orNull(Schema.Boolean),
   response_format: orNull(ResponseFormat),

@@ -1,21 +1,20 @@
 import { Schema } from "effect"
-import { integer, sized, Count, Usd } from "../Bounds.ts"
+import { Count, Usd } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
-import { RoutingPolicy } from "../Routing.ts"
-import { ChatMessage, ChatTool } from "./ChatCompletions.ts"
+import { ChatCompletionRequest } from "./ChatCompletions.ts"
 
-/** What a call would cost. Of the prompt give either the messages, or a text, or a number of tokens. */
+const { messages, ...members } = ChatCompletionRequest.fields
+
+/**
+ * What a call would cost: a chat request as it would be sent, of which a text or a number of tokens may stand in place of the
+ * messages. Unlike a chat request it may hold nothing that is not known.
+ */
 export const EstimateRequest = Schema.Struct({
-  model: Schema.optionalKey(ModelString),
-  models: Schema.optionalKey(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
-  routing: Schema.optionalKey(RoutingPolicy),
-  messages: Schema.optionalKey(Schema.Array(ChatMessage).check(...sized(1, 100, "items"))),
-  tools: Schema.optionalKey(Schema.Array(ChatTool)),
+  ...members,
+  messages: Schema.optionalKey(messages),
   input: Schema.optionalKey(Schema.String),
   prompt: Schema.optionalKey(Schema.String),
-  input_tokens: Schema.optionalKey(Count),
-  max_tokens: Schema.optionalKey(integer(1, Number.MAX_SAFE_INTEGER)),
-  stream: Schema.optionalKey(Schema.Boolean)
+  input_tokens: Schema.optionalKey(Count)
 }).annotate({ identifier: "EstimateRequest" })
 export type EstimateRequest = typeof EstimateRequest.Type
 

@@ -1,11 +1,10 @@
 import { Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import { type Failure, failure, type FieldProblem, invalid } from "../domain/Failure.ts"
+import { listCheck, pathOf } from "./Lists.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 type Path = ReadonlyArray<PropertyKey>
-
-const pathOf = (path: Path): string => path.map(String).join(".")
 
 /** The member by which the objects of a union differ, and its values; undefined where there is none. */
 const tagOf = (ast: SchemaAST.AST): { readonly name: string; readonly values: ReadonlyArray<string> } | undefined => {
@@ -40,31 +39,65 @@ const problemsAt = (issue: SchemaIssue.Issue, path: Path, value: unknown): Reado
   }))
 }
 
-/** The wrong fields of a schema's issue, each with its path in dots; `whole` names a value that is wrong altogether, which is `value`. */
+/** So many wrong fields are named at most: an answer must not grow with the number of mistakes. */
+export const MAX_PROBLEMS = 32
+
+/**
+ * The wrong fields of a schema's issue, the first 32 at most, each with its path in dots; `whole` names a value that is wrong
+ * altogether, which is `value`.
+ */
 export const problemsOf = (
   issue: SchemaIssue.Issue,
   whole: string,
   value?: unknown
 ): readonly [FieldProblem, ...Array<FieldProblem>] => {
-  const problems = problemsAt(issue, [], value).map(({ field, message }) => ({ field: field || whole, message }))
-  const [first, ...others] = problems
+  const [first, ...others] = problemsAt(issue, [], value)
+    .slice(0, MAX_PROBLEMS)
+    .map(({ field, message }) => ({ field: field || whole, message }))
   return first === undefined ? [{ field: whole, message: "is not valid" }] : [first, ...others]
 }
 
-/** A decoder that answers every wrong field; `strict` makes unknown members wrong as well. */
+/** Values a request may be made of for all its mistakes to be looked for; an ordinary one has a few hundred. */
+const MAX_VALUES = 4_096
+
+/** An issue takes about a kilobyte, so that a large value with a mistake in every part would need more memory than there is. */
+const isLarge = (value: unknown): boolean => {
+  let seen = 0
+  let level: Array<unknown> = [value]
+  while (level.length > 0) {
+    const next: Array<unknown> = []
+    for (const one of level) {
+      if (typeof one !== "object" || one === null) continue
+      const members: ReadonlyArray<unknown> = Array.isArray(one) ? one : Object.values(one)
+      seen += members.length
+      if (seen > MAX_VALUES) return true
+      for (const member of members) next.push(member)
+    }
+    level = next
+  }
+  return false
+}
+
+/**
+ * A decoder that answers every wrong field, up to 32 and in a large value only the first; `strict` makes unknown members wrong
+ * as well. A list that is too long is refused before anything in it is looked at.
+ */
 export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   options: { readonly strict: boolean; readonly whole?: string }
 ): ((value: unknown) => Result.Result<S["Type"], Failure>) => {
-  const decode = Schema.decodeUnknownResult(schema, {
-    errors: "all",
-    onExcessProperty: options.strict ? "error" : "ignore"
-  })
+  const onExcessProperty = options.strict ? "error" : "ignore"
+  const decodeAll = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty })
+  const decodeFirst = Schema.decodeUnknownResult(schema, { errors: "first", onExcessProperty })
+  const tooLong = listCheck(schema.ast)
   const whole = options.whole ?? "body"
-  return (value) =>
-    Result.mapError(decode(value), (error) =>
+  return (value) => {
+    const long = tooLong?.(value, [])
+    if (long !== undefined) return Result.fail(invalid(long.field || whole, long.message))
+    return Result.mapError((isLarge(value) ? decodeFirst : decodeAll)(value), (error) =>
       failure({ _tag: "ValidationError", problems: problemsOf(error.issue, whole, value) })
     )
+  }
 }
 
 /** Puts a member's name before the fields of a failure found in it. */

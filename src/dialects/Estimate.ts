@@ -1,67 +1,57 @@
 import { Result } from "effect"
+import type { ChatCompletionRequest } from "../../schemas/inference/ChatCompletions.ts"
 import { type CostEstimate, EstimateRequest } from "../../schemas/inference/Estimate.ts"
-import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { maximumCost, tokenCost } from "../domain/Pricing.ts"
-import { likelyTokens, textBound } from "../domain/Tokens.ts"
+import { likelyTokens } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
 import type { Preparation, Prepared } from "../inference/Inference.ts"
 import { parseChain } from "../router/Chain.ts"
-import { messagesOf, toolsOf } from "./chat/ChatDecode.ts"
+import { wishOf } from "./chat/ChatDecode.ts"
+import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { decoder, objectOf } from "./Decode.ts"
-import { decodePolicy } from "./Routing.ts"
 
 const decodeWire = decoder(EstimateRequest, { strict: true })
 
-const conversationOf = (wire: EstimateRequest): Conversation => ({
-  messages:
-    wire.messages === undefined
-      ? [{ role: "user", content: [{ type: "text", text: wire.input ?? wire.prompt ?? "" }] }]
-      : messagesOf(wire.messages),
-  tools: toolsOf(wire.tools),
-  toolChoice: { type: "auto" },
-  parallelToolCalls: undefined,
-  format: { type: "text" },
-  sampling: {},
-  reasoning: undefined,
-  maxOutputTokens: wire.max_tokens,
-  user: undefined
-})
+type WireMessages = ChatCompletionRequest["messages"]
 
-const promptTokensOf = (wire: EstimateRequest): { readonly promptTokens?: number } => {
-  if (wire.messages !== undefined) return {}
-  if (wire.input_tokens !== undefined) return { promptTokens: wire.input_tokens }
-  return { promptTokens: textBound(wire.input ?? wire.prompt ?? "") }
-}
+/** The prompt, where it is not given as messages; a number of tokens alone has no text. */
+const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
+  { role: "user", content: input ?? prompt ?? "" }
+]
 
-/** Decodes the question: a chat request as far as it decides the price, or only sizes. */
+const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): boolean =>
+  messages !== undefined || input !== undefined || prompt !== undefined || input_tokens !== undefined
+
+/** Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. */
 export const decodeEstimate = (
   body: unknown
 ): Result.Result<{ readonly model: string; readonly preparation: Preparation }, Failure> =>
   Result.gen(function* () {
-    const wire = yield* decodeWire(body)
-    if (
-      wire.messages === undefined &&
-      wire.input === undefined &&
-      wire.prompt === undefined &&
-      wire.input_tokens === undefined
-    ) {
+    const object = objectOf(body)
+    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    const foreign = firstUnsupported(object)
+    if (foreign !== undefined) return yield* Result.fail(foreign)
+    const wire = yield* decodeWire(withoutForeign(object))
+    if (!hasPrompt(wire)) {
       return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
     }
-    const chain = yield* parseChain(wire.model, wire.models)
-    const policy = yield* decodePolicy(objectOf(body) ?? {})
+    const wish = yield* wishOf(object, wire, wire.messages ?? promptOf(wire))
+    const chain = yield* parseChain(wish.model, wish.models)
+    const { budgetCents, conversation, parameters, policy, stream } = wish
+    const sized = wire.messages === undefined && wire.input_tokens !== undefined
     return {
-      model: wire.model ?? chain.join(","),
+      model: wish.model ?? chain.join(","),
       preparation: {
         chain,
         policy,
-        conversation: conversationOf(wire),
-        parameters: [],
-        stream: wire.stream ?? false,
-        budgetCents: undefined,
-        ...promptTokensOf(wire)
+        conversation,
+        parameters,
+        stream,
+        budgetCents,
+        ...(sized ? { promptTokens: wire.input_tokens } : {})
       }
     }
   })

@@ -1,9 +1,9 @@
 /** The routing wishes of a request, in our own words or in OpenRouter's, as one policy. */
 import { Result, Schema } from "effect"
-import { RoutingPolicy as WirePolicy } from "../../schemas/Routing.ts"
+import { PriceLimit, ProviderNames, RoutingPolicy as WirePolicy } from "../../schemas/Routing.ts"
 import { type Failure } from "../domain/Failure.ts"
-import { defaultPolicy, type RoutingPolicy } from "../domain/Plan.ts"
-import { decoder, within } from "./Decode.ts"
+import { type DataPolicy, defaultPolicy, type RoutingPolicy } from "../domain/Plan.ts"
+import { decoder, objectOf, within } from "./Decode.ts"
 
 /** The members of a type that have a value, without those that are undefined. */
 type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> }
@@ -35,14 +35,16 @@ const ofRouting = (wire: WirePolicy): RoutingPolicy => ({
   source: "request"
 })
 
-const Names = Schema.Array(Schema.String)
-const PriceLimit = Schema.Union([Schema.Finite, Schema.FiniteFromString])
+const notNegative = Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" })
+
+/** OpenRouter takes prices as numbers and as texts of numbers. */
+const AliasPriceLimit = Schema.Union([PriceLimit, Schema.FiniteFromString.check(notNegative)])
 
 /** OpenRouter's `provider` object, as far as this service can follow it. */
 const ProviderAlias = Schema.Struct({
-  only: Schema.optionalKey(Schema.NullOr(Names)),
-  order: Schema.optionalKey(Schema.NullOr(Names)),
-  ignore: Schema.optionalKey(Schema.NullOr(Names)),
+  only: Schema.optionalKey(Schema.NullOr(ProviderNames)),
+  order: Schema.optionalKey(Schema.NullOr(ProviderNames)),
+  ignore: Schema.optionalKey(Schema.NullOr(ProviderNames)),
   allow_fallbacks: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   require_parameters: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   data_collection: Schema.optionalKey(Schema.NullOr(Schema.Literals(["allow", "deny"]))),
@@ -51,9 +53,9 @@ const ProviderAlias = Schema.Struct({
   max_price: Schema.optionalKey(
     Schema.NullOr(
       Schema.Struct({
-        prompt: Schema.optionalKey(PriceLimit),
-        completion: Schema.optionalKey(PriceLimit),
-        request: Schema.optionalKey(PriceLimit)
+        prompt: Schema.optionalKey(AliasPriceLimit),
+        completion: Schema.optionalKey(AliasPriceLimit),
+        request: Schema.optionalKey(AliasPriceLimit)
       })
     )
   )
@@ -76,9 +78,40 @@ const ofAlias = (wire: typeof ProviderAlias.Type): RoutingPolicy => ({
   source: "request"
 })
 
-/** The policy of a request; `routing` goes before the alias `provider`, and without either the default holds. */
-export const decodePolicy = (body: Readonly<Record<string, unknown>>): Result.Result<RoutingPolicy, Failure> => {
-  if (body["routing"] != null) return within("routing", Result.map(decodeStrict(body["routing"]), ofRouting))
-  if (body["provider"] != null) return within("provider", Result.map(decodeAlias(body["provider"]), ofAlias))
-  return Result.succeed(defaultPolicy)
+/** From the laxest to the strictest. */
+const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
+
+const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
+  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
+
+/**
+ * The policy of a request; `routing` goes before the alias `provider`, and without either the default holds. Where both are
+ * given the stricter of their data policies holds: what was asked of either must not get lost.
+ */
+export const decodePolicy = (body: Readonly<Record<string, unknown>>): Result.Result<RoutingPolicy, Failure> =>
+  Result.gen(function* () {
+    const { provider, routing } = body
+    const alias = provider == null ? undefined : yield* within("provider", Result.map(decodeAlias(provider), ofAlias))
+    const own = routing == null ? undefined : yield* within("routing", Result.map(decodeStrict(routing), ofRouting))
+    if (own === undefined || alias === undefined) return own ?? alias ?? defaultPolicy
+    return { ...own, dataPolicy: stricter(own.dataPolicy, alias.dataPolicy) }
+  })
+
+const aliasMembers = new Set(Object.keys(ProviderAlias.fields))
+const aliasDataMembers = new Set(["data_collection", "zdr"])
+
+const present = (member: string, value: unknown): ReadonlyArray<string> =>
+  Object.entries(objectOf(value) ?? {}).flatMap(([name, one]) => (one == null ? [] : [`${member}.${name}`]))
+
+/** Members of `routing` and `provider` that have no effect on a chat. */
+export const ignoredRouting = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  const effective = body["routing"] == null ? aliasMembers : aliasDataMembers
+  const ofProvider = present("provider", body["provider"])
+  const image = (member: string) =>
+    objectOf(objectOf(body[member])?.["max_price"])?.["image"] == null ? [] : [`${member}.max_price.image`]
+  return [
+    ...image("routing"),
+    ...ofProvider.filter((path) => !effective.has(path.slice("provider.".length))),
+    ...(effective.has("max_price") ? image("provider") : [])
+  ]
 }

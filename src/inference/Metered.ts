@@ -6,7 +6,6 @@ import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
-import type { BudgetPeriod } from "../ledger/Operation.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import type { Estimate } from "./Estimate.ts"
 import { type ClosedFacts, type Opened, pricesOf } from "./Receipt.ts"
@@ -22,7 +21,6 @@ export interface Admitted {
   held: Nano
   /** What has been used so far, at the least: the charge if this process ends here. */
   progress: () => Nano
-  readonly budgets: ReadonlyArray<BudgetPeriod>
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
   readonly heldAt: number
@@ -102,7 +100,6 @@ export const admit = (
             estimate,
             held: result.granted,
             progress: () => 0n,
-            budgets,
             holdMs: heldAt - startedAt,
             heldAt
           })
@@ -195,7 +192,6 @@ export const close = (
     _tag: "Close",
     requestId: request.requestId,
     accountId: request.principal.accountId,
-    budgets: admitted.budgets,
     settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
     onlyIfExpired: false,
     status: settlement.status,
@@ -219,7 +215,6 @@ export const abandon = ({ ledger }: MeteredOptions, admitted: Admitted): Effect.
       _tag: "Close",
       requestId: admitted.request.requestId,
       accountId: admitted.request.principal.accountId,
-      budgets: admitted.budgets,
       settle: undefined,
       onlyIfExpired: false,
       status: "failed",

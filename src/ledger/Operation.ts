@@ -60,7 +60,6 @@ export interface CloseOperation {
   readonly _tag: "Close"
   readonly requestId: string
   readonly accountId: string
-  readonly budgets: ReadonlyArray<BudgetPeriod>
   /** The cost; more than the hold is absorbed by the house. Null settles the recorded progress. */
   readonly settle: { readonly cost: Nano | null } | undefined
   /** Ends it only if it is past its expiry by the database's clock. */

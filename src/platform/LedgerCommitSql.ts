@@ -118,7 +118,7 @@ BEGIN
     spend := 0;
     hold := 0;
     need := CASE op.kind WHEN 'hold' THEN op.at_least
-      WHEN 'extend' THEN GREATEST(COALESCE(op.held, op.held_now) + op.more - op.held_now, 0) ELSE 0 END;
+      WHEN 'extend' THEN GREATEST(op.held + op.more - op.held_now, 0) ELSE 0 END;
     room := money - promised;
     scope := NULL;
     IF op.purses <> '{}' THEN
@@ -145,11 +145,11 @@ BEGIN
         -- Its own row stands: a repeat of what was committed though nobody heard.
         verdict := 'granted';
         result := op.held_now;
+      ELSIF op.key_active IS NOT TRUE THEN
+        verdict := 'key_inactive';
       ELSIF op.claimed_by IS NOT NULL THEN
         verdict := 'claimed';
         detail := op.claimed_by;
-      ELSIF op.key_active IS NOT TRUE THEN
-        verdict := 'key_inactive';
       ELSIF money IS NULL OR need > 0 AND room < need THEN
         verdict := 'refused';
         result := money - promised;

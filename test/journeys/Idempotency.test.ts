@@ -143,4 +143,24 @@ describe("idempotency", () => {
       assert.deepStrictEqual(yield* errorOf(second), [409, "idempotency_result_unavailable"])
     }).pipe(Effect.scoped)
   )
+
+  it.live("replays nothing to a key that was revoked, though it is still remembered", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const actor = { type: "operator", id: "test" } as const
+      const other = yield* service.keys.create({
+        accountId: account.id,
+        kind: "inference",
+        name: "o",
+        scopes: [],
+        actor
+      })
+      assert.strictEqual((yield* chat(service, other.key, ask(), "mine")).status, 200)
+      yield* service.keys.revoke(other.id, actor)
+      assert.deepStrictEqual(yield* errorOf(yield* chat(service, other.key, ask(), "mine")), [401, "invalid_api_key"])
+      const rightful = yield* chat(service, inferenceKey, ask(), "mine")
+      assert.strictEqual(rightful.headers.get("idempotency-replayed"), "true")
+    }).pipe(Effect.scoped)
+  )
 })

@@ -93,14 +93,13 @@ export const extend = (
 
 /** Ends a hold with this cost; without one, releases it. */
 export const close = (
-  { accountId, budgets, requestId }: HoldOperation,
+  { accountId, requestId }: HoldOperation,
   cost: Nano | undefined,
   more: Partial<CloseOperation> = {}
 ): CloseOperation => ({
   _tag: "Close",
   requestId,
   accountId,
-  budgets,
   settle: cost === undefined ? undefined : { cost },
   onlyIfExpired: false,
   status: cost === undefined ? "failed" : "succeeded",

@@ -173,6 +173,32 @@ layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
     })
   )
 
+  it.effect("that names another's request changes nothing for its owner's", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pair = yield* Effect.forEach([1, 2], () =>
+        Effect.gen(function* () {
+          const owner = yield* customer(sql, 100n)
+          const paid = { budgets: [onDay(yield* addBudget(sql, owner, "key", 100n))] }
+          const opened = hold(owner, 10n, paid)
+          yield* run(sql, opened)
+          return { owner, opened, next: hold(owner, 20n, paid) }
+        })
+      )
+      const results = yield* commitGroup(
+        sql,
+        pair.flatMap(({ next, owner }, index) => [
+          close({ ...pair[1 - index]!.opened, accountId: owner.accountId }, 5n),
+          next
+        ])
+      )
+      assert.deepStrictEqual(
+        results.map((result) => result._tag),
+        ["Gone", "Granted", "Gone", "Granted"]
+      )
+    })
+  )
+
   it.effect("gives back before it takes within a group", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -493,6 +519,25 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
   )
 })
 
+layer(Database.layer, { excludeTestServices: true })("a transaction that began long ago", (it) => {
+  it.effect("sees what has expired since", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const ledger = yield* newLedger(sql)
+      const owner = yield* customer(sql, 100n)
+      const elsewhere = yield* sql.reserve
+      const result = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT now()`
+          yield* elsewhere.executeRaw("UPDATE api_key SET expires_at = clock_timestamp() WHERE id = $1", [owner.keyId])
+          return yield* ledger.within(sql, hold(owner, 1n))
+        })
+      )
+      assert.strictEqual(result._tag, "KeyInactive")
+    })
+  )
+})
+
 layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
   it.effect("fails an operation that cannot be, and only that", () =>
     Effect.gen(function* () {
@@ -667,10 +712,16 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
       // A table of a page is planned to be read whole, unless that is forbidden.
       yield* client`VACUUM ANALYZE`
       yield* Effect.forEach(everyKind(newRequestId()), commit)
-      yield* client`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, closed_at, held, opened)
-        SELECT 'old' || i, ${owner.accountId}, 'k', 'o', 'm', 'released', 'failed', now(), now(), 1, '{}'
+      yield* client`INSERT INTO account (id, email) SELECT lpad(to_hex(i), 24, '0'), i::text FROM generate_series(1, 5000) AS i`
+      yield* client`INSERT INTO balance (account_id) SELECT lpad(to_hex(i), 24, '0') FROM generate_series(1, 5000) AS i`
+      yield* client`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
+        SELECT lpad(to_hex(i), 24, '0'), lpad(to_hex(i), 24, '0'), 'inference', '', sha256(i::text::bytea), '', ''
         FROM generate_series(1, 5000) AS i`
-      yield* client`INSERT INTO transfer (debit, credit, amount, kind, request_id)
+      yield* client`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, closed_at, held, opened)
+        SELECT 'old' || i, CASE WHEN i % 2 = 0 THEN ${owner.accountId} ELSE lpad(to_hex(i), 24, '0') END, 'k', 'o', 'm',
+          CASE WHEN i % 3 = 0 THEN 'open' ELSE 'released' END, 'failed', now() + interval '1 hour',
+          CASE WHEN i % 3 > 0 THEN now() END, 1, '{}' FROM generate_series(1, 5000) AS i`
+      yield* client`INSERT INTO transfer (debit, credit, amount, kind, reference)
         SELECT 'house:grants', ${owner.accountId}, 1, 'credit', 'old' || i FROM generate_series(1, 5000) AS i`
       const read = Effect.gen(function* () {
         yield* sql.executeRaw("SELECT pg_stat_force_next_flush()", [])

@@ -104,10 +104,10 @@ export class Model {
     const budgets = op.budgets.map((budget) => `${budget.budgetId}:${budget.periodStart}`)
     const before = this.requests.get(op.requestId)
     if (before !== undefined) return { _tag: "Granted", granted: before.held }
-    const holder = op.claim === undefined ? undefined : this.#claims.get(`${op.accountId} ${op.claim.claim}`)
-    if (holder !== undefined) return { _tag: "Claimed", byRequestId: holder }
     const key = this.keys.get(op.keyId)
     if (key?.active !== true || key.accountId !== op.accountId) return { _tag: "KeyInactive" }
+    const holder = op.claim === undefined ? undefined : this.#claims.get(`${op.accountId} ${op.claim.claim}`)
+    if (holder !== undefined) return { _tag: "Claimed", byRequestId: holder }
     if (balance === undefined) return { _tag: "Refused", limitSource: "balance", available: 0n, posted: 0n }
     const room = this.#room(balance, budgets)
     if (op.atLeast > 0n && room < op.atLeast) return this.#refusal(op, balance, budgets)

@@ -14,15 +14,15 @@ import type {
 } from "../../domain/Conversation.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
-import { decoder, objectOf } from "../Decode.ts"
-import { decodePolicy } from "../Routing.ts"
+import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
+import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 
-type Wire = ChatCompletionRequest
-type WireMessage = Wire["messages"][number]
+type Wire = Omit<ChatCompletionRequest, "messages">
+type WireMessage = ChatCompletionRequest["messages"][number]
 
-/** A decoded request, before the router's chain is read from its model strings. */
-export interface DecodedChat {
+/** What a chat request asks for, before the router's chain is read from its model strings. */
+export interface ChatWish {
   readonly model: string | undefined
   readonly models: ReadonlyArray<string> | undefined
   readonly conversation: Conversation
@@ -31,7 +31,11 @@ export interface DecodedChat {
   readonly stream: boolean
   readonly includeUsage: boolean
   readonly budgetCents: number | undefined
-  /** Members nobody knows. */
+}
+
+/** A decoded request. */
+export interface DecodedChat extends ChatWish {
+  /** Members without effect: those nobody knows, and those that nothing is done with. */
   readonly ignored: ReadonlyArray<string>
 }
 
@@ -40,12 +44,18 @@ const IMAGE_MAX_BYTES = 20 * 1_048_576
 
 const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
+
+/** Members of the request that nothing is done with. */
+const withoutEffect = ["metadata", "session_id"]
+
 const reasoningMembers = new Set(["effort", "max_tokens", "enabled"])
 
-const textParts = (content: string | ReadonlyArray<{ readonly text: string }> | null | undefined): Array<TextPart> => {
+type AssistantContent = Extract<WireMessage, { readonly role: "assistant" }>["content"]
+
+const textParts = (content: AssistantContent): Array<TextPart> => {
   if (content == null) return []
   if (typeof content === "string") return [{ type: "text", text: content }]
-  return content.map(({ text }) => ({ type: "text", text }))
+  return content.map((part) => ({ type: "text", text: part.type === "text" ? part.text : part.refusal }))
 }
 
 const parts = (content: Extract<WireMessage, { readonly role: "user" }>["content"]): ReadonlyArray<Part> =>
@@ -57,8 +67,7 @@ const parts = (content: Extract<WireMessage, { readonly role: "user" }>["content
           : { type: "image", url: part.image_url.url, detail: part.image_url.detail ?? "auto" }
       )
 
-/** The messages as the canonical conversation has them; also how an estimate reads its own. */
-export const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message> =>
+const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message> =>
   messages.map((message): Message => {
     switch (message.role) {
       case "system":
@@ -77,8 +86,7 @@ export const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<
     }
   })
 
-/** The tools as the canonical conversation has them. */
-export const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
+const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
   (tools ?? []).map(({ function: tool }) => ({
     name: tool.name,
     description: tool.description ?? undefined,
@@ -174,7 +182,8 @@ const checkTools = (wire: Wire): Failure | undefined => {
 
 /** `reasoning` is closed, unlike the request around it. */
 const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | undefined => {
-  const extra = Object.keys(objectOf(body["reasoning"]) ?? {}).filter((name) => !reasoningMembers.has(name))
+  const names = Object.keys(objectOf(body["reasoning"]) ?? {}).slice(0, MAX_PROBLEMS)
+  const extra = names.filter((name) => !reasoningMembers.has(name))
   const [first, ...others] = extra.map((name) => ({
     field: `reasoning.${name}`,
     message: "Expected no excess property"
@@ -182,18 +191,17 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
   return first === undefined ? undefined : invalid(first.field, first.message, ...others)
 }
 
-/** Decodes a request body. Every wrong field is named; nothing is dropped in silence. */
-export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> =>
+/** Reads a chat request from its members, once they are decoded; `body` is what they were decoded from. */
+export const wishOf = (
+  body: Readonly<Record<string, unknown>>,
+  wire: Wire,
+  wireMessages: ChatCompletionRequest["messages"]
+): Result.Result<ChatWish, Failure> =>
   Result.gen(function* () {
-    const object = objectOf(body)
-    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
-    const foreign = firstUnsupported(object)
-    if (foreign !== undefined) return yield* Result.fail(foreign)
-    const wire = yield* decodeWire(object)
-    const closed = checkReasoning(object)
+    const closed = checkReasoning(body)
     if (closed !== undefined) return yield* Result.fail(closed)
-    const policy = yield* decodePolicy(object)
-    const messages = messagesOf(wire.messages)
+    const policy = yield* decodePolicy(body)
+    const messages = messagesOf(wireMessages)
     const problem = checkTools(wire) ?? checkImages(messages)
     if (problem !== undefined) return yield* Result.fail(problem)
     return {
@@ -214,7 +222,19 @@ export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> =
       parameters: parametersOf(wire),
       stream: wire.stream === true,
       includeUsage: wire.stream_options?.include_usage === true,
-      budgetCents: wire.budget_cents ?? undefined,
-      ignored: ignoredMembers(object, fields)
+      budgetCents: wire.budget_cents ?? undefined
     }
+  })
+
+/** Decodes a request body. Wrong fields are named; nothing is dropped in silence. */
+export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> =>
+  Result.gen(function* () {
+    const object = objectOf(body)
+    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    const foreign = firstUnsupported(object)
+    if (foreign !== undefined) return yield* Result.fail(foreign)
+    const wire = yield* decodeWire(object)
+    const wish = yield* wishOf(object, wire, wire.messages)
+    const idle = withoutEffect.filter((name) => object[name] != null)
+    return { ...wish, ignored: [...ignoredMembers(object, fields), ...idle, ...ignoredRouting(object)] }
   })

@@ -80,3 +80,7 @@ export const firstUnsupported = (body: Body): Failure | undefined => {
 /** Members nobody knows; they are ignored, and said to be. */
 export const ignoredMembers = (body: Body, fields: ReadonlySet<string>): ReadonlyArray<string> =>
   Object.keys(body).filter((name) => !fields.has(name) && !known.has(name))
+
+/** A request without the members that are decoded elsewhere than by its schema. */
+export const withoutForeign = (body: Body): Body =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !known.has(name)))
