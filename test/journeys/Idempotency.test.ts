@@ -40,6 +40,7 @@ describe("idempotency", () => {
       assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
       const members = yield* chat(service, inferenceKey, { messages: ask().messages, model: "gpt-4o-mini" }, "order-1")
       assert.deepStrictEqual(yield* json(members), answer)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -62,6 +63,7 @@ describe("idempotency", () => {
         assert.deepStrictEqual(lastAgain, last)
         assert.strictEqual((yield* service.balance(account.id)).posted, posted)
       }
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -90,6 +92,7 @@ describe("idempotency", () => {
       const answer = yield* json(served[0]!)
       const { posted } = yield* service.balance(account.id)
       assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -105,6 +108,7 @@ describe("idempotency", () => {
       const foreign = yield* chat(service, two.inferenceKey, ask({ temperature: 0.5 }), "shared")
       assert.strictEqual(foreign.headers.get("idempotency-replayed"), null)
       assert.strictEqual(foreign.status, 200)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -120,6 +124,7 @@ describe("idempotency", () => {
       assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(), "later")).status, 402)
       yield* service.customers.topUp(poor.account, 1_000_000_000n)
       assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(), "later")).status, 200)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -141,6 +146,7 @@ describe("idempotency", () => {
       assert.strictEqual(first.status, 200)
       const second = yield* chat(service, inferenceKey, ask(silent), "silent")
       assert.deepStrictEqual(yield* errorOf(second), [409, "idempotency_result_unavailable"])
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -161,6 +167,7 @@ describe("idempotency", () => {
       assert.deepStrictEqual(yield* errorOf(yield* chat(service, other.key, ask(), "mine")), [401, "invalid_api_key"])
       const rightful = yield* chat(service, inferenceKey, ask(), "mine")
       assert.strictEqual(rightful.headers.get("idempotency-replayed"), "true")
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 })

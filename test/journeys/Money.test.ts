@@ -25,6 +25,7 @@ describe("money", () => {
       assert.strictEqual(statuses.filter((status) => status === 200).length, 37)
       assert.strictEqual(statuses.filter((status) => status === 402).length, 163)
       assert.deepStrictEqual(yield* service.balance(poor.account.id), { posted: 0n, held: 0n })
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -44,6 +45,7 @@ describe("money", () => {
       assert.isAbove(answer.cost_usd, 0)
       assert.strictEqual(receipt.cost_usd, answer.cost_usd)
       assert.strictEqual(before - after, BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 })

@@ -45,6 +45,7 @@ describe("receipts and estimates", () => {
         assert.isNumber(found.timings.total_ms)
         before = after
       }
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -74,6 +75,7 @@ describe("receipts and estimates", () => {
       assert.deepStrictEqual((yield* list("", two.inferenceKey)).data, [])
       const foreign = yield* get(`${service.api}/requests/${ids[0]}`, two.inferenceKey)
       assert.strictEqual(foreign.status, 404)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -107,6 +109,7 @@ describe("receipts and estimates", () => {
         assert.strictEqual(served.status, 200, JSON.stringify(body))
         yield* Effect.promise(() => served.text())
       }
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -124,6 +127,7 @@ describe("receipts and estimates", () => {
       const fitted = yield* Effect.flatMap(chat(service, rich.inferenceKey, chain), json)
       assert.strictEqual(fitted.resolved_model, "gpt-4o-mini")
       assert.deepStrictEqual(fitted.routing.requested_models, chain.models)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 })

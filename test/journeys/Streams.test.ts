@@ -46,6 +46,7 @@ describe("streams", () => {
       const { held, posted } = yield* service.balance(account.id)
       assert.strictEqual(held, 0n)
       assert.strictEqual(nano(10) - posted, nano(last.cost_usd))
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -78,6 +79,7 @@ describe("streams", () => {
         nano(10) - posted,
         costs.reduce((a, b) => a + b, 0n)
       )
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -96,6 +98,7 @@ describe("streams", () => {
       assert.strictEqual(found.error.code, "upstream_error")
       assert.isAbove(found.cost_usd, 0)
       assert.strictEqual(nano(10) - (yield* service.balance(account.id)).posted, nano(found.cost_usd))
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -115,6 +118,7 @@ describe("streams", () => {
           ["failed_over", "served"]
         )
       }
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -141,6 +145,7 @@ describe("streams", () => {
         }
       }
       assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -163,6 +168,7 @@ describe("streams", () => {
         assert.strictEqual(clamped.settled_usd, clamped.held_usd)
         assert.isAbove(clamped.absorbed_usd, 0)
       }
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -190,6 +196,7 @@ describe("streams", () => {
       const { held, posted } = yield* service.balance(poor.account.id)
       assert.strictEqual(held, 0n)
       assert.strictEqual(nano(hold_usd) - posted, nano(end.cost_usd))
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -209,6 +216,7 @@ describe("streams", () => {
       }
       assert.isTrue(charged > 0n)
       assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10) - charged, held: 0n })
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -226,6 +234,7 @@ describe("streams", () => {
       const found = yield* endedReceipt(service, inferenceKey, requestId)
       assert.strictEqual(found.usage_basis, "reported")
       assert.strictEqual(found.usage.reasoning_tokens, 5_000)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 })

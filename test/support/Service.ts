@@ -1,6 +1,7 @@
 /** The whole service, on a database of its own and a free port, with an account to call it as. */
 import { Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,6 +10,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
+import { verify } from "../../src/ledger/Verify.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { freshDatabase } from "./Database.ts"
 
@@ -40,6 +42,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const customers = yield* Customers
       const ledger = yield* Ledger
       const keys = yield* Keys
+      const sql = yield* SqlClient.SqlClient
       let accounts = 0
       return {
         origin,
@@ -49,6 +52,8 @@ export const startService = (env: Record<string, string> = {}) =>
         customers,
         ledger,
         keys,
+        /** What is wrong with the books: nothing. */
+        faults: Effect.map(verify(sql), ({ checks }) => checks.filter((check) => !check.ok)),
         /** A new account with so many dollars. */
         account: (usd = 100) =>
           customers.open(`caller-${accounts++}@example.com`, BigInt(Math.round(usd * Number(NANO_PER_USD))), actor),
