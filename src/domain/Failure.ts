@@ -53,6 +53,7 @@ export type Reason =
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
   | { readonly _tag: "NoProviderAvailable"; readonly detail: string }
   | { readonly _tag: "StoreUnavailable" }
+  | { readonly _tag: "Overloaded" }
   | { readonly _tag: "HoldExpired" }
   | { readonly _tag: "InternalError" }
 

@@ -63,7 +63,7 @@ const dearestPrompt = (rates: TokenRates): Pico => {
 }
 
 /** The tiers a prompt of at most `promptBound` tokens can reach. */
-const reachable = (price: TokenPrice, promptBound: number) =>
+export const reachable = (price: TokenPrice, promptBound: number) =>
   price.tiers.filter((tier, index) => index === 0 || promptBound > tier.abovePromptTokens)
 
 /**

@@ -158,9 +158,9 @@ const preparing =
       needs: {
         vision: hasImages(conversation),
         tools: conversation.tools.length > 0,
-        format: conversation.format.type,
         parameters
       },
+      promptBound: bound,
       // Counting is only worth its time where the bound leaves it open.
       fits: (window) => bound <= window || likely() <= window,
       promptTokens: likely

@@ -4,8 +4,9 @@ import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Capability, Model, Offer } from "../domain/Model.ts"
-import { usdFromPico } from "../domain/Money.ts"
+import { type Pico, usdFromPico } from "../domain/Money.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
+import { reachable } from "../domain/Pricing.ts"
 import { arrange } from "./Strategy.ts"
 
 /** What a request asks of whoever serves it. */
@@ -16,10 +17,11 @@ export interface PlanRequest {
   readonly needs: {
     readonly vision: boolean
     readonly tools: boolean
-    readonly format: "text" | "json_object" | "json_schema"
     /** Names of the optional parameters the request sets. */
     readonly parameters: ReadonlyArray<string>
   }
+  /** No more prompt tokens than this; they decide which tier of a price can be reached. */
+  readonly promptBound: number
   /** Whether the prompt fits a context window of so many tokens. */
   readonly fits: (contextWindow: number) => boolean
   /** The prompt's likely tokens, for the message when it fits nowhere. */
@@ -31,13 +33,12 @@ type Rejection = "vision" | "tools" | "context" | "restricted" | "unserved"
 
 const PER_MILLION = 1_000_000
 
-const withinPrice = (candidate: Candidate, { maxPrice }: RoutingPolicy): boolean => {
-  const { rates } = candidate.price.tiers[0]
-  const over = (usd: number, limit: number | undefined) => limit !== undefined && usd > limit
-  return !(
-    over(usdFromPico(rates.input) * PER_MILLION, maxPrice.prompt) ||
-    over(usdFromPico(rates.output) * PER_MILLION, maxPrice.completion) ||
-    over(usdFromPico(candidate.price.perRequest), maxPrice.request)
+const withinPrice = (candidate: Candidate, { policy: { maxPrice }, promptBound }: PlanRequest): boolean => {
+  const over = (pico: Pico, limit: number | undefined, units = PER_MILLION) =>
+    limit !== undefined && usdFromPico(pico) * units > limit
+  if (over(candidate.price.perRequest, maxPrice.request, 1)) return false
+  return reachable(candidate.price, promptBound).every(
+    ({ rates }) => !over(rates.input, maxPrice.prompt) && !over(rates.output, maxPrice.completion)
   )
 }
 
@@ -116,7 +117,7 @@ export class Router extends Context.Service<
               const candidate: Candidate = { model, offer, price: offer.price }
               const reason =
                 rejectOffer(catalogue, model, offer, request) ??
-                (withinPrice(candidate, request.policy) ? undefined : "restricted")
+                (withinPrice(candidate, request) ? undefined : "restricted")
               if (reason === undefined) offered.push(candidate)
               else rejections.add(reason)
             }

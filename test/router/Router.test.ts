@@ -21,7 +21,8 @@ const request = (
 ): PlanRequest => ({
   models,
   policy: { ...defaultPolicy, ...policy },
-  needs: { vision: false, tools: false, format: "text", parameters: [] },
+  needs: { vision: false, tools: false, parameters: [] },
+  promptBound: 1_000,
   fits: () => true,
   promptTokens: () => 1,
   ...more
@@ -29,7 +30,7 @@ const request = (
 
 const who = (plan: Plan) => plan.candidates.map(({ model, offer }) => `${model.id}@${offer.provider}`)
 const needing = (needs: Partial<PlanRequest["needs"]>) => ({
-  needs: { vision: false, tools: false, format: "text", parameters: [], ...needs } as const
+  needs: { vision: false, tools: false, parameters: [], ...needs } as const
 })
 
 describe("Router", () => {
@@ -97,6 +98,10 @@ describe("Router", () => {
         Result.getOrThrow(Result.flip(router.plan(request(["gpt-4o-mini"], policy)))).reason._tag
       assert.strictEqual(reason({ maxPrice: { prompt: 0.000001 } }), "NoProviderAvailable")
       assert.strictEqual(reason({ only: ["nobody"] }), "NoProviderAvailable")
+      const limits = { maxPrice: { prompt: 2 }, only: ["gemini"] }
+      const long = request(["gemini-2.5-pro"], limits, { promptBound: 300_000 })
+      assert.strictEqual(router.plan(request(["gemini-2.5-pro"], limits))._tag, "Success")
+      assert.strictEqual(Result.getOrThrow(Result.flip(router.plan(long))).reason._tag, "NoProviderAvailable")
     }).pipe(Effect.scoped)
   )
 
