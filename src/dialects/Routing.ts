@@ -35,10 +35,14 @@ const ofRouting = (wire: WirePolicy): RoutingPolicy => ({
   source: "request"
 })
 
-const notNegative = Schema.isGreaterThanOrEqualTo(0, { message: "a number of at least 0" })
-
 /** OpenRouter takes prices as numbers and as texts of numbers. */
-const AliasPriceLimit = Schema.Union([PriceLimit, Schema.FiniteFromString.check(notNegative)])
+const AliasPriceLimit = Schema.Union([
+  PriceLimit,
+  Schema.String.check(Schema.isPattern(/^(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
+])
+
+const priceOf = (limit: number | string | undefined): number | undefined =>
+  limit === undefined ? undefined : Number(limit)
 
 /** OpenRouter's `provider` object, as far as this service can follow it. */
 const ProviderAlias = Schema.Struct({
@@ -74,7 +78,11 @@ const ofAlias = (wire: typeof ProviderAlias.Type): RoutingPolicy => ({
   allowFallbacks: wire.allow_fallbacks ?? true,
   dataPolicy: wire.zdr === true ? "zero_retention" : wire.data_collection === "deny" ? "no_training" : "default",
   requireParameters: wire.require_parameters ?? false,
-  maxPrice: wire.max_price ?? {},
+  maxPrice: defined({
+    prompt: priceOf(wire.max_price?.prompt),
+    completion: priceOf(wire.max_price?.completion),
+    request: priceOf(wire.max_price?.request)
+  }),
   source: "request"
 })
 

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
+import { createHash } from "node:crypto"
 import { Caller, Envelope, InferenceAccess, OpenAccess, type Principal } from "../../schemas/Access.ts"
 import { Auth } from "../auth/Auth.ts"
 import { problemsOf } from "../dialects/Decode.ts"
@@ -14,20 +15,47 @@ import { respond } from "./Failures.ts"
 /** Operations whose hold checks the key again, so that a remembered key is good enough to get there. */
 const PAID = new Set(["chatCompletions"])
 
+/** Credentials remembered for having been good; 32 bytes each. */
+const FAMILIAR_MAX = 10_000
+
+/** Credentials that were good when last seen, the latest 10,000, by their hashes. */
+const makeFamiliar = () => {
+  const hashes = new Set<string>()
+  return {
+    has: (hash: string): boolean => hashes.has(hash),
+    add: (hash: string): void => {
+      if (hashes.has(hash)) return
+      const [oldest] = hashes
+      if (hashes.size >= FAMILIAR_MAX && oldest !== undefined) hashes.delete(oldest)
+      hashes.add(hash)
+    },
+    drop: (hash: string): void => void hashes.delete(hash)
+  }
+}
+
+const hashOf = (credential: string): string => createHash("sha256").update(credential).digest("latin1")
+
 const makeCounter = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter
-  /** Counts the request; fails when it is one too many. */
-  return (policy: PolicyName, principal: Principal | undefined): Effect.Effect<void, Failure> =>
-    Effect.gen(function* () {
-      const exchange = yield* Exchange
-      const subject = subjectOf(policy, principal, principal === undefined ? exchange.address() : "")
-      const verdict = yield* limiter.consume(policy, subject, config.rateLimitScale * (principal?.limitScale ?? 1))
-      exchange.verdict = verdict
-      if (verdict.admitted) return
-      const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
-      return yield* failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds })
-    })
+  const judged =
+    (how: "consume" | "peek") =>
+    (policy: PolicyName, principal: Principal | undefined): Effect.Effect<void, Failure> =>
+      Effect.gen(function* () {
+        const exchange = yield* Exchange
+        const subject = subjectOf(policy, principal, principal === undefined ? exchange.address() : "")
+        const verdict = yield* limiter[how](policy, subject, config.rateLimitScale * (principal?.limitScale ?? 1))
+        exchange.verdict = verdict
+        if (verdict.admitted) return
+        const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
+        return yield* failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds })
+      })
+  return {
+    /** Counts the request; fails when it is one too many. */
+    count: judged("consume"),
+    /** Fails when the request would be one too many, and counts nothing. */
+    look: judged("peek")
+  }
 })
 
 /** A failure before the handler is an answer like any other. */
@@ -44,17 +72,27 @@ const inferenceAccess = Layer.effect(
   InferenceAccess,
   Effect.gen(function* () {
     const auth = yield* Auth
-    const count = yield* makeCounter
+    const { count, look } = yield* makeCounter
+    const familiar = makeFamiliar()
     return InferenceAccess.of({
       bearer: (app, { endpoint }) =>
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
+          const authorization = request.headers["authorization"]
+          const hash = hashOf(authorization ?? "")
+          // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
+          // while its address has requests left. Those that have been go on from there, whatever others do at their address.
+          if (!familiar.has(hash)) yield* look("default", undefined)
           const principal = yield* auth
-            .authenticate(request.headers["authorization"], {
-              kind: "inference",
-              mayCache: PAID.has(endpoint.identifier)
-            })
-            .pipe(Effect.tapError(() => count("default", undefined)))
+            .authenticate(authorization, { kind: "inference", mayCache: PAID.has(endpoint.identifier) })
+            .pipe(
+              Effect.tapError(({ reason }) => {
+                // What cannot be read at present is as good as it was.
+                if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
+                return count("default", undefined)
+              })
+            )
+          familiar.add(hash)
           yield* count("default", principal)
           return yield* Effect.provideService(app, Caller, principal)
         }).pipe(answered)
@@ -65,7 +103,7 @@ const inferenceAccess = Layer.effect(
 const openAccess = Layer.effect(
   OpenAccess,
   Effect.gen(function* () {
-    const count = yield* makeCounter
+    const { count } = yield* makeCounter
     return OpenAccess.of((app) => Effect.andThen(count("default", undefined), app).pipe(answered))
   })
 )

@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { HttpServerError, type HttpServerRequest } from "effect/http"
 import { type Failure, failure } from "../domain/Failure.ts"
+import { NodeBodyBudget } from "./BodyBudget.ts"
 
 /** The largest body taken: 32 MiB, enough for a conversation with images inline. */
 export const MAX_BODY_BYTES = 32 * 1_048_576
@@ -45,7 +46,7 @@ const isDeep = (value: unknown): boolean => {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-const parse = (bytes: ArrayBuffer): Effect.Effect<unknown, Failure> => {
+const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
   let text: string
   try {
     text = utf8.decode(bytes)
@@ -67,13 +68,53 @@ const parse = (bytes: ArrayBuffer): Effect.Effect<unknown, Failure> => {
   }
 }
 
-/** Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`. */
+const tooLarge = failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES })
+
+/** Room for an ordinary body; it doubles as more comes. */
+const FIRST_ROOM = 16_384
+
+/**
+ * Takes from the budget what has come, not what is announced: else a client that announces much and sends nothing would use it
+ * up. What was taken is given back when the body is parsed, or is given up in whatever way. Pieces are copied together as they
+ * come, because a client may send them so small that each takes far more memory than its bytes.
+ */
+const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
+  Effect.gen(function* () {
+    const budget = yield* NodeBodyBudget
+    let room = Buffer.allocUnsafe(FIRST_ROOM)
+    let taken = 0
+    const keep = (pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, Failure> => {
+      for (const piece of pieces) {
+        const bytes = taken + piece.length
+        if (bytes > MAX_BODY_BYTES) return Effect.fail(tooLarge)
+        if (!budget.take(piece.length)) return Effect.fail(failure({ _tag: "Overloaded" }))
+        if (bytes > room.length) {
+          const wider = Buffer.allocUnsafe(Math.max(bytes, 2 * room.length))
+          wider.set(room.subarray(0, taken))
+          room = wider
+        }
+        room.set(piece, taken)
+        taken = bytes
+      }
+      return Effect.void
+    }
+    const received = request.stream.pipe(
+      Stream.mapError((error) => bodyFailure(error) ?? unreadable("it could not be read")),
+      Stream.runForEachArray(keep),
+      Effect.flatMap(() => parse(room.subarray(0, taken)))
+    )
+    return yield* Effect.ensuring(
+      received,
+      Effect.sync(() => budget.give(taken))
+    )
+  })
+
+/**
+ * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with
+ * `Overloaded` where this node is receiving as much as it has room for.
+ */
 export const readJson = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> => {
   if (!isJson(request.headers["content-type"])) return Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
   const declared = Number(request.headers["content-length"] ?? 0)
-  if (declared > MAX_BODY_BYTES) return Effect.fail(failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES }))
-  return request.arrayBuffer.pipe(
-    Effect.mapError((error) => bodyFailure(error) ?? unreadable("it could not be read")),
-    Effect.flatMap(parse)
-  )
+  return declared > MAX_BODY_BYTES ? Effect.fail(tooLarge) : receive(request)
 }

@@ -10,13 +10,14 @@ import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Inference } from "../inference/Inference.ts"
 import type { ChatRequest } from "../inference/Request.ts"
+import type { StreamItem } from "../inference/StreamFlow.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Config } from "../platform/Config.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
 import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
 import { Exchange } from "./Exchange.ts"
-import { describe, respond } from "./Failures.ts"
+import { describe, logged, respond } from "./Failures.ts"
 import { claimOf } from "./Idempotency.ts"
 
 /** The scope of an idempotency key, however the address was written. */
@@ -83,6 +84,7 @@ const replayHeader = (replayed: boolean): Record<string, string> => (replayed ? 
 const completions = Effect.gen(function* () {
   const inference = yield* Inference
   const { sandbox } = yield* Config
+  const run = Effect.runForkWith(yield* Effect.context())
   return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
     const exchange = yield* Exchange
     const principal = yield* Caller
@@ -103,8 +105,13 @@ const completions = Effect.gen(function* () {
       includeUsage: decoded.includeUsage,
       describe
     })
+    const frameOf = (item: StreamItem): string => {
+      // The last item at most, so that encoding the others stays a plain function.
+      if (item._tag === "Error") run(logged(item.failure))
+      return encoder.encode(item)
+    }
     const frames = Stream.mapArray(stream.items, (items) => [
-      Buffer.from(items.map((item) => encoder.encode(item)).join(""), "utf8")
+      Buffer.from(items.map((item) => frameOf(item)).join(""), "utf8")
     ])
     return HttpServerResponse.stream(frames, {
       contentType: "text/event-stream",
@@ -131,9 +138,7 @@ const estimates = Effect.gen(function* () {
 const answered = <R>(
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
-  Effect.catch(handled, (error) =>
-    Effect.as(error.log === undefined ? Effect.void : Effect.logWarning(error.reason._tag, error.log), respond(error))
-  )
+  Effect.catch(handled, (error) => Effect.as(logged(error), respond(error)))
 
 /** `POST /chat/completions` and `POST /estimate`. */
 export const layer = HttpApiBuilder.group(

@@ -11,7 +11,7 @@ import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { Exchange } from "./Exchange.ts"
-import { respond } from "./Failures.ts"
+import { logged, respond } from "./Failures.ts"
 
 export const API_PREFIX = "/api/v1"
 
@@ -25,6 +25,7 @@ const EXPOSED = [
   "RateLimit",
   "RateLimit-Policy",
   "Retry-After",
+  "Retry-After-Ms",
   "X-Should-Retry",
   "Idempotency-Replayed",
   "X-Svc-Sandbox",
@@ -91,12 +92,6 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
     if (ofBody !== undefined) return ofBody
   }
   return Cause.hasInterrupts(cause) ? undefined : failure({ _tag: "InternalError" }, cause)
-}
-
-/** What operators should know of a failure and callers should not. */
-const logged = ({ log, reason }: Failure): Effect.Effect<void> => {
-  if (reason._tag === "InternalError") return Effect.logError("a defect answered a request", log)
-  return log === undefined ? Effect.void : Effect.logWarning(reason._tag, log)
 }
 
 /**

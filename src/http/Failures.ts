@@ -1,4 +1,5 @@
 /** The one table of failures: what each is on the wire, and whether it charges. */
+import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ErrorBody } from "../../schemas/Errors.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
@@ -56,6 +57,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
   NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available", true),
   StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
+  Overloaded: line(503, "service_unavailable_error", "overloaded", true),
   UpstreamTimeout: line(504, "timeout_error", "upstream_timeout", true, true),
   HoldExpired: line(504, "timeout_error", "request_expired", false, true)
 }
@@ -63,6 +65,13 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
 /** Seconds after which a failure that passes by itself is worth another try. */
 const RETRY_SOON_SECONDS = 1
 const RETRY_STORE_SECONDS = 2
+
+/** An answer must not grow with what it complains of: characters of a message, and of the name of a field. */
+const MAX_MESSAGE = 2_000
+const MAX_FIELD = 256
+
+const clipped = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 
 const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCredits" }>): string => {
   if (reason.posted === 0n) return "Your balance is zero. Add funds to make paid requests."
@@ -80,8 +89,7 @@ const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCr
   }
 }
 
-/** The sentence for the caller. It holds nothing that only operators should read. */
-export const messageOf = (reason: Reason): string => {
+const sentenceOf = (reason: Reason): string => {
   switch (reason._tag) {
     case "InvalidJson":
       return `The body is not valid JSON: ${reason.detail}`
@@ -145,12 +153,17 @@ export const messageOf = (reason: Reason): string => {
       return `No provider answered in time (${reason.clock.replace("_", " ")})`
     case "StoreUnavailable":
       return "The service cannot reach its database at present. You were not charged"
+    case "Overloaded":
+      return "The service is receiving too much at once. You were not charged"
     case "HoldExpired":
       return "The request was not finished before its hold expired"
     case "InternalError":
       return "Something went wrong in this service"
   }
 }
+
+/** The sentence for the caller, of at most 2,000 characters. It holds nothing that only operators should read. */
+export const messageOf = (reason: Reason): string => clipped(sentenceOf(reason), MAX_MESSAGE)
 
 const paramOf = (reason: Reason): string | null => {
   switch (reason._tag) {
@@ -184,12 +197,19 @@ const paramOf = (reason: Reason): string | null => {
 /** The error object of a failure, for a body or a frame of a stream. */
 export const describe = ({ reason }: Failure): ErrorBody["error"] => {
   const { code, type } = table[reason._tag]
-  return { message: messageOf(reason), type, code, param: paramOf(reason) }
+  const param = paramOf(reason)
+  return { message: messageOf(reason), type, code, param: param === null ? null : clipped(param, MAX_FIELD) }
 }
 
 /** A provider does not say which field it minds; every validation error names one all the same. */
 const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
-  if (reason._tag === "ValidationError") return { details: reason.problems }
+  if (reason._tag === "ValidationError") {
+    const details = reason.problems.map(({ field, message }) => ({
+      field: clipped(field, MAX_FIELD),
+      message: clipped(message, MAX_MESSAGE)
+    }))
+    return { details }
+  }
   return reason._tag === "ProviderRefused" ? { details: [{ field: "body", message: messageOf(reason) }] } : {}
 }
 
@@ -212,6 +232,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
       return reason.limitSource === "in_flight" ? RETRY_SOON_SECONDS : undefined
     case "IdempotencyInProgress":
     case "NoProviderAvailable":
+    case "Overloaded":
       return RETRY_SOON_SECONDS
     case "StoreUnavailable":
       return RETRY_STORE_SECONDS
@@ -228,9 +249,9 @@ export const headersOf = ({ reason }: Failure): Readonly<Record<string, string>>
   const passing = reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight"
   return {
     "x-should-retry": String(table[reason._tag].retry || passing),
-    ...(seconds === undefined ? {} : { "retry-after": String(seconds) }),
+    ...(seconds === undefined ? {} : { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }),
     // The rest of the body is not read, so nothing more can come over this connection.
-    ...(reason._tag === "RequestTooLarge" ? { connection: "close" } : {}),
+    ...(reason._tag === "RequestTooLarge" || reason._tag === "Overloaded" ? { connection: "close" } : {}),
     ...(reason._tag === "MethodNotAllowed" ? { allow: reason.allowed.join(", ") } : {}),
     ...(table[reason._tag].status === 401 ? { "www-authenticate": "Bearer" } : {})
   }
@@ -242,3 +263,9 @@ export const respond = (failure: Failure): HttpServerResponse.HttpServerResponse
     status: table[failure.reason._tag].status,
     headers: headersOf(failure)
   })
+
+/** Logs what operators should know of a failure and callers should not. */
+export const logged = ({ log, reason }: Failure): Effect.Effect<void> => {
+  if (reason._tag === "InternalError") return Effect.logError("a defect answered a request", log)
+  return log === undefined ? Effect.void : Effect.logWarning(reason._tag, log)
+}

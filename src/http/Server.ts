@@ -20,6 +20,7 @@ import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as models } from "./Models.ts"
 import { layer as requests } from "./Requests.ts"
+import { endStalled } from "./Stalled.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -34,6 +35,8 @@ export interface Patience {
   readonly keepAliveMs: number
   /** For a client to close a connection that was given up with an answer, which a reset could take from it. */
   readonly lingerMs: number
+  /** For a client to take any of what is written to it. A provider's silence does not count: then nothing waits to be taken. */
+  readonly stalledMs: number
 }
 
 export const patience: Patience = {
@@ -41,7 +44,8 @@ export const patience: Patience = {
   requestMs: 120_000,
   checkMs: 5_000,
   keepAliveMs: 75_000,
-  lingerMs: 1_000
+  lingerMs: 1_000,
+  stalledMs: 60_000
 }
 
 /** A model id in a path has at most 160 characters, three times that when escaped. */
@@ -125,6 +129,7 @@ export const layerListening = (patience: Patience) =>
         })
       })
       yield* answerSocket(server, patience.lingerMs)
+      yield* endStalled(server, patience)
       const { host, port } = http
       const listening = NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace })
       type Provided = Layer.Success<typeof listening>

@@ -62,6 +62,25 @@ describe("a decoder", () => {
     assert.deepStrictEqual(open, { pets: [{ kind: "cat", lives: 9 }] })
   })
 
+  it("names 32 wrong fields at most, and of a large value the first", () => {
+    const cats = (count: number) => ({ pets: Array.from({ length: count }, () => ({ kind: "cat", lives: "x" })) })
+    assert.lengthOf(fieldsOf(decode(cats(100))), 32)
+    assert.deepStrictEqual(fieldsOf(decode(cats(100_000))), ["pets.0.lives"])
+    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, at]))
+    assert.lengthOf(fieldsOf(decode({ pets: [], ...unknown })), 1)
+    const right = { pets: Array.from({ length: 10_000 }, () => ({ kind: "cat" as const, lives: 9 })) }
+    assert.deepStrictEqual<unknown>(Result.getOrThrow(decode(right)), right)
+  })
+
+  it("refuses a list that is too long by its length, whatever is in it", () => {
+    const short = decoder(Schema.Struct({ a: Schema.Array(Schema.Int).check(Schema.isMaxLength(2)) }), { strict: true })
+    assert.deepStrictEqual(problemsOf(short({ a: ["x", "y", "z"], b: 1 })), [
+      { field: "a", message: "at most 2 items" }
+    ])
+    const list = decoder(Schema.Array(Schema.Int).check(Schema.isMaxLength(2)), { strict: true, whole: "list" })
+    assert.deepStrictEqual(fieldsOf(list([1, 2, 3])), ["list"])
+  })
+
   it("never repeats what was sent", () => {
     const secret = { pets: [{ kind: "swordfish" }, { kind: "cat", lives: "swordfish" }], name: ["swordfish"] }
     assert.notInclude(JSON.stringify(problemsOf(decode(secret))), "swordfish")

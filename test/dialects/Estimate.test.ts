@@ -32,9 +32,46 @@ describe("a question of cost", () => {
 
   it("takes a text or a number of tokens in place of messages", () => {
     assert.strictEqual(preparation({ input_tokens: 1_000 }).promptTokens, 1_000)
-    assert.strictEqual(preparation({ prompt: "hello" }).promptTokens, preparation({ input: "hello" }).promptTokens)
-    assert.isAtLeast(preparation({ prompt: "hello" }).promptTokens ?? 0, 5)
+    const { conversation } = Result.getOrThrow(
+      decodeChat({ model: "gpt-4o", messages: [{ role: "user", content: "hello" }] })
+    )
+    for (const body of [{ prompt: "hello" }, { input: "hello" }]) {
+      assert.deepStrictEqual(preparation(body).conversation, conversation)
+      assert.isUndefined(preparation(body).promptTokens)
+    }
     assert.strictEqual(preparation({ prompt: "hello", input_tokens: 3 }).promptTokens, 3)
+    assert.isUndefined(preparation({ messages: [{ role: "user", content: "x" }], input_tokens: 3 }).promptTokens)
+  })
+
+  it("takes all that a chat takes, and what others call the same", () => {
+    const body = {
+      model: "gpt-4o",
+      messages: [{ role: "user", content: "x", name: null }],
+      tools: [{ type: "function", function: { name: "look" } }],
+      ...{ max_completion_tokens: 9, stream: true, stream_options: { include_usage: true }, budget_cents: 2 },
+      ...{ temperature: 1, top_p: 1, seed: 1, stop: ["a"], logprobs: true, top_logprobs: 2, user: "u" },
+      ...{ tool_choice: "required", parallel_tool_calls: false, reasoning: { effort: "low" }, metadata: { a: "b" } },
+      response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } },
+      routing: { require_parameters: true },
+      provider: { zdr: true },
+      ...{ n: 1, store: false, session_id: null }
+    }
+    const chat = Result.getOrThrow(decodeChat(body))
+    const { budgetCents, chain, conversation, parameters, policy, stream } = preparation(body)
+    assert.deepStrictEqual(
+      { budgetCents, conversation, parameters, policy, stream },
+      {
+        budgetCents: 2,
+        conversation: chat.conversation,
+        parameters: chat.parameters,
+        policy: chat.policy,
+        stream: true
+      }
+    )
+    assert.deepStrictEqual(chain, ["gpt-4o"])
+    assert.strictEqual(policy.dataPolicy, "zero_retention")
+    const refused = decodeEstimate({ ...body, n: 2 })
+    assert.strictEqual(Result.isFailure(refused) && refused.failure.reason._tag, "UnsupportedParameter")
   })
 
   it("takes a chain and a policy", () => {

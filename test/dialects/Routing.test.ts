@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { decodePolicy } from "../../src/dialects/Routing.ts"
+import { decodePolicy, ignoredRouting } from "../../src/dialects/Routing.ts"
 import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
 
 const policyOf = (body: Readonly<Record<string, unknown>>): RoutingPolicy => Result.getOrThrow(decodePolicy(body))
@@ -74,6 +74,52 @@ describe("the routing of a request", () => {
   it("goes before the alias when both are there", () => {
     assert.strictEqual(policyOf({ routing: { strategy: "cost" }, provider: { sort: "latency" } }).strategy, "cost")
     assert.strictEqual(policyOf({ routing: null, provider: { sort: "latency" } }).strategy, "latency")
+  })
+
+  it("has the stricter data policy of both, whichever asks for it", () => {
+    const of = (data_policy: string | undefined, provider: object) =>
+      policyOf({ routing: data_policy === undefined ? {} : { data_policy }, provider }).dataPolicy
+    assert.strictEqual(of(undefined, { zdr: true }), "zero_retention")
+    assert.strictEqual(of("no_training", { zdr: true }), "zero_retention")
+    assert.strictEqual(of("default", { data_collection: "deny" }), "no_training")
+    assert.strictEqual(of("zero_retention", { data_collection: "deny" }), "zero_retention")
+    assert.strictEqual(of("no_training", { data_collection: "allow" }), "no_training")
+    assert.deepStrictEqual(
+      policyOf({ routing: { providers: { only: ["a"] } }, provider: { only: ["b"], order: ["b"], zdr: true } }),
+      { ...defaultPolicy, only: ["a"], dataPolicy: "zero_retention", source: "request" }
+    )
+    assert.deepStrictEqual(fieldsOf({ routing: {}, provider: { zdr: 1 } }), ["provider.zdr"])
+  })
+
+  it("has the same bounds in either's words", () => {
+    for (const name of ["only", "order", "ignore"]) {
+      assert.deepStrictEqual(fieldsOf({ provider: { [name]: Array.from({ length: 33 }, () => "a") } }), [
+        `provider.${name}`
+      ])
+      assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["a", ""] } }), [`provider.${name}.1`])
+      assert.deepStrictEqual(fieldsOf({ provider: { [name]: ["p".repeat(129)] } }), [`provider.${name}.0`])
+    }
+    for (const name of ["prompt", "completion", "request"]) {
+      for (const value of [-1, "-1", "x", ""]) {
+        const fields = new Set(fieldsOf({ provider: { max_price: { [name]: value } } }))
+        assert.deepStrictEqual([...fields], [`provider.max_price.${name}`])
+      }
+    }
+  })
+
+  it("says what of it has no effect", () => {
+    const of = (body: Readonly<Record<string, unknown>>) => ignoredRouting(body)
+    for (const body of [{}, { routing: null, provider: null }, { routing: { max_price: { prompt: 1 } } }]) {
+      assert.deepStrictEqual(of(body), [])
+    }
+    assert.deepStrictEqual(of({ routing: { max_price: { image: 1 } } }), ["routing.max_price.image"])
+    const provider = { only: ["a"], zdr: true, quantizations: ["fp8"], sort: null, max_price: { image: 1 } }
+    assert.deepStrictEqual(of({ provider }), ["provider.quantizations", "provider.max_price.image"])
+    assert.deepStrictEqual(of({ routing: {}, provider }), [
+      "provider.only",
+      "provider.quantizations",
+      "provider.max_price"
+    ])
   })
 
   it("is closed in our words and open in others'", () => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { giveBack, takeAway } from "../support/Outage.ts"
 import { get, json, startService } from "../support/Service.ts"
 
 /** Three requests a minute. */
@@ -12,21 +13,39 @@ describe("limits", () => {
       const service = yield* startService(few)
       const { inferenceKey } = yield* service.account(1)
       const ask = (key: string, path = "/requests") => get(`${service.api}${path}`, key)
+      assert.strictEqual((yield* ask(inferenceKey)).status, 200)
       const seen = []
       for (const key of [unknown, unknown, unknown, unknown]) seen.push((yield* ask(key)).status)
       assert.deepStrictEqual(seen, [401, 401, 401, 429])
       assert.strictEqual((yield* ask("", "/models")).status, 429)
       const mine = []
-      for (let sent = 0; sent < 4; sent++) {
+      for (let sent = 0; sent < 3; sent++) {
         const { headers, status } = yield* ask(inferenceKey)
         mine.push([status, headers.get("x-ratelimit-remaining"), headers.get("x-should-retry")])
       }
       assert.deepStrictEqual(mine, [
-        [200, "2", null],
         [200, "1", null],
         [200, "0", null],
         [429, "0", "true"]
       ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are looked at before the database is asked for a key that has not been good", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { inferenceKey } = yield* service.account(1)
+      const { inferenceKey: second } = yield* service.account(1)
+      const ask = (key: string) => Effect.map(get(`${service.api}/requests`, key), ({ status }) => status)
+      assert.strictEqual(yield* ask(inferenceKey), 200)
+      const madeUp = (at: number) => `svc_sk_${String(at).padStart(43, "A")}`
+      for (const at of [1, 2, 3]) assert.strictEqual(yield* ask(madeUp(at)), 401)
+      yield* takeAway(service.databaseUrl)
+      // A key that were looked up now would be answered 503.
+      for (const key of [madeUp(4), madeUp(5), second]) assert.strictEqual(yield* ask(key), 429)
+      yield* giveBack(service.databaseUrl)
+      assert.strictEqual(yield* ask(second), 429)
+      assert.strictEqual(yield* ask(inferenceKey), 200)
     }).pipe(Effect.scoped)
   )
 

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { Failure } from "../../src/domain/Failure.ts"
 import { bodyFailure, MAX_BODY_BYTES, readJson } from "../../src/http/Body.ts"
+import { BodyBudget, NodeBodyBudget } from "../../src/http/BodyBudget.ts"
 
 const read = (body: string | Uint8Array<ArrayBuffer>, contentType: string | undefined = "application/json") => {
   const request = new Request("http://test/", { method: "POST", body })
@@ -107,4 +108,91 @@ describe("a body", () => {
     assert.isUndefined(bodyFailure(new Error("x")))
     assert.isUndefined(bodyFailure(undefined))
   })
+})
+
+/** A body that is sent piece by piece; `taken` waits until a piece has been read. */
+const slowly = () => {
+  let controller!: ReadableStreamDefaultController<Uint8Array>
+  let asked: () => void = () => undefined
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (one) => {
+        controller = one
+      },
+      pull: () => asked()
+    },
+    { highWaterMark: 0 }
+  )
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body, duplex: "half" }
+  return {
+    request: HttpServerRequest.fromWeb(new Request("http://test/", init as RequestInit)),
+    /** Sends a piece, and waits until more is asked for. */
+    send: (piece: string | Uint8Array) =>
+      Effect.promise(async () => {
+        const wanted = new Promise<void>((resolve) => {
+          asked = resolve
+        })
+        controller.enqueue(Buffer.from(piece))
+        await wanted
+      }),
+    end: () => controller.close(),
+    fail: () => controller.error(new Error("gone"))
+  }
+}
+
+describe("bodies under way", () => {
+  const within = (budget: BodyBudget) => Effect.provideService(NodeBodyBudget, budget)
+  const piece = `"${"x".repeat(998)}`
+
+  it.effect("share the memory of a node: what is beyond it is refused, and room is made when one has come", () =>
+    Effect.gen(function* () {
+      const budget = new BodyBudget(1_500)
+      const first = slowly()
+      const reading = yield* Effect.forkChild(readJson(first.request).pipe(within(budget)))
+      yield* first.send(piece)
+      assert.strictEqual(budget.used, 999)
+      const refused = yield* Effect.flip(read(`${piece}"`).pipe(within(budget)))
+      assert.strictEqual((refused as Failure).reason._tag, "Overloaded")
+      assert.strictEqual(budget.used, 999)
+      assert.strictEqual(yield* read("1").pipe(within(budget)), 1)
+      yield* Effect.promise(async () => first.end())
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(reading)))
+      assert.strictEqual(budget.used, 0)
+      assert.strictEqual(yield* read(`${piece}"`).pipe(within(budget)), piece.slice(1))
+      assert.strictEqual(budget.used, 0)
+    })
+  )
+
+  it.effect("are put together from pieces of any size", () =>
+    Effect.gen(function* () {
+      const value = `é${"x".repeat(40_000)}`
+      const bytes = Buffer.from(JSON.stringify(value))
+      for (const size of [1, 16_384, 16_385, bytes.length]) {
+        const budget = new BodyBudget(bytes.length)
+        const one = slowly()
+        const reading = yield* Effect.forkChild(readJson(one.request).pipe(within(budget)))
+        for (let at = 0; at < bytes.length; at += size) yield* one.send(bytes.subarray(at, at + size))
+        assert.strictEqual(budget.used, bytes.length)
+        one.end()
+        assert.strictEqual(yield* Fiber.join(reading), value)
+        assert.strictEqual(budget.used, 0)
+      }
+    })
+  )
+
+  it.effect("give back what they took when their client goes, and when nobody waits for them", () =>
+    Effect.gen(function* () {
+      for (const how of ["fail", "interrupt"] as const) {
+        const budget = new BodyBudget(1_500)
+        const one = slowly()
+        const reading = yield* Effect.forkChild(readJson(one.request).pipe(within(budget)))
+        yield* one.send(piece)
+        assert.strictEqual(budget.used, 999, how)
+        if (how === "fail") one.fail()
+        else yield* Fiber.interrupt(reading)
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(reading)), how)
+        assert.strictEqual(budget.used, 0, how)
+      }
+    })
+  )
 })

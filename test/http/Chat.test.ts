@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Cause, Effect, Layer, Logger } from "effect"
+import { HttpServer } from "effect/http"
+import { tmpdir } from "node:os"
+import { layer as app } from "../../src/App.ts"
+import { Customers } from "../../src/billing/Customers.ts"
+import { NANO_PER_USD } from "../../src/domain/Money.ts"
+import { BODY_BUDGET_BYTES, NodeBodyBudget } from "../../src/http/BodyBudget.ts"
+import { Config } from "../../src/platform/Config.ts"
+import { freshDatabase } from "../support/Database.ts"
 import { get, json, post, startService } from "../support/Service.ts"
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
@@ -16,6 +24,7 @@ const asking = Effect.gen(function* () {
   }
 })
 
+const MODELS = "claude-opus-4-1, gpt-4o-mini"
 const IGNORED = "x-svc-ignored-parameters"
 
 describe("POST /chat/completions", () => {
@@ -29,6 +38,9 @@ describe("POST /chat/completions", () => {
         assert.strictEqual(response.status, 200)
         assert.strictEqual(response.headers.get(IGNORED), "colour, a%2C%20b, %EF%BF%BD, %C3%A9%0D%0A")
       }
+      const idle = { metadata: { a: "b" }, session_id: "s", routing: { max_price: { image: 1 } } }
+      const listed = (yield* ask({ ...chat, ...idle })).headers.get(IGNORED)
+      assert.strictEqual(listed, "metadata, session_id, routing.max_price.image")
       const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${"m".repeat(200)}${at}`, at]))
       const { headers, status } = yield* ask({ ...chat, ...many })
       assert.strictEqual(status, 200)
@@ -75,6 +87,108 @@ describe("POST /chat/completions", () => {
       assert.deepStrictEqual(
         answer.routing.provider_attempts.map((attempt: { readonly outcome: string }) => attempt.outcome),
         ["failed_over", "served"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused for a while when the node is receiving as much as it can", () =>
+    Effect.gen(function* () {
+      const { account, ask, service } = yield* asking
+      const budget = yield* NodeBodyBudget
+      assert.isTrue(budget.take(BODY_BUDGET_BYTES - 10))
+      const refused = yield* ask(chat).pipe(Effect.ensuring(Effect.sync(() => budget.give(BODY_BUDGET_BYTES - 10))))
+      const { error } = yield* json(refused)
+      assert.deepStrictEqual([refused.status, error.type, error.code], [503, "service_unavailable_error", "overloaded"])
+      assert.deepStrictEqual(
+        ["retry-after", "retry-after-ms", "x-should-retry"].map((name) => refused.headers.get(name)),
+        ["1", "1000", "true"]
+      )
+      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      assert.strictEqual((yield* ask(chat)).status, 200)
+      assert.strictEqual(budget.used, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("logs a failure within a stream, once, and nothing of a stream that went well", () =>
+    Effect.gen(function* () {
+      const logged: Array<string> = []
+      const logger = Logger.make(({ cause, logLevel, message }) => {
+        logged.push(`${logLevel} ${String(message)} ${Cause.pretty(cause)}`)
+      })
+      const settings = Config.layerFrom({
+        ...{ PORT: "0", HOST: "127.0.0.1", SANDBOX: "on", DATA_DIR: tmpdir() },
+        DATABASE_URL: yield* freshDatabase("logs")
+      })
+      const context = yield* Layer.build(app.pipe(Layer.provideMerge(settings), Layer.provide(Logger.layer([logger]))))
+      yield* Effect.gen(function* () {
+        const { address } = yield* HttpServer.HttpServer
+        const api = `http://127.0.0.1:${"port" in address ? address.port : 0}/api/v1`
+        const actor = { type: "operator", id: "test" } as const
+        const { inferenceKey } = yield* (yield* Customers).open("caller@example.com", NANO_PER_USD, actor)
+        const ask = (steering: string) =>
+          post(`${api}/chat/completions`, inferenceKey, { ...chat, stream: true }, { "x-svc-sandbox": steering }).pipe(
+            Effect.flatMap((response) => Effect.promise(() => response.text()))
+          )
+        const before = logged.length
+        assert.notInclude(yield* ask(""), '"error"')
+        assert.lengthOf(logged, before)
+        assert.include(yield* ask("fault=break,after=2,output_tokens=200"), '"upstream_error"')
+        assert.deepStrictEqual(
+          logged.slice(before).map((line) => line.split(" ").slice(0, 2).join(" ").split(",")[0]),
+          ["Warn UpstreamError"]
+        )
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+})
+
+const schema = { type: "object", properties: { name: { type: "string" }, text: { type: "string" } } }
+const json_schema = { name: "a", schema: { ...schema, description: "d".repeat(2_000) } }
+
+describe("POST /estimate", () => {
+  const laws: Readonly<Record<string, object>> = {
+    "a form of answer": { ...chat, response_format: { type: "json_schema", json_schema } },
+    "required parameters": { ...chat, top_k: 5, model: MODELS, routing: { require_parameters: true } },
+    "a budget": { ...chat, model: MODELS, max_completion_tokens: 200, budget_cents: 0.05 },
+    "a data policy in others' words": { ...chat, max_tokens: 9, provider: { data_collection: "deny" } },
+    tools: { ...chat, tools: [{ type: "function", function: { name: "look", parameters: schema } }], max_tokens: 9 }
+  }
+  for (const [name, body] of Object.entries(laws)) {
+    it.live(`says what must be there for a request to be admitted, with ${name}`, () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account(0)
+        const estimate = Effect.flatMap(post(`${service.api}/estimate`, inferenceKey, body), json)
+        const { hold_usd } = yield* estimate
+        const hold = BigInt(Math.round(hold_usd * Number(NANO_PER_USD)))
+        yield* service.customers.topUp(account, hold - 1n)
+        assert.isFalse((yield* estimate).affordable)
+        assert.strictEqual((yield* post(`${service.api}/chat/completions`, inferenceKey, body)).status, 402)
+        yield* service.customers.topUp(account, 1n)
+        assert.isTrue((yield* estimate).affordable)
+        assert.strictEqual((yield* post(`${service.api}/chat/completions`, inferenceKey, body)).status, 200)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("goes by what a request says of its form, its parameters and its budget", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      const estimate = (body: object) => Effect.flatMap(post(`${service.api}/estimate`, inferenceKey, body), json)
+      const bare = yield* estimate({ ...chat, max_tokens: 200 })
+      const formed = yield* estimate({ ...laws["a form of answer"], max_tokens: 200 })
+      assert.isAbove(formed.hold_usd, bare.hold_usd)
+      const both = yield* estimate({ ...chat, model: MODELS, max_tokens: 200 })
+      const { budget_cents: _, ...unbounded } = laws["a budget"] as { readonly budget_cents: number }
+      assert.deepStrictEqual(yield* estimate(unbounded), both)
+      const bounded = yield* estimate(laws["a budget"] ?? {})
+      assert.deepStrictEqual(bounded.resolved_models, ["gpt-4o-mini"])
+      assert.isBelow(bounded.hold_usd, both.hold_usd)
+      const able = yield* estimate(laws["required parameters"] ?? {})
+      assert.notDeepEqual(
+        able.breakdown.map((line: { readonly provider: string }) => line.provider),
+        both.breakdown.map((line: { readonly provider: string }) => line.provider)
       )
     }).pipe(Effect.scoped)
   )

@@ -45,6 +45,7 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   UpstreamTimeout: { _tag: "UpstreamTimeout", clock: "first_token" },
   NoProviderAvailable: { _tag: "NoProviderAvailable", detail: "d" },
   StoreUnavailable: { _tag: "StoreUnavailable" },
+  Overloaded: { _tag: "Overloaded" },
   HoldExpired: { _tag: "HoldExpired" },
   InternalError: { _tag: "InternalError" }
 }
@@ -84,6 +85,7 @@ const promised: Readonly<
   upstream_error: [502, "upstream_error", true, null, "UpstreamError"],
   no_provider_available: [503, "service_unavailable_error", true, null, "NoProviderAvailable"],
   store_unavailable: [503, "service_unavailable_error", true, null, "StoreUnavailable"],
+  overloaded: [503, "service_unavailable_error", true, null, "Overloaded"],
   upstream_timeout: [504, "timeout_error", true, null, "UpstreamTimeout"],
   request_expired: [504, "timeout_error", false, null, "HoldExpired"]
 }
@@ -149,8 +151,17 @@ describe("headers of failures", () => {
       RateLimitExceeded: "7",
       UpstreamError: "3",
       NoProviderAvailable: "1",
-      StoreUnavailable: "2"
+      StoreUnavailable: "2",
+      Overloaded: "1"
     })
+    for (const failed of all) {
+      const seconds = afterOf(failed)
+      assert.strictEqual(
+        headersOf(failed)["retry-after-ms"],
+        seconds === undefined ? undefined : `${seconds}000`,
+        failed.reason._tag
+      )
+    }
   })
 
   it("name the methods that are allowed, the scheme of keys, and the end of a connection", () => {
@@ -159,7 +170,9 @@ describe("headers of failures", () => {
       assert.strictEqual(headersOf(failure(samples[tag]))["www-authenticate"], "Bearer")
     }
     assert.isUndefined(headersOf(failure(samples.WrongKeyKind))["www-authenticate"])
-    assert.strictEqual(headersOf(failure(samples.RequestTooLarge))["connection"], "close")
+    for (const tag of ["RequestTooLarge", "Overloaded"] as const) {
+      assert.strictEqual(headersOf(failure(samples[tag]))["connection"], "close")
+    }
   })
 
   it("are sent with the body as JSON", () => {
@@ -187,6 +200,18 @@ describe("bodies of failures", () => {
     })
     const { details, error } = bodyOf(failure(samples.ProviderRefused))
     assert.strictEqual(details?.[0]?.field, error.param)
+  })
+
+  it("do not grow with what they complain of", () => {
+    const long = "x".repeat(1_000_000)
+    const failed = invalid(long, long, { field: long, message: "\u{1F600}".repeat(1_000_000) })
+    const body = bodyOf(failed)
+    assert.isAtMost(JSON.stringify(body).length, 10_000)
+    assert.isAtMost(body.error.message.length, 2_000)
+    assert.strictEqual(body.error.param, body.details?.[0]?.field)
+    for (const { field, message } of body.details ?? []) assert.isTrue(`${field}${message}`.isWellFormed())
+    const sent = bodyOf(failure({ _tag: "UnsupportedParameter", param: long, detail: long }))
+    assert.isAtMost(JSON.stringify(sent).length, 3_000)
   })
 
   it("of credits say what stands in the way", () => {

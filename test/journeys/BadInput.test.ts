@@ -166,6 +166,14 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["presence_penalty: 2.1", { presence_penalty: 2.1 }, wrong("presence_penalty")],
   ["seed: 0.5", { seed: 0.5 }, wrong("seed")],
   ["stop: 5", { stop: ["a", "b", "c", "d", "e"] }, wrong("stop")],
+  [
+    "content: 513 parts",
+    { messages: [{ role: "user", content: Array.from({ length: 513 }, () => hello) }] },
+    wrong("messages.0.content")
+  ],
+  ["tools: 129", { tools: Array.from({ length: 129 }, () => tool) }, wrong("tools")],
+  ["provider: 33 names", { provider: { only: Array(33).fill("p") } }, wrong("provider.only")],
+  ["provider: a negative price", { provider: { max_price: { prompt: "-1" } } }, wrong("provider.max_price.prompt")],
   ["stop: a number", { stop: 3 }, wrong("stop")],
   ["logprobs: a number", { logprobs: 1 }, wrong("logprobs")],
   ["top_logprobs: 21", { top_logprobs: 21 }, wrong("top_logprobs")],
@@ -299,12 +307,14 @@ function notVision(): Told {
 /** Estimates are closed: what is unknown is wrong. */
 const estimates: ReadonlyArray<readonly [name: string, body: object, told: Told]> = [
   ["unknown member", { ...plain, colour: "red" }, wrong("colour")],
-  ["a member of chat that has no price", { ...plain, temperature: 1 }, wrong("temperature")],
+  ["a member of nothing", { ...plain, colour: 1 }, wrong("colour")],
+  ["a member of chat that is wrong", { ...plain, temperature: 3 }, wrong("temperature")],
+  ["a member of others' that is not offered", { ...plain, n: 2 }, unsupported("n")],
+  ["a budget of nothing", { ...plain, budget_cents: 0 }, told(400, "no_model_in_budget", "budget_cents")],
   ["no prompt at all", { model: "gpt-4o-mini" }, wrong("messages")],
   ["no model", { prompt: "hello" }, wrong("model")],
   ["negative input_tokens", { model: "gpt-4o-mini", input_tokens: -1 }, wrong("input_tokens")],
   ["max_tokens: 0", { ...plain, max_tokens: 0 }, wrong("max_tokens")],
-  ["null is not absent", { ...plain, max_tokens: null }, wrong("max_tokens")],
   ["unknown model", { ...plain, model: "gpt-0" }, told(400, "unknown_model", "model")],
   ["unknown member of routing", { ...plain, routing: { best: true } }, wrong("routing.best")],
   [
@@ -567,6 +577,64 @@ describe("bad input", () => {
       assert.strictEqual(good.status, 200)
       assert.isNull(good.headers.get("idempotency-replayed"))
       assert.strictEqual((yield* ask({ ...plain, seed: 1 })).status, 422)
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** Bodies that are wrong in so many places that naming them all would take more memory than there is. */
+const amplifying: ReadonlyArray<readonly [name: string, param: string, member: string]> = [
+  ["3,000,000 parts", "messages.0.content", `"messages":[{"role":"user","content":[${"1,".repeat(3_000_000)}1]}]`],
+  ["3,000,000 messages", "messages", `"messages":[${"1,".repeat(3_000_000)}1]`],
+  ["100,000 empty tools", "tools", `"tools":[${"{},".repeat(100_000)}{}]`],
+  ["1,000,000 stops", "stop", `"stop":[${"1,".repeat(1_000_000)}1]`],
+  ["1,000,000 providers", "routing.providers.only", `"routing":{"providers":{"only":[${"1,".repeat(1_000_000)}1]}}`],
+  ["1,000,000 providers by the alias", "provider.only", `"provider":{"only":[${"1,".repeat(1_000_000)}1]}`],
+  ["a member of 1,000,000 characters", `routing.${"m".repeat(247)}…`, `"routing":{"${"m".repeat(1_000_000)}":1}`],
+  ["a tool nobody has, of 1,000,000 characters", "tool_choice.function.name", hugeChoice()]
+]
+
+function hugeChoice(): string {
+  const choice = { type: "function", function: { name: "n".repeat(1_000_000) } }
+  return `"tools":${JSON.stringify([tool])},"tool_choice":${JSON.stringify(choice)}`
+}
+
+const unknownMembers = Array.from({ length: 200_000 }, (_, at) => `"m${at}":1`).join(",")
+const numbers = Array.from({ length: 200_000 }, (_, at) => `"k${at}":1`).join(",")
+
+describe("a body with more mistakes than can be told", () => {
+  it.live("is answered shortly, and the next request is served", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      const send = yield* client(service.origin)
+      const good = () => send(posted(inferenceKey, CHAT, JSON.stringify(plain)))
+      const head = JSON.stringify(plain).slice(0, -1)
+      const refused = (path: string, body: string, name: string, param: string | RegExp) =>
+        Effect.gen(function* () {
+          const got = yield* send(posted(inferenceKey, path, body))
+          const { details, error } = assertEnvelope(got, name)
+          assert.strictEqual(got.status, 400, name)
+          if (typeof param === "string") assert.strictEqual(error.param, param, name)
+          else assert.match(error.param ?? "", param, name)
+          assert.isAtMost(details?.length ?? 0, 32, name)
+          assert.isAtMost(got.text.length, 8_192, name)
+          assert.strictEqual((yield* good()).status, 200, name)
+        })
+      for (const [name, param, member] of amplifying) {
+        for (const path of [CHAT, ESTIMATE]) yield* refused(path, `${head},${member}}`, `${name} to ${path}`, param)
+      }
+      yield* refused(CHAT, `${head},"routing":{${unknownMembers}}}`, "unknown members of routing", /^routing\.m\d+$/)
+      yield* refused(
+        CHAT,
+        `${head},"reasoning":{${unknownMembers}}}`,
+        "unknown members of reasoning",
+        /^reasoning\.m\d+$/
+      )
+      yield* refused(CHAT, `${head},"metadata":{${numbers}}}`, "metadata of numbers", /^metadata\.k\d+$/)
+      yield* refused(ESTIMATE, `${head},${unknownMembers}}`, "unknown members of an estimate", /^m\d+$/)
+      const ignored = yield* send(posted(inferenceKey, CHAT, `${head},${unknownMembers}}`))
+      assert.strictEqual(ignored.status, 200)
+      assert.isAtMost(ignored.headers["x-svc-ignored-parameters"]?.length ?? 0, 2_048)
     }).pipe(Effect.scoped)
   )
 })

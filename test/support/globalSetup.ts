@@ -45,10 +45,14 @@ const server = Effect.gen(function* () {
 
 const template = Effect.fn("template")(function* (serverUrl: string) {
   const name = `tollgate_template_${process.pid}`
-  const sql = yield* PgClient.make({ url: Redacted.make(serverUrl), maxConnections: 1 })
-  yield* sql`DROP DATABASE IF EXISTS ${sql(name)}`
-  yield* Effect.acquireRelease(sql`CREATE DATABASE ${sql(name)}`, () =>
-    Effect.ignore(sql`DROP DATABASE ${sql(name)} WITH (FORCE)`)
+  const url = Redacted.make(serverUrl)
+  // A connection for each statement: a pool makes no new one in the release, when its scope is closing.
+  const onServer = <A, E>(body: (sql: PgClient.PgClient) => Effect.Effect<A, E>) =>
+    Effect.scoped(Effect.flatMap(PgClient.make({ url, maxConnections: 1 }), body))
+  yield* onServer((sql) => sql`DROP DATABASE IF EXISTS ${sql(name)}`)
+  yield* Effect.acquireRelease(
+    onServer((sql) => sql`CREATE DATABASE ${sql(name)}`),
+    () => Effect.ignore(onServer((sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`))
   )
   yield* Effect.scoped(
     Effect.gen(function* () {

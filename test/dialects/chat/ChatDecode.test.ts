@@ -64,6 +64,69 @@ describe("a chat completion request", () => {
     ])
   })
 
+  it("takes what OpenAI's own client sends back of an answer", () => {
+    const detail = null
+    const { messages } = decoded({
+      messages: [
+        { role: "system", content: "a", name: null },
+        { role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/a.png", detail } }] },
+        {
+          role: "assistant",
+          name: null,
+          content: [
+            { type: "text", text: "b" },
+            { type: "refusal", refusal: "no" }
+          ]
+        }
+      ]
+    }).conversation
+    assert.deepStrictEqual(messages, [
+      { role: "system", content: [{ type: "text", text: "a" }] },
+      { role: "user", content: [{ type: "image", url: "https://example.com/a.png", detail: "auto" }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "b" },
+          { type: "text", text: "no" }
+        ],
+        toolCalls: []
+      }
+    ])
+    assert.deepStrictEqual(fieldsOf({ messages: [{ role: "user", content: [{ type: "refusal", refusal: "no" }] }] }), [
+      "messages.0.content.0.type"
+    ])
+  })
+
+  it("says of what it takes and does nothing with that it is ignored", () => {
+    const { ignored } = decoded({
+      colour: 1,
+      metadata: { a: "b" },
+      session_id: "s",
+      routing: { max_price: { image: 1 } }
+    })
+    assert.deepStrictEqual(ignored, ["colour", "metadata", "session_id", "routing.max_price.image"])
+  })
+
+  it("bounds every list, before it looks into it", () => {
+    const many = (count: number) => Array.from({ length: count }, () => 1)
+    const within = (message: object) => ({ messages: [{ role: "user", content: "x" }, message] })
+    const call = { id: "a", type: "function", function: { name: "look", arguments: "{}" } }
+    const rows: ReadonlyArray<readonly [field: string, body: object]> = [
+      ["messages.1.content", within({ role: "user", content: many(513) })],
+      ["messages.1.content", within({ role: "robot", content: many(513) })],
+      ["messages.1.tool_calls", within({ role: "assistant", tool_calls: Array.from({ length: 129 }, () => call) })],
+      ["tools", { tools: many(129) }],
+      ["stop", { stop: many(5) }],
+      ["models", { models: many(16) }],
+      ["messages", { messages: many(101) }],
+      ["routing.providers.only", { routing: { providers: { only: many(33) } } }],
+      ["provider.order", { provider: { order: many(33) } }]
+    ]
+    for (const [field, body] of rows) assert.deepStrictEqual(fieldsOf(body), [field])
+    const content = Array.from({ length: 512 }, () => ({ type: "text", text: "x" }))
+    assert.lengthOf(decoded({ messages: [{ role: "user", content }] }).conversation.messages[0]?.content ?? [], 512)
+  })
+
   it("takes either name of the output limit, the newer first", () => {
     const limit = (body: object) => decoded(body).conversation.maxOutputTokens
     assert.strictEqual(limit({ max_tokens: 5 }), 5)

@@ -1,0 +1,35 @@
+import { Context } from "effect"
+
+/** Bytes of request bodies held at one time by a node: a quarter of a gigabyte, or eight of the largest bodies there are. */
+export const BODY_BUDGET_BYTES = 256 * 1_048_576
+
+/** Memory shared by the bodies that are being received and parsed. */
+export class BodyBudget {
+  readonly #limit: number
+  #used = 0
+
+  constructor(limitBytes: number) {
+    this.#limit = limitBytes
+  }
+
+  /** Bytes taken and not given back. */
+  get used(): number {
+    return this.#used
+  }
+
+  /** Takes so many bytes, unless there are not so many left. */
+  take(bytes: number): boolean {
+    if (this.#used + bytes > this.#limit) return false
+    this.#used += bytes
+    return true
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes
+  }
+}
+
+/** The budget of this node, which all its requests share. */
+export const NodeBodyBudget = Context.Reference<BodyBudget>("tollgate/http/NodeBodyBudget", {
+  defaultValue: () => new BodyBudget(BODY_BUDGET_BYTES)
+})

@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { listCheck } from "../../src/dialects/Lists.ts"
+
+const few = <S extends Schema.Top>(element: S, message?: string) =>
+  Schema.Array(element).check(Schema.isMaxLength(2, message === undefined ? {} : { message }))
+
+const check = (schema: Schema.Top, value: unknown) => listCheck(schema.ast)?.(value, [])
+
+describe("the lengths of lists", () => {
+  const Word = Schema.Union([Schema.String, few(Schema.String, "two at most")])
+  const Deep = Schema.Struct({
+    a: Schema.optionalKey(Schema.NullOr(Schema.Struct({ words: few(Word) }))),
+    b: Schema.optionalKey(Schema.NonEmptyArray(Schema.Int).check(Schema.isMinLength(1), Schema.isMaxLength(3))),
+    free: Schema.optionalKey(Schema.Array(Schema.Unknown))
+  })
+
+  it("are found wherever they are bounded, and named by their path", () => {
+    assert.isUndefined(check(Deep, { a: { words: ["x", ["y", "z"]] }, b: [1, 2, 3], free: [1, 2, 3, 4] }))
+    assert.deepStrictEqual(check(Deep, { a: { words: [1, 2, 3] } }), { field: "a.words", message: "at most 2 items" })
+    assert.deepStrictEqual(check(Deep, { a: { words: ["x", [1, 2, 3]] } }), {
+      field: "a.words.1",
+      message: "two at most"
+    })
+    assert.strictEqual(check(Deep, { b: [1, 2, 3, 4] })?.field, "b")
+    assert.strictEqual(check(few(Schema.Int), [1, 2, 3])?.field, "")
+  })
+
+  it("are no affair of this check in what is no list at all", () => {
+    for (const value of [null, undefined, 1, "abcdef", { length: 9 }, { a: null, b: "abcdef" }, { a: { words: 1 } }]) {
+      assert.isUndefined(check(Deep, value))
+    }
+  })
+
+  it("cost nothing where there is none", () => {
+    assert.isUndefined(listCheck(Schema.Struct({ a: Schema.String, b: Schema.Array(Schema.String) }).ast))
+  })
+})

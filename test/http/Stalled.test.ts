@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Layer, Stream } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { once } from "node:events"
+import { connect } from "node:net"
+import { serve } from "./serve.ts"
+
+/** More than the buffers of both ends of a connection hold. */
+const large = Buffer.alloc(64 * 1_048_576, "x")
+const piece = large.subarray(0, 65_536)
+
+/** A connection that has asked for this, and reads nothing until it is told to. */
+const asking = (origin: string, path: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const { hostname, port } = new URL(origin)
+      const socket = connect({ host: hostname, port: Number(port) })
+      socket.on("error", () => undefined)
+      await once(socket, "connect")
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n`)
+      return socket.pause()
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+/** Reads to the end, and gives the number of bytes that came. */
+const bytesOf = (socket: Effect.Success<ReturnType<typeof asking>>) =>
+  Effect.promise(async () => {
+    let bytes = 0
+    socket.on("data", (one: Buffer) => (bytes += one.length))
+    socket.resume()
+    await once(socket, "close")
+    return bytes
+  })
+
+describe("a client that reads nothing", () => {
+  it.live("loses its connection, while one that reads and one that waits for a silent answer keep theirs", () =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void>()
+      const endless = Stream.forever(Stream.succeed(piece))
+      const routes = Layer.mergeAll(
+        HttpRouter.add("GET", "/large", HttpServerResponse.uint8Array(large)),
+        HttpRouter.add(
+          "GET",
+          "/endless",
+          HttpServerResponse.stream(Stream.ensuring(endless, Deferred.succeed(ended, undefined)))
+        ),
+        HttpRouter.add("GET", "/silent", Effect.as(Deferred.await(ended), HttpServerResponse.text("at last")))
+      )
+      const { origin } = yield* serve(routes, { patience: { checkMs: 20, stalledMs: 200 } })
+      const silent = yield* asking(origin, "/silent")
+      const read = yield* asking(origin, "/large")
+      assert.isAtLeast(yield* bytesOf(read), large.length)
+      yield* asking(origin, "/endless")
+      yield* Deferred.await(ended)
+      assert.isAbove(yield* bytesOf(silent), 0)
+    }).pipe(Effect.scoped)
+  )
+})
