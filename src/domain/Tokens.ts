@@ -56,9 +56,6 @@ export const promptBound = (conversation: Conversation): number => {
   return bound
 }
 
-/** The bound for a prompt of which only the text, or a number of tokens, is known. */
-export const textBound = (text: string): number => TOKENS_PER_PROMPT + TOKENS_PER_MESSAGE + bytesOf(text)
-
 /** A likely number of tokens for so many bytes of ordinary text: four bytes each. For estimates shown, never for money. */
 export const likelyTokens = (bytes: number): number => Math.ceil(bytes / 4)
 

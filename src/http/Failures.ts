@@ -55,7 +55,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   InternalError: line(500, "api_error", "internal_error", true, true),
   EmptyCompletion: line(502, "upstream_error", "empty_completion", true),
   UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
-  NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available", true),
+  NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available"),
   StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
   Overloaded: line(503, "service_unavailable_error", "overloaded", true),
   UpstreamTimeout: line(504, "timeout_error", "upstream_timeout", true, true),
@@ -152,7 +152,7 @@ const sentenceOf = (reason: Reason): string => {
     case "UpstreamTimeout":
       return `No provider answered in time (${reason.clock.replace("_", " ")})`
     case "StoreUnavailable":
-      return "The service cannot reach its database at present. You were not charged"
+      return "The service cannot reach its database at present; try again"
     case "Overloaded":
       return "The service is receiving too much at once. You were not charged"
     case "HoldExpired":
@@ -231,7 +231,6 @@ const retryAfterOf = (reason: Reason): number | undefined => {
     case "InsufficientCredits":
       return reason.limitSource === "in_flight" ? RETRY_SOON_SECONDS : undefined
     case "IdempotencyInProgress":
-    case "NoProviderAvailable":
     case "Overloaded":
       return RETRY_SOON_SECONDS
     case "StoreUnavailable":

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { encode as encodeOlder } from "gpt-tokenizer/encoding/cl100k_base"
 import type { Conversation } from "../../src/domain/Conversation.ts"
-import { countPrompt, countTokens, promptBound, textBound } from "../../src/domain/Tokens.ts"
+import { countPrompt, countTokens, promptBound } from "../../src/domain/Tokens.ts"
 
 const plain = { disallowedSpecial: new Set<string>() }
 
@@ -22,8 +22,9 @@ const conversation = (text: string, more: Partial<Conversation> = {}): Conversat
 
 describe("Tokens", () => {
   it.prop("bounds any text by its bytes, under more than one vocabulary", [Schema.String], ([text]) => {
-    assert.isAtMost(encode(text, plain).length, textBound(text))
-    assert.isAtMost(encodeOlder(text, plain).length, textBound(text))
+    const bound = promptBound(conversation(text))
+    assert.isAtMost(encode(text, plain).length, bound)
+    assert.isAtMost(encodeOlder(text, plain).length, bound)
     assert.isAtMost(countPrompt(conversation(text)), promptBound(conversation(text)))
   })
   it("grows with everything that is sent", () => {

@@ -83,7 +83,7 @@ const promised: Readonly<
   internal_error: [500, "api_error", true, null, "InternalError"],
   empty_completion: [502, "upstream_error", true, null, "EmptyCompletion"],
   upstream_error: [502, "upstream_error", true, null, "UpstreamError"],
-  no_provider_available: [503, "service_unavailable_error", true, null, "NoProviderAvailable"],
+  no_provider_available: [503, "service_unavailable_error", false, null, "NoProviderAvailable"],
   store_unavailable: [503, "service_unavailable_error", true, null, "StoreUnavailable"],
   overloaded: [503, "service_unavailable_error", true, null, "Overloaded"],
   upstream_timeout: [504, "timeout_error", true, null, "UpstreamTimeout"],
@@ -150,7 +150,6 @@ describe("headers of failures", () => {
       IdempotencyInProgress: "1",
       RateLimitExceeded: "7",
       UpstreamError: "3",
-      NoProviderAvailable: "1",
       StoreUnavailable: "2",
       Overloaded: "1"
     })
