@@ -158,7 +158,7 @@ export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
 export const dropOldClaims = (sql: SqlClient.SqlClient, retentionMs: number, limit: number) =>
   Effect.map(
     sql`UPDATE request SET claim = NULL, answer = NULL WHERE id IN (
-    SELECT id FROM request WHERE claim IS NOT NULL AND closed_at < now() - ${BigInt(retentionMs)} * interval '1 millisecond'
+    SELECT id FROM request WHERE claim IS NOT NULL AND state <> 'open' AND closed_at < now() - ${BigInt(retentionMs)} * interval '1 millisecond'
     ORDER BY closed_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) RETURNING id`,
     (rows) => rows.length
   )

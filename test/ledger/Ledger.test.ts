@@ -717,10 +717,10 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
       yield* client`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
         SELECT lpad(to_hex(i), 24, '0'), lpad(to_hex(i), 24, '0'), 'inference', '', sha256(i::text::bytea), '', ''
         FROM generate_series(1, 5000) AS i`
-      yield* client`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, closed_at, held, opened)
+      yield* client`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, closed_at, held, opened, claim)
         SELECT 'old' || i, CASE WHEN i % 2 = 0 THEN ${owner.accountId} ELSE lpad(to_hex(i), 24, '0') END, 'k', 'o', 'm',
           CASE WHEN i % 3 = 0 THEN 'open' ELSE 'released' END, 'failed', now() + interval '1 hour',
-          CASE WHEN i % 3 > 0 THEN now() END, 1, '{}' FROM generate_series(1, 5000) AS i`
+          CASE WHEN i % 3 > 0 THEN now() END, 1, '{}', 'claim' || i FROM generate_series(1, 5000) AS i`
       yield* client`INSERT INTO transfer (debit, credit, amount, kind, reference)
         SELECT 'house:grants', ${owner.accountId}, 1, 'credit', 'old' || i FROM generate_series(1, 5000) AS i`
       const read = Effect.gen(function* () {
