@@ -31,14 +31,12 @@ export interface UnitPrice {
 
 export type Price = TokenPrice | UnitPrice
 
-const tierOf = (price: TokenPrice, prompt: number): PriceTier => {
+/** The rates a request with so many prompt tokens is charged at. */
+const ratesFor = (price: TokenPrice, prompt: number): TokenRates => {
   let found = price.tiers[0]
   for (const tier of price.tiers) if (prompt > tier.abovePromptTokens) found = tier
-  return found
+  return found.rates
 }
-
-/** The rates a request with so many prompt tokens is charged at. */
-export const ratesFor = (price: TokenPrice, prompt: number): TokenRates => tierOf(price, prompt).rates
 
 const picoOf = (price: TokenPrice, usage: TokenUsage): bigint => {
   const rates = ratesFor(price, promptTokens(usage))

@@ -264,7 +264,7 @@ const ending = (
   flow: StreamFlow,
   delivery: Delivery,
   carried: Carried,
-  cause: Cause.Cause<unknown> | undefined
+  log: Cause.Cause<unknown> | undefined
 ): Effect.Effect<StreamItem, Failure> => {
   const { admitted, options } = flow
   const finish = carried.outcome._tag === "Whole" ? carried.outcome.finish : "stop"
@@ -277,7 +277,7 @@ const ending = (
   }
   return Effect.map(close(options, admitted, carried, keep), ({ cost, posted, settlement }): StreamItem => {
     if (carried.outcome._tag !== "Whole") {
-      return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }, cause) }
+      return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }, log) }
     }
     const warning = posted === undefined ? undefined : balanceWarning(posted)
     return {
@@ -297,8 +297,8 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
     const delivery = new Delivery(admitted.request.claim !== undefined)
     const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
     const carried = carriedOf(flow, delivery, exit)
-    const cause = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
-    const last = yield* Effect.exit(ending(flow, delivery, carried, cause))
+    const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
+    const last = yield* Effect.exit(ending(flow, delivery, carried, log))
     if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(flow.options, admitted)
     if (delivery.served === undefined) {
       const cause = Exit.isFailure(last)

@@ -17,6 +17,7 @@ import { type ChatSource, type Provider, ProviderError } from "../../src/provide
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
+import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
 
 const BALANCE = 1_000_000_000n
@@ -87,17 +88,7 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
         model: "gpt-4o-mini",
         chain: ["gpt-4o-mini"],
         policy: { ...defaultPolicy, only: ["openai"] },
-        conversation: {
-          messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
-          tools: [],
-          toolChoice: { type: "auto" },
-          parallelToolCalls: undefined,
-          format: { type: "text" },
-          sampling: {},
-          reasoning: undefined,
-          maxOutputTokens: 100,
-          user: undefined
-        },
+        conversation: asked("Hello", { maxOutputTokens: 100 }),
         parameters: [],
         stream: false,
         budgetCents: undefined,

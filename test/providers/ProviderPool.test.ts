@@ -12,7 +12,8 @@ import {
 } from "../../src/providers/Provider.ts"
 import { type AttemptSample, type PoolCall, type PoolError, ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
-import { asked, candidate, clocks, drain, joined } from "./calls.ts"
+import { asked } from "../support/Conversations.ts"
+import { candidate, clocks, drain, joined } from "./calls.ts"
 
 /** A double that is always steered in its own way. */
 const double = (id: string, steering: string, seen: Array<ChatCall> = []): Provider => {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { Conversation } from "../../src/domain/Conversation.ts"
+import { asked } from "../support/Conversations.ts"
 import type { Model } from "../../src/domain/Model.ts"
 import type { OutputEvent } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
@@ -50,19 +50,6 @@ export const candidate = (
   }
   return { model, offer, price: options.price ?? price }
 }
-
-export const asked = (text: string, more: Partial<Conversation> = {}): Conversation => ({
-  messages: [{ role: "user", content: [{ type: "text", text }] }],
-  tools: [],
-  toolChoice: { type: "auto" },
-  parallelToolCalls: undefined,
-  format: { type: "text" },
-  sampling: {},
-  reasoning: undefined,
-  maxOutputTokens: undefined,
-  user: undefined,
-  ...more
-})
 
 export const clocks: Clocks = { connectMs: 5_000, firstTokenMs: 30_000, idleMs: 20_000, totalMs: 60_000 }
 

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Conversation, Reasoning } from "../../../src/domain/Conversation.ts"
 import { type ChatWireOptions, encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
 import type { ChatCall } from "../../../src/providers/Provider.ts"
-import { asked, candidate, chatCall } from "../calls.ts"
+import { asked } from "../../support/Conversations.ts"
+import { candidate, chatCall } from "../calls.ts"
 
 const openai: ChatWireOptions = { flavour: "openai" }
 const compatible: ChatWireOptions = { flavour: "compatible" }

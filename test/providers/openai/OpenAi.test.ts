@@ -6,7 +6,8 @@ import { OutputFold } from "../../../src/domain/Output.ts"
 import { Outbound } from "../../../src/platform/Outbound.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
 import type { ChatCall, Provider, ProviderError } from "../../../src/providers/Provider.ts"
-import { asked, chatCall, clocks, drain, joined } from "../calls.ts"
+import { asked } from "../../support/Conversations.ts"
+import { chatCall, clocks, drain, joined } from "../calls.ts"
 import { nobody, upstream } from "../upstream.ts"
 
 const adapter = (baseUrl: string, more: Partial<OpenAiOptions> = {}) =>

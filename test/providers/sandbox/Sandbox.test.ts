@@ -7,7 +7,8 @@ import { maximumCost, outputWithin, tokenCost, type TokenPrice } from "../../../
 import { noTokens } from "../../../src/domain/Usage.ts"
 import type { ChatCall, ProviderError } from "../../../src/providers/Provider.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
-import { asked, candidate, chatCall, clocks, drain, price } from "../calls.ts"
+import { asked } from "../../support/Conversations.ts"
+import { candidate, chatCall, clocks, drain, price } from "../calls.ts"
 
 const double = makeSandbox("up")
 
