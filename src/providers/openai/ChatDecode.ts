@@ -4,7 +4,7 @@ import type { FinishReason, Output } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { faultOfError } from "./Failure.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "./Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 
 /** A whole answer. `requestId` makes ids for tool calls that came without one. */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {

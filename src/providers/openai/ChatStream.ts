@@ -1,10 +1,11 @@
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
+import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
 import { argumentsOf, finishOf, reasoningOf, textOf, toolCallId, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "./Json.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 
 interface ToolSlot {
   readonly index: number
@@ -18,7 +19,7 @@ interface ToolSlot {
  * The fold of a stream's bytes into output events. The finish and the usage are kept until the end, because hosts send them
  * early, late or with every chunk: the last one holds.
  */
-export class ChatStreamFold {
+export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
   readonly #parser = new SseParser((event) => this.#onData(event.data))
   #out: Array<OutputEvent> = []

@@ -1,0 +1,56 @@
+import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/Outbound.ts"
+import type { ProviderFault } from "./Provider.ts"
+
+/** An answer other than a success, as it came. */
+export interface RefusedAnswer {
+  readonly status: number
+  readonly headers: OutboundHeaders
+  readonly body: Uint8Array
+}
+
+/** What a status means, whoever sent it. `detail` is the host's own sentence. */
+export const faultOf = (status: number, detail: string, retryAfter: number | undefined): ProviderFault => {
+  if (status === 401 || status === 402 || status === 403) return { _tag: "Unauthorized", status }
+  if (status === 429) return { _tag: "RateLimited", retryAfterSeconds: retryAfter }
+  // Conflict, lock, timeout and "too early" are the host's own passing troubles.
+  const passing = status === 408 || status === 409 || status === 423 || status === 425
+  if (status >= 400 && status < 500 && !passing) return { _tag: "Refused", status, detail }
+  return { _tag: "ServerError", status, detail }
+}
+
+/** What a call without an answer means. A connection lost before the answer began is as good as none: nothing was made. */
+export const faultOfOutbound = ({ reason }: OutboundError): ProviderFault => {
+  switch (reason._tag) {
+    case "Connect":
+      return { _tag: "Unreachable", detail: reason.detail }
+    case "TimedOut":
+      return { _tag: "TimedOut", clock: reason.clock === "first" ? "first_token" : reason.clock }
+    case "Broken":
+      return { _tag: reason.answered ? "Broken" : "Unreachable", detail: reason.detail }
+    case "TooLarge":
+      return { _tag: "Malformed", detail: `an answer longer than ${reason.limitBytes} bytes` }
+  }
+}
+
+/** The pause a host asks for, in whole seconds rounded up: from `retry-after-ms`, or `retry-after` as seconds or a date. */
+export const retryAfterSeconds = (headers: OutboundHeaders, nowMs: number): number | undefined => {
+  const ms = Number(headerOf(headers, "retry-after-ms") ?? Number.NaN)
+  if (ms >= 0) return Math.ceil(ms / 1000)
+  const value = headerOf(headers, "retry-after")?.trim() ?? ""
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value))
+  const dateMs = value === "" ? Number.NaN : Date.parse(value)
+  return Number.isNaN(dateMs) ? undefined : Math.max(0, Math.ceil((dateMs - nowMs) / 1000))
+}
+
+/** A fault whose detail cannot give away the credential, should the host have repeated it, at a length fit for a message. */
+export const presentable = (fault: ProviderFault, secret: string): ProviderFault => {
+  if (!("detail" in fault)) return fault
+  const { detail } = fault
+  // The credential goes before the text is cut, or a part of it might stay.
+  const clean = secret === "" ? detail : detail.replaceAll(secret, "[secret]")
+  return clean === detail && detail.length <= MAX_DETAIL_CHARS
+    ? fault
+    : { ...fault, detail: clean.slice(0, MAX_DETAIL_CHARS) }
+}
+
+const MAX_DETAIL_CHARS = 500

@@ -1,0 +1,175 @@
+import { Clock, Effect, Redacted, type Result, type Scope } from "effect"
+import { eventsOf, isContent, type Output, type OutputEvent } from "../domain/Output.ts"
+import {
+  headerOf,
+  Outbound,
+  type OutboundError,
+  type OutboundRequest,
+  type OutboundStream,
+  readUpTo,
+  type targetOf
+} from "../platform/Outbound.ts"
+import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
+import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+
+/** The fold of a stream's bytes into output events. */
+export interface ChatFold {
+  /** The events these bytes complete, never a finish or a usage. */
+  readonly push: (bytes: Uint8Array) => ReadonlyArray<OutputEvent>
+  /** The events that close a stream which ended in order: its finish and its usage. */
+  readonly end: () => ReadonlyArray<OutputEvent>
+  /** The host has said that nothing more comes. */
+  readonly done: boolean
+  /** The host has said that the model stopped; what is lost after that is at most the usage. */
+  readonly stopped: boolean
+  /** What went wrong inside the stream, to be raised after the events that came before it. */
+  readonly fault: ProviderFault | undefined
+}
+
+/** How one kind of host speaks chat over HTTP with JSON and server-sent events. */
+export interface ChatWire {
+  readonly target: (call: ChatCall, stream: boolean) => ReturnType<typeof targetOf>
+  /** The credential's among them; `accept` and `content-type` are given. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly encode: (call: ChatCall, stream: boolean) => string
+  readonly decode: (body: Uint8Array, requestId: string) => Result.Result<Output, ProviderFault>
+  readonly fold: (requestId: string) => ChatFold
+  /** What an answer other than a success means. */
+  readonly faultOfStatus: (answer: RefusedAnswer, nowMs: number) => ProviderFault
+}
+
+export interface HttpChatOptions {
+  readonly id: string
+  readonly stopsBillingOnAbort: boolean
+  /** Taken out of whatever the host says, should it repeat it. */
+  readonly apiKey: Redacted.Redacted<string> | undefined
+  readonly wire: ChatWire
+}
+
+/** The adapter of one host, over the outbound pool. */
+export const makeHttpChat = (options: HttpChatOptions): Effect.Effect<Provider, never, Outbound> =>
+  Effect.map(Outbound, (outbound) => {
+    const host = hostOf(options)
+    return {
+      id: options.id,
+      stopsBillingOnAbort: options.stopsBillingOnAbort,
+      chat: (call) => chat(host, outbound, call),
+      chatStream: (call) => chatStream(host, outbound, call)
+    }
+  })
+
+const ERROR_BODY_BYTES = 64 * 1024
+const WHOLE_BODY_BYTES = 16 * 1024 * 1024
+
+interface Host {
+  readonly wire: ChatWire
+  readonly request: (call: ChatCall, stream: boolean) => OutboundRequest
+  readonly error: (fault: ProviderFault) => ProviderError
+}
+
+const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
+  const secret = apiKey === undefined ? "" : Redacted.value(apiKey)
+  const headersOf = (accept: string) => ({
+    "content-type": "application/json",
+    accept,
+    "user-agent": "tollgate",
+    ...wire.headers
+  })
+  const whole = headersOf("application/json")
+  const streamed = headersOf("text/event-stream")
+  return {
+    wire,
+    request: (call, stream) => ({
+      method: "POST",
+      ...wire.target(call, stream),
+      headers: stream ? streamed : whole,
+      body: wire.encode(call, stream),
+      clocks: {
+        connectMs: call.clocks.connectMs,
+        firstMs: call.clocks.firstTokenMs,
+        idleMs: call.clocks.idleMs,
+        totalMs: call.clocks.totalMs
+      },
+      maxBodyBytes: WHOLE_BODY_BYTES
+    }),
+    error: (fault) => new ProviderError({ provider: id, fault: presentable(fault, secret) })
+  }
+}
+
+const chat = (host: Host, outbound: Outbound["Service"], call: ChatCall): Effect.Effect<Output, ProviderError> =>
+  Effect.suspend(() => outbound.send(host.request(call, false))).pipe(
+    Effect.matchEffect({
+      onFailure: (error) => Effect.fail(host.error(faultOfOutbound(error))),
+      onSuccess: (answer) => (isOk(answer.status) ? whole(host, call, answer.body) : refused(host, answer))
+    })
+  )
+
+const chatStream = Effect.fnUntraced(function* (
+  host: Host,
+  outbound: Outbound["Service"],
+  call: ChatCall
+): Effect.fn.Return<ChatSource, ProviderError, Scope.Scope> {
+  const toProvider = (error: OutboundError) => host.error(faultOfOutbound(error))
+  const stream = yield* Effect.mapError(outbound.open(host.request(call, true)), toProvider)
+  if (!isOk(stream.status)) {
+    const body = yield* Effect.orElseSucceed(readUpTo(stream, ERROR_BODY_BYTES), () => new Uint8Array())
+    return yield* refused(host, { status: stream.status, headers: stream.headers, body })
+  }
+  if (headerOf(stream.headers, "content-type")?.includes("event-stream") !== false) {
+    return sourceOf(host, stream, host.wire.fold(call.requestId))
+  }
+  // A host that does not stream answers whole.
+  const body = yield* Effect.mapError(readUpTo(stream, WHOLE_BODY_BYTES), toProvider)
+  stream.finished()
+  let events: ReadonlyArray<OutputEvent> | undefined = eventsOf(yield* whole(host, call, body))
+  return {
+    next: Effect.sync(() => {
+      const given = events
+      events = undefined
+      return given
+    })
+  }
+})
+
+const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold): ChatSource => {
+  let started = false
+  let over = false
+  const finish = (events: ReadonlyArray<OutputEvent>): Effect.Effect<ReadonlyArray<OutputEvent> | undefined> => {
+    over = true
+    stream.finished()
+    const all = [...events, ...fold.end()]
+    return Effect.succeed(all.length === 0 ? undefined : all)
+  }
+  const onBytes = (bytes: Uint8Array | undefined): ChatSource["next"] | typeof pull => {
+    if (bytes === undefined) {
+      return fold.stopped ? finish([]) : Effect.fail(host.error({ _tag: "Broken", detail: "the stream has no end" }))
+    }
+    const events = fold.push(bytes)
+    if (!started && events.some(isContent)) {
+      started = true
+      stream.started()
+    }
+    if (fold.done && fold.fault === undefined) return finish(events)
+    return events.length > 0 ? Effect.succeed(events) : next
+  }
+  const pull: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, OutboundError | ProviderError> = Effect.flatMap(
+    stream.read,
+    onBytes
+  )
+  const guarded = Effect.catchTag(pull, "OutboundError", (error) =>
+    fold.stopped ? finish([]) : Effect.fail(host.error(faultOfOutbound(error)))
+  )
+  const next: ChatSource["next"] = Effect.suspend(() => {
+    if (over) return Effect.undefined
+    return fold.fault === undefined ? guarded : Effect.fail(host.error(fold.fault))
+  })
+  return { next }
+}
+
+const isOk = (status: number) => status >= 200 && status < 300
+
+const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> =>
+  Effect.mapError(Effect.fromResult(host.wire.decode(body, call.requestId)), host.error)
+
+const refused = (host: Host, answer: RefusedAnswer): Effect.Effect<never, ProviderError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(host.error(host.wire.faultOfStatus(answer, now))))

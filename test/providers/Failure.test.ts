@@ -1,0 +1,78 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OutboundError, type OutboundReason } from "../../src/platform/Outbound.ts"
+import { faultOfOutbound, presentable, retryAfterSeconds } from "../../src/providers/Failure.ts"
+import type { ProviderFault } from "../../src/providers/Provider.ts"
+
+const NOW = Date.parse("2026-03-01T12:00:00Z")
+
+describe("retryAfterSeconds", () => {
+  const cases: ReadonlyArray<readonly [Record<string, string>, number | undefined]> = [
+    [{ "retry-after": "7" }, 7],
+    [{ "retry-after": "0.2" }, 1],
+    [{ "retry-after": "0" }, 0],
+    [{ "retry-after": "Sun, 01 Mar 2026 12:00:30 GMT" }, 30],
+    [{ "retry-after": "Sun, 01 Mar 2026 11:00:00 GMT" }, 0],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after-ms": "1500", "retry-after": "9" }, 2],
+    [{}, undefined]
+  ]
+  for (const [headers, seconds] of cases) {
+    it(`reads ${JSON.stringify(headers)} as ${seconds}`, () =>
+      assert.strictEqual(retryAfterSeconds(headers, NOW), seconds))
+  }
+})
+
+describe("faultOfOutbound", () => {
+  const cases: ReadonlyArray<readonly [OutboundReason, ProviderFault]> = [
+    [
+      { _tag: "Connect", detail: "ECONNREFUSED" },
+      { _tag: "Unreachable", detail: "ECONNREFUSED" }
+    ],
+    [
+      { _tag: "Broken", detail: "X", answered: false },
+      { _tag: "Unreachable", detail: "X" }
+    ],
+    [
+      { _tag: "Broken", detail: "X", answered: true },
+      { _tag: "Broken", detail: "X" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "connect" },
+      { _tag: "TimedOut", clock: "connect" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "first" },
+      { _tag: "TimedOut", clock: "first_token" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "idle" },
+      { _tag: "TimedOut", clock: "idle" }
+    ],
+    [
+      { _tag: "TimedOut", clock: "total" },
+      { _tag: "TimedOut", clock: "total" }
+    ],
+    [
+      { _tag: "TooLarge", limitBytes: 5 },
+      { _tag: "Malformed", detail: "an answer longer than 5 bytes" }
+    ]
+  ]
+  for (const [reason, fault] of cases) {
+    it(`takes ${JSON.stringify(reason)} for ${fault._tag}`, () =>
+      assert.deepStrictEqual(faultOfOutbound(new OutboundError({ reason })), fault))
+  }
+})
+
+describe("presentable", () => {
+  it("takes the credential out of what a host said", () => {
+    const fault: ProviderFault = { _tag: "Refused", status: 400, detail: "bad key sk-1, sk-1!" }
+    assert.deepStrictEqual(presentable(fault, "sk-1"), { ...fault, detail: "bad key [secret], [secret]!" })
+    assert.strictEqual(presentable(fault, ""), fault)
+  })
+
+  it("cuts a long detail, and leaves no part of a credential at the cut", () => {
+    const fault: ProviderFault = { _tag: "ServerError", status: 500, detail: "x".repeat(497) + "sk-12345" }
+    assert.deepStrictEqual(presentable(fault, ""), { ...fault, detail: "x".repeat(497) + "sk-" })
+    assert.deepStrictEqual(presentable(fault, "sk-12345"), { ...fault, detail: "x".repeat(497) + "[se" })
+  })
+})
