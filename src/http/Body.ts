@@ -1,7 +1,9 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
-import { HttpServerError, type HttpServerRequest } from "effect/http"
+import { type Headers, HttpServerError, type HttpServerRequest } from "effect/http"
+import { IncomingMessage } from "node:http"
 import { type Failure, failure } from "../domain/Failure.ts"
-import { NodeBodyBudget } from "./BodyBudget.ts"
+import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
 /** The largest body taken: 32 MiB, enough for a conversation with images inline. */
 export const MAX_BODY_BYTES = 32 * 1_048_576
@@ -17,7 +19,7 @@ export const bodyFailure = (error: unknown): Failure | undefined => {
   if (!HttpServerError.isHttpServerError(error) || error.reason._tag !== "RequestParseError") return undefined
   return error.reason.reason === "BodyTooLarge"
     ? failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES })
-    : unreadable("it could not be read")
+    : lost
 }
 
 const unreadable = (detail: string): Failure => failure({ _tag: "InvalidJson", detail })
@@ -69,43 +71,104 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
 }
 
 const tooLarge = failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES })
+const overloaded = failure({ _tag: "Overloaded" })
+const lost = unreadable("it could not be read")
 
 /** Room for an ordinary body; it doubles as more comes. */
 const FIRST_ROOM = 16_384
 
 /**
- * Takes from the budget what has come, not what is announced: else a client that announces much and sends nothing would use it
- * up. What was taken is given back when the body is parsed, or is given up in whatever way. Pieces are copied together as they
- * come, because a client may send them so small that each takes far more memory than its bytes.
+ * What has come of one body. It takes from the budget what has come, not what is announced: else a client that announces much
+ * and sends nothing would use it up. Pieces are copied together as they come, because a client may send them so small that each
+ * takes far more memory than its bytes.
  */
-const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
-  Effect.gen(function* () {
-    const budget = yield* NodeBodyBudget
-    let room = Buffer.allocUnsafe(FIRST_ROOM)
-    let taken = 0
-    const keep = (pieces: ReadonlyArray<Uint8Array>): Effect.Effect<void, Failure> => {
+class Received {
+  readonly #budget: BodyBudget
+  #room = Buffer.allocUnsafe(FIRST_ROOM)
+  #taken = 0
+
+  constructor(budget: BodyBudget) {
+    this.#budget = budget
+  }
+
+  /** Keeps one more piece, or says why it cannot. */
+  keep(piece: Uint8Array): Failure | undefined {
+    const bytes = this.#taken + piece.length
+    if (bytes > MAX_BODY_BYTES) return tooLarge
+    if (!this.#budget.take(piece.length)) return overloaded
+    if (bytes > this.#room.length) {
+      const wider = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#room.length))
+      wider.set(this.#room.subarray(0, this.#taken))
+      this.#room = wider
+    }
+    this.#room.set(piece, this.#taken)
+    this.#taken = bytes
+    return undefined
+  }
+
+  get bytes(): Uint8Array {
+    return this.#room.subarray(0, this.#taken)
+  }
+
+  /** Gives back to the budget what was taken from it. */
+  drop(): void {
+    this.#budget.give(this.#taken)
+    this.#taken = 0
+  }
+}
+
+/** Reads Node's own stream: a stream of effects around it costs more than all else that is done to an ordinary body. */
+const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effect<void, Failure> =>
+  Effect.callback((resume) => {
+    const leave = () => {
+      source.off("data", onData).off("end", onEnd).off("error", onLost).off("close", onLost)
+    }
+    const onEnd = () => {
+      leave()
+      resume(Effect.void)
+    }
+    const stop = (failed: Failure) => {
+      leave()
+      source.pause()
+      resume(Effect.fail(failed))
+    }
+    const onLost = () => stop(lost)
+    const onData = (piece: Buffer) => {
+      const failed = received.keep(piece)
+      if (failed !== undefined) stop(failed)
+    }
+    if (source.destroyed) return stop(lost)
+    source.on("end", onEnd).on("error", onLost).on("close", onLost).on("data", onData)
+    return Effect.sync(leave)
+  })
+
+const receiveStream = (
+  request: HttpServerRequest.HttpServerRequest,
+  received: Received
+): Effect.Effect<void, Failure> =>
+  request.stream.pipe(
+    Stream.mapError((error) => bodyFailure(error) ?? lost),
+    Stream.runForEachArray((pieces) => {
       for (const piece of pieces) {
-        const bytes = taken + piece.length
-        if (bytes > MAX_BODY_BYTES) return Effect.fail(tooLarge)
-        if (!budget.take(piece.length)) return Effect.fail(failure({ _tag: "Overloaded" }))
-        if (bytes > room.length) {
-          const wider = Buffer.allocUnsafe(Math.max(bytes, 2 * room.length))
-          wider.set(room.subarray(0, taken))
-          room = wider
-        }
-        room.set(piece, taken)
-        taken = bytes
+        const failed = received.keep(piece)
+        if (failed !== undefined) return Effect.fail(failed)
       }
       return Effect.void
-    }
-    const received = request.stream.pipe(
-      Stream.mapError((error) => bodyFailure(error) ?? unreadable("it could not be read")),
-      Stream.runForEachArray(keep),
-      Effect.flatMap(() => parse(room.subarray(0, taken)))
-    )
-    return yield* Effect.ensuring(
-      received,
-      Effect.sync(() => budget.give(taken))
+    })
+  )
+
+/** A client that waits to be told to go on is told so by the request's own stream. */
+const isDirect = (source: unknown, headers: Headers.Headers): source is IncomingMessage =>
+  source instanceof IncomingMessage && headers["expect"] === undefined
+
+const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
+  Effect.flatMap(NodeBodyBudget, (budget) => {
+    const received = new Received(budget)
+    const source = NodeHttpServerRequest.toIncomingMessage(request)
+    const all = isDirect(source, request.headers) ? receiveDirect(source, received) : receiveStream(request, received)
+    return Effect.ensuring(
+      Effect.flatMap(all, () => parse(received.bytes)),
+      Effect.sync(() => received.drop())
     )
   })
 
