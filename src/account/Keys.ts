@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { createHash, randomBytes } from "node:crypto"
+import { hash, randomBytes } from "node:crypto"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
@@ -18,7 +18,7 @@ const wellFormed = /^svc_[sm]k_[A-Za-z0-9_-]{43}$/
 export const isWellFormedKey = (key: string): boolean => wellFormed.test(key)
 
 /** What is stored of a key. It has 256 random bits, so that a plain digest cannot be searched backwards. */
-export const hashKey = (key: string): Buffer => createHash("sha256").update(key).digest()
+export const hashKey = (key: string): Buffer => hash("sha256", key, "buffer")
 
 /** The keys of accounts. A key is shown once, when it is made; only its hash is kept. */
 export class Keys extends Context.Service<

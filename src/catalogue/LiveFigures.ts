@@ -41,6 +41,7 @@ const middleOf = (bucket: number): number => Math.round(2 ** ((bucket + 0.5) / B
 class Counts {
   samples = 0
   ok = 0
+  streamed = 0
   readonly durations = new Uint32Array(BUCKETS)
   readonly firstTokens = new Uint32Array(BUCKETS)
 
@@ -49,12 +50,15 @@ class Counts {
     if (!observation.ok) return
     this.ok += 1
     bump(this.durations, observation.durationMs)
-    if (observation.firstTokenMs !== undefined) bump(this.firstTokens, observation.firstTokenMs)
+    if (observation.firstTokenMs === undefined) return
+    this.streamed += 1
+    bump(this.firstTokens, observation.firstTokenMs)
   }
 
   subtract(other: Counts): void {
     this.samples -= other.samples
     this.ok -= other.ok
+    this.streamed -= other.streamed
     for (let index = 0; index < BUCKETS; index += 1) {
       this.durations[index] = (this.durations[index] ?? 0) - (other.durations[index] ?? 0)
       this.firstTokens[index] = (this.firstTokens[index] ?? 0) - (other.firstTokens[index] ?? 0)
@@ -67,8 +71,8 @@ const bump = (histogram: Uint32Array, ms: number): void => {
   histogram[bucket] = (histogram[bucket] ?? 0) + 1
 }
 
-const quantile = (histogram: Uint32Array, share: number): number | null => {
-  const total = histogram.reduce((sum, count) => sum + count, 0)
+/** Of a histogram with `total` counts in it. */
+const quantile = (histogram: Uint32Array, total: number, share: number): number | null => {
   if (total === 0) return null
   let left = Math.max(1, Math.ceil(total * share))
   for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
@@ -102,13 +106,13 @@ class Series {
 
   performance(minute: number): Performance {
     this.#advance(minute)
-    const { samples, ok, durations, firstTokens } = this.#total
+    const { samples, ok, streamed, durations, firstTokens } = this.#total
     return {
       samples,
       successRate: samples === 0 ? null : ok / samples,
-      p50Ms: quantile(durations, 0.5),
-      p95Ms: quantile(durations, 0.95),
-      medianTtftMs: quantile(firstTokens, 0.5),
+      p50Ms: quantile(durations, ok, 0.5),
+      p95Ms: quantile(durations, ok, 0.95),
+      medianTtftMs: quantile(firstTokens, streamed, 0.5),
       thin: samples < THIN_BELOW_SAMPLES
     }
   }

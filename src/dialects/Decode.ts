@@ -62,20 +62,20 @@ const MAX_VALUES = 4_096
 
 /** An issue takes about a kilobyte, so that a large value with a mistake in every part would need more memory than there is. */
 const isLarge = (value: unknown): boolean => {
-  let seen = 0
-  let level: Array<unknown> = [value]
-  while (level.length > 0) {
-    const next: Array<unknown> = []
-    for (const one of level) {
-      if (typeof one !== "object" || one === null) continue
-      const members: ReadonlyArray<unknown> = Array.isArray(one) ? one : Object.values(one)
-      seen += members.length
-      if (seen > MAX_VALUES) return true
-      for (const member of members) next.push(member)
+  let left = MAX_VALUES
+  // What has been parsed as JSON is at most a few hundred levels deep.
+  const exceeds = (one: unknown): boolean => {
+    if (typeof one !== "object" || one === null) return false
+    if (Array.isArray(one)) {
+      left -= one.length
+      return left < 0 || one.some(exceeds)
     }
-    level = next
+    for (const name in one) {
+      if (--left < 0 || exceeds((one as Record<string, unknown>)[name])) return true
+    }
+    return false
   }
-  return false
+  return exceeds(value)
 }
 
 /**
@@ -92,7 +92,7 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   const tooLong = listCheck(schema.ast)
   const whole = options.whole ?? "body"
   return (value) => {
-    const long = tooLong?.(value, [])
+    const long = tooLong(value)
     if (long !== undefined) return Result.fail(invalid(long.field || whole, long.message))
     return Result.mapError((isLarge(value) ? decodeFirst : decodeAll)(value), (error) =>
       failure({ _tag: "ValidationError", problems: problemsOf(error.issue, whole, value) })

@@ -4,8 +4,16 @@ import type { FieldProblem } from "../domain/Failure.ts"
 
 type Path = ReadonlyArray<PropertyKey>
 
-/** Finds the first list that is too long in a value, which stands at `path`. */
-type Check = (value: unknown, path: Path) => FieldProblem | undefined
+/** A list that is too long, and where it stands in the value that was looked at. */
+interface TooLong {
+  readonly path: Path
+  readonly message: string
+}
+
+/** Finds the first list that is too long in a value. A path is only made for one that is. */
+type Check = (value: unknown) => TooLong | undefined
+
+const inside = (key: PropertyKey, { message, path }: TooLong): TooLong => ({ message, path: [key, ...path] })
 
 /** A path in dots, as problems name it. */
 export const pathOf = (path: Path): string => path.map(String).join(".")
@@ -26,15 +34,15 @@ const boundOf = (ast: SchemaAST.Arrays): { readonly maximum: number; readonly me
 
 const ofArrays = (ast: SchemaAST.Arrays): Check | undefined => {
   const bound = boundOf(ast)
-  const element = listCheck(ast.rest[0])
+  const element = checkOf(ast.rest[0])
   if (bound === undefined && element === undefined) return undefined
-  return (value, path) => {
+  return (value) => {
     if (!Array.isArray(value)) return undefined
-    if (bound !== undefined && value.length > bound.maximum) return { field: pathOf(path), message: bound.message }
+    if (bound !== undefined && value.length > bound.maximum) return { path: [], message: bound.message }
     if (element === undefined) return undefined
-    for (const [index, one] of value.entries()) {
-      const problem = element(one, [...path, index])
-      if (problem !== undefined) return problem
+    for (let index = 0; index < value.length; index++) {
+      const problem = element(value[index])
+      if (problem !== undefined) return inside(index, problem)
     }
     return undefined
   }
@@ -42,34 +50,43 @@ const ofArrays = (ast: SchemaAST.Arrays): Check | undefined => {
 
 const ofObjects = (ast: SchemaAST.Objects): Check | undefined => {
   const members = ast.propertySignatures.flatMap(({ name, type }) => {
-    const check = listCheck(type)
+    const check = checkOf(type)
     return check === undefined ? [] : [[name, check] as const]
   })
   if (members.length === 0) return undefined
-  return (value, path) => {
+  return (value) => {
     if (typeof value !== "object" || value === null) return undefined
     for (const [name, check] of members) {
       const member = (value as Readonly<Record<PropertyKey, unknown>>)[name]
-      const problem = typeof member === "object" ? check(member, [...path, name]) : undefined
-      if (problem !== undefined) return problem
+      const problem = typeof member === "object" ? check(member) : undefined
+      if (problem !== undefined) return inside(name, problem)
     }
     return undefined
   }
 }
 
 /** A check of all lists that a schema gives a maximum length; undefined where it gives none. */
-export const listCheck = (ast: SchemaAST.AST | undefined): Check | undefined => {
+const checkOf = (ast: SchemaAST.AST | undefined): Check | undefined => {
   if (ast === undefined) return undefined
   if (SchemaAST.isArrays(ast)) return ofArrays(ast)
   if (SchemaAST.isObjects(ast)) return ofObjects(ast)
   if (!SchemaAST.isUnion(ast)) return undefined
-  const checks = ast.types.flatMap((type) => listCheck(type) ?? [])
+  const checks = ast.types.flatMap((type) => checkOf(type) ?? [])
   if (checks.length === 0) return undefined
-  return (value, path) => {
+  return (value) => {
     for (const check of checks) {
-      const problem = check(value, path)
+      const problem = check(value)
       if (problem !== undefined) return problem
     }
     return undefined
+  }
+}
+
+/** The first list of a value that is longer than its schema allows, as a problem with its path in dots; undefined for none. */
+export const listCheck = (ast: SchemaAST.AST): ((value: unknown) => FieldProblem | undefined) => {
+  const check = checkOf(ast)
+  return (value) => {
+    const problem = check?.(value)
+    return problem === undefined ? undefined : { field: pathOf(problem.path), message: problem.message }
   }
 }

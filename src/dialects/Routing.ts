@@ -96,14 +96,16 @@ const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
  * The policy of a request; `routing` goes before the alias `provider`, and without either the default holds. Where both are
  * given the stricter of their data policies holds: what was asked of either must not get lost.
  */
-export const decodePolicy = (body: Readonly<Record<string, unknown>>): Result.Result<RoutingPolicy, Failure> =>
-  Result.gen(function* () {
-    const { provider, routing } = body
+export const decodePolicy = (body: Readonly<Record<string, unknown>>): Result.Result<RoutingPolicy, Failure> => {
+  const { provider, routing } = body
+  if (provider == null && routing == null) return Result.succeed(defaultPolicy)
+  return Result.gen(function* () {
     const alias = provider == null ? undefined : yield* within("provider", Result.map(decodeAlias(provider), ofAlias))
     const own = routing == null ? undefined : yield* within("routing", Result.map(decodeStrict(routing), ofRouting))
     if (own === undefined || alias === undefined) return own ?? alias ?? defaultPolicy
     return { ...own, dataPolicy: stricter(own.dataPolicy, alias.dataPolicy) }
   })
+}
 
 const aliasMembers = new Set(Object.keys(ProviderAlias.fields))
 const aliasDataMembers = new Set(["data_collection", "zdr"])
@@ -113,6 +115,7 @@ const present = (member: string, value: unknown): ReadonlyArray<string> =>
 
 /** Members of `routing` and `provider` that have no effect on a chat. */
 export const ignoredRouting = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  if (body["routing"] == null && body["provider"] == null) return []
   const effective = body["routing"] == null ? aliasMembers : aliasDataMembers
   const ofProvider = present("provider", body["provider"])
   const image = (member: string) =>

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import { createHash } from "node:crypto"
+import { hash as digest } from "node:crypto"
 import { Caller, Envelope, InferenceAccess, OpenAccess, type Principal } from "../../schemas/Access.ts"
 import { Auth } from "../auth/Auth.ts"
 import { problemsOf } from "../dialects/Decode.ts"
@@ -33,7 +33,7 @@ const makeFamiliar = () => {
   }
 }
 
-const hashOf = (credential: string): string => createHash("sha256").update(credential).digest("latin1")
+const hashOf = (credential: string): string => digest("sha256", credential, "base64")
 
 const makeCounter = Effect.gen(function* () {
   const config = yield* Config

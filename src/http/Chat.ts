@@ -3,7 +3,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller, type Principal } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
-import { decodeChat } from "../dialects/chat/ChatDecode.ts"
+import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
 import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
@@ -54,30 +54,34 @@ const decodeRequest = (
   principal: Principal,
   sandbox: boolean,
   body: unknown
-) =>
-  Result.gen(function* () {
-    const decoded = yield* decodeChat(body)
-    const chain = yield* parseChain(decoded.model, decoded.models)
-    const claim = yield* claimOf(request.headers["idempotency-key"], request.method, PATH, body)
-    const steering = yield* steeringOf(request.headers["x-svc-sandbox"], sandbox)
-    const chat: ChatRequest = {
-      requestId: exchange.requestId,
-      operation: "chat.completions",
-      principal,
-      model: decoded.model ?? chain.join(","),
-      chain,
-      policy: decoded.policy,
-      conversation: decoded.conversation,
-      parameters: decoded.parameters,
-      stream: decoded.stream,
-      budgetCents: decoded.budgetCents,
-      claim,
-      steering,
-      traceId: traceIdOf(request.headers["traceparent"]),
-      arrivedAt: exchange.arrivedAt
-    }
-    return { chat, decoded }
-  })
+): Result.Result<{ readonly chat: ChatRequest; readonly decoded: DecodedChat }, Failure> => {
+  const decoding = decodeChat(body)
+  if (Result.isFailure(decoding)) return Result.fail(decoding.failure)
+  const decoded = decoding.success
+  const chain = parseChain(decoded.model, decoded.models)
+  if (Result.isFailure(chain)) return Result.fail(chain.failure)
+  const claim = claimOf(request.headers["idempotency-key"], request.method, PATH, body)
+  if (Result.isFailure(claim)) return Result.fail(claim.failure)
+  const steering = steeringOf(request.headers["x-svc-sandbox"], sandbox)
+  if (Result.isFailure(steering)) return Result.fail(steering.failure)
+  const chat: ChatRequest = {
+    requestId: exchange.requestId,
+    operation: "chat.completions",
+    principal,
+    model: decoded.model ?? chain.success.join(","),
+    chain: chain.success,
+    policy: decoded.policy,
+    conversation: decoded.conversation,
+    parameters: decoded.parameters,
+    stream: decoded.stream,
+    budgetCents: decoded.budgetCents,
+    claim: claim.success,
+    steering: steering.success,
+    traceId: traceIdOf(request.headers["traceparent"]),
+    arrivedAt: exchange.arrivedAt
+  }
+  return Result.succeed({ chat, decoded })
+}
 
 const replayHeader = (replayed: boolean): Record<string, string> => (replayed ? { "idempotency-replayed": "true" } : {})
 

@@ -12,7 +12,8 @@ import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
 import { carryOutChat, type Running } from "./ChatFlow.ts"
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
-import { abandon, admit, type Admitted, type MeteredOptions, renewing } from "./Metered.ts"
+import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
+import { makeRenewals } from "./Renewals.ts"
 import { replay } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
@@ -70,6 +71,7 @@ export class Inference extends Context.Service<
         const requests = yield* Requests
         const holdTtlMs = Duration.toMillis(options.holdTtl)
         const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs }
+        const renewals = yield* makeRenewals(metered)
         const fibers = yield* FiberSet.make<unknown, Failure>()
         yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.shutdownGrace))
         const prepare = preparing(router)
@@ -94,10 +96,10 @@ export class Inference extends Context.Service<
             while (true) {
               const admitted = yield* admit(metered, request, plan, estimate)
               if (!("claimedBy" in admitted)) {
-                const renewal = yield* Effect.forkChild(Effect.interruptible(renewing(metered, admitted)))
+                renewals.add(admitted)
                 return yield* carry(admitted).pipe(
                   Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void)),
-                  Effect.ensuring(Fiber.interrupt(renewal))
+                  Effect.ensuring(Effect.sync(() => renewals.drop(admitted)))
                 )
               }
               const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))

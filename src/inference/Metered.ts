@@ -140,10 +140,6 @@ export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Na
     Effect.catch(() => Effect.succeed(false))
   )
 
-/** Puts a hold's expiry off again and again, for as long as its request is carried out. */
-export const renewing = (options: MeteredOptions, admitted: Admitted): Effect.Effect<never> =>
-  Effect.forever(Effect.andThen(Effect.sleep(options.holdTtlMs / 3), extendHold(options, admitted, 0n)))
-
 /** The routing of a request as its answer and its receipt show it. */
 export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | "attempts">): RoutingOutcome => ({
   policy: admitted.plan.policy,

@@ -34,11 +34,13 @@ type Rejection = "vision" | "tools" | "context" | "restricted" | "unserved"
 const PER_MILLION = 1_000_000
 
 const withinPrice = (candidate: Candidate, { policy: { maxPrice }, promptBound }: PlanRequest): boolean => {
+  const { completion, prompt, request } = maxPrice
+  if (completion === undefined && prompt === undefined && request === undefined) return true
   const over = (pico: Pico, limit: number | undefined, units = PER_MILLION) =>
     limit !== undefined && usdFromPico(pico) * units > limit
-  if (over(candidate.price.perRequest, maxPrice.request, 1)) return false
+  if (over(candidate.price.perRequest, request, 1)) return false
   return reachable(candidate.price, promptBound).every(
-    ({ rates }) => !over(rates.input, maxPrice.prompt) && !over(rates.output, maxPrice.completion)
+    ({ rates }) => !over(rates.input, prompt) && !over(rates.output, completion)
   )
 }
 

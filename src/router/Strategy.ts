@@ -36,6 +36,7 @@ export const arrange = (
   policy: RoutingPolicy,
   figuresOf: (candidate: Candidate) => Figures
 ): ReadonlyArray<Candidate> => {
+  if (candidates.length < 2) return candidates
   const rankOf = (candidate: Candidate): number => {
     switch (policy.strategy) {
       case "cost":

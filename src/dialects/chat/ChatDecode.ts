@@ -106,19 +106,23 @@ const formatOf = (format: Wire["response_format"]): OutputFormat => {
   return { type: "json_schema", name, schema: schema ?? undefined, strict: strict ?? undefined }
 }
 
-const samplingOf = (wire: Wire): Sampling => ({
-  ...(wire.temperature == null ? {} : { temperature: wire.temperature }),
-  ...(wire.top_p == null ? {} : { topP: wire.top_p }),
-  ...(wire.top_k == null ? {} : { topK: wire.top_k }),
-  ...(wire.min_p == null ? {} : { minP: wire.min_p }),
-  ...(wire.repetition_penalty == null ? {} : { repetitionPenalty: wire.repetition_penalty }),
-  ...(wire.frequency_penalty == null ? {} : { frequencyPenalty: wire.frequency_penalty }),
-  ...(wire.presence_penalty == null ? {} : { presencePenalty: wire.presence_penalty }),
-  ...(wire.seed == null ? {} : { seed: wire.seed }),
-  ...(wire.stop == null ? {} : { stop: typeof wire.stop === "string" ? [wire.stop] : wire.stop }),
-  ...(wire.logprobs == null ? {} : { logprobs: wire.logprobs }),
-  ...(wire.top_logprobs == null ? {} : { topLogprobs: wire.top_logprobs })
-})
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+const samplingOf = (wire: Wire): Sampling => {
+  const sampling: Writable<Sampling> = {}
+  if (wire.temperature != null) sampling.temperature = wire.temperature
+  if (wire.top_p != null) sampling.topP = wire.top_p
+  if (wire.top_k != null) sampling.topK = wire.top_k
+  if (wire.min_p != null) sampling.minP = wire.min_p
+  if (wire.repetition_penalty != null) sampling.repetitionPenalty = wire.repetition_penalty
+  if (wire.frequency_penalty != null) sampling.frequencyPenalty = wire.frequency_penalty
+  if (wire.presence_penalty != null) sampling.presencePenalty = wire.presence_penalty
+  if (wire.seed != null) sampling.seed = wire.seed
+  if (wire.stop != null) sampling.stop = typeof wire.stop === "string" ? [wire.stop] : wire.stop
+  if (wire.logprobs != null) sampling.logprobs = wire.logprobs
+  if (wire.top_logprobs != null) sampling.topLogprobs = wire.top_logprobs
+  return sampling
+}
 
 const reasoningOf = (wire: Wire): Reasoning | undefined => {
   if (wire.reasoning == null && wire.reasoning_effort == null) return undefined
@@ -155,9 +159,11 @@ const parametersOf = (wire: Wire): ReadonlyArray<string> => {
 }
 
 const checkImages = (messages: ReadonlyArray<Message>): Failure | undefined => {
-  for (const [index, message] of messages.entries()) {
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index]!
     if (message.role !== "user" && message.role !== "tool") continue
-    for (const [part, value] of message.content.entries()) {
+    for (let part = 0; part < message.content.length; part++) {
+      const value = message.content[part]!
       if (value.type !== "image") continue
       const field = `messages.${index}.content.${part}.image_url.url`
       if (/^https:\/\/[^/\s]+/i.test(value.url)) continue
@@ -172,9 +178,9 @@ const checkImages = (messages: ReadonlyArray<Message>): Failure | undefined => {
 }
 
 const checkTools = (wire: Wire): Failure | undefined => {
-  const names = (wire.tools ?? []).map((tool) => tool.function.name)
   const choice = wire.tool_choice
   if (choice == null || choice === "auto" || choice === "none") return undefined
+  const names = (wire.tools ?? []).map((tool) => tool.function.name)
   if (names.length === 0) return invalid("tool_choice", "requires tools")
   if (typeof choice === "string" || names.includes(choice.function.name)) return undefined
   return invalid("tool_choice.function.name", `no tool is named ${choice.function.name}`)
@@ -182,7 +188,9 @@ const checkTools = (wire: Wire): Failure | undefined => {
 
 /** `reasoning` is closed, unlike the request around it. */
 const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | undefined => {
-  const names = Object.keys(objectOf(body["reasoning"]) ?? {}).slice(0, MAX_PROBLEMS)
+  const reasoning = objectOf(body["reasoning"])
+  if (reasoning === undefined) return undefined
+  const names = Object.keys(reasoning).slice(0, MAX_PROBLEMS)
   const extra = names.filter((name) => !reasoningMembers.has(name))
   const [first, ...others] = extra.map((name) => ({
     field: `reasoning.${name}`,
@@ -196,45 +204,48 @@ export const wishOf = (
   body: Readonly<Record<string, unknown>>,
   wire: Wire,
   wireMessages: ChatCompletionRequest["messages"]
-): Result.Result<ChatWish, Failure> =>
-  Result.gen(function* () {
-    const closed = checkReasoning(body)
-    if (closed !== undefined) return yield* Result.fail(closed)
-    const policy = yield* decodePolicy(body)
-    const messages = messagesOf(wireMessages)
-    const problem = checkTools(wire) ?? checkImages(messages)
-    if (problem !== undefined) return yield* Result.fail(problem)
-    return {
-      model: wire.model ?? undefined,
-      models: wire.models ?? undefined,
-      conversation: {
-        messages,
-        tools: toolsOf(wire.tools),
-        toolChoice: toolChoiceOf(wire.tool_choice),
-        parallelToolCalls: wire.parallel_tool_calls ?? undefined,
-        format: formatOf(wire.response_format),
-        sampling: samplingOf(wire),
-        reasoning: reasoningOf(wire),
-        maxOutputTokens: wire.max_completion_tokens ?? wire.max_tokens ?? undefined,
-        user: wire.user ?? undefined
-      },
-      policy,
-      parameters: parametersOf(wire),
-      stream: wire.stream === true,
-      includeUsage: wire.stream_options?.include_usage === true,
-      budgetCents: wire.budget_cents ?? undefined
-    }
+): Result.Result<ChatWish, Failure> => {
+  const closed = checkReasoning(body)
+  if (closed !== undefined) return Result.fail(closed)
+  const policy = decodePolicy(body)
+  if (Result.isFailure(policy)) return Result.fail(policy.failure)
+  const messages = messagesOf(wireMessages)
+  const problem = checkTools(wire) ?? checkImages(messages)
+  if (problem !== undefined) return Result.fail(problem)
+  return Result.succeed({
+    model: wire.model ?? undefined,
+    models: wire.models ?? undefined,
+    conversation: {
+      messages,
+      tools: toolsOf(wire.tools),
+      toolChoice: toolChoiceOf(wire.tool_choice),
+      parallelToolCalls: wire.parallel_tool_calls ?? undefined,
+      format: formatOf(wire.response_format),
+      sampling: samplingOf(wire),
+      reasoning: reasoningOf(wire),
+      maxOutputTokens: wire.max_completion_tokens ?? wire.max_tokens ?? undefined,
+      user: wire.user ?? undefined
+    },
+    policy: policy.success,
+    parameters: parametersOf(wire),
+    stream: wire.stream === true,
+    includeUsage: wire.stream_options?.include_usage === true,
+    budgetCents: wire.budget_cents ?? undefined
   })
+}
+
+const ignoredOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+  const idle = withoutEffect.filter((name) => body[name] != null)
+  return [...ignoredMembers(body, fields), ...idle, ...ignoredRouting(body)]
+}
 
 /** Decodes a request body. Wrong fields are named; nothing is dropped in silence. */
-export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> =>
-  Result.gen(function* () {
-    const object = objectOf(body)
-    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
-    const foreign = firstUnsupported(object)
-    if (foreign !== undefined) return yield* Result.fail(foreign)
-    const wire = yield* decodeWire(object)
-    const wish = yield* wishOf(object, wire, wire.messages)
-    const idle = withoutEffect.filter((name) => object[name] != null)
-    return { ...wish, ignored: [...ignoredMembers(object, fields), ...idle, ...ignoredRouting(object)] }
-  })
+export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> => {
+  const object = objectOf(body)
+  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  const foreign = firstUnsupported(object)
+  if (foreign !== undefined) return Result.fail(foreign)
+  return Result.flatMap(decodeWire(object), (wire) =>
+    Result.map(wishOf(object, wire, wire.messages), (wish) => ({ ...wish, ignored: ignoredOf(object) }))
+  )
+}

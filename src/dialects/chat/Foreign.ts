@@ -14,41 +14,43 @@ const anything = () => true
 const nothing = () => false
 
 /** By member: whether a value asks for nothing that we would leave undone. A null never does. */
-const harmless: Readonly<Record<string, (value: unknown) => boolean>> = {
-  n: oneOf(1),
-  store: oneOf(false),
-  modalities: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
-  service_tier: oneOf("auto", "default"),
-  usage: (value) => objectOf(value) !== undefined,
-  logit_bias: isEmptyObject,
-  audio: nothing,
-  prediction: nothing,
-  functions: isEmptyList,
-  function_call: oneOf("auto", "none"),
-  web_search_options: nothing,
-  verbosity: oneOf("medium"),
-  plugins: isEmptyList,
-  transforms: isEmptyList,
-  route: oneOf("fallback"),
-  top_a: oneOf(0),
-  router: nothing,
-  prompt_cache_key: anything,
-  prompt_cache_retention: anything,
-  safety_identifier: anything
-}
+const harmless: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  Object.entries({
+    n: oneOf(1),
+    store: oneOf(false),
+    modalities: (value) => Array.isArray(value) && value.every((entry) => entry === "text"),
+    service_tier: oneOf("auto", "default"),
+    usage: (value) => objectOf(value) !== undefined,
+    logit_bias: isEmptyObject,
+    audio: nothing,
+    prediction: nothing,
+    functions: isEmptyList,
+    function_call: oneOf("auto", "none"),
+    web_search_options: nothing,
+    verbosity: oneOf("medium"),
+    plugins: isEmptyList,
+    transforms: isEmptyList,
+    route: oneOf("fallback"),
+    top_a: oneOf(0),
+    router: nothing,
+    prompt_cache_key: anything,
+    prompt_cache_retention: anything,
+    safety_identifier: anything
+  })
+)
 
 /** Members that are decoded elsewhere than by the request's schema. */
-const known = new Set([...Object.keys(harmless), "provider"])
+const known = new Set([...harmless.keys(), "provider"])
 
 const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
 
 const unsupportedPart = (messages: unknown): Failure | undefined => {
   if (!Array.isArray(messages)) return undefined
-  for (const [index, message] of messages.entries()) {
-    const content = objectOf(message)?.["content"]
+  for (let index = 0; index < messages.length; index++) {
+    const content = objectOf(messages[index])?.["content"]
     if (!Array.isArray(content)) continue
-    for (const [part, value] of content.entries()) {
-      const type = objectOf(value)?.["type"]
+    for (let part = 0; part < content.length; part++) {
+      const type = objectOf(content[part])?.["type"]
       if (type === "input_audio" || type === "file" || type === "video_url") {
         return unsupported(`messages.${index}.content.${part}.type`, `Content parts of type ${type} are not offered`)
       }
@@ -68,9 +70,9 @@ const unsupportedTool = (tools: unknown): Failure | undefined => {
 
 /** The first member that would change the answer and is not offered. */
 export const firstUnsupported = (body: Body): Failure | undefined => {
-  for (const [name, isHarmless] of Object.entries(harmless)) {
+  for (const name of Object.keys(body)) {
     const value = body[name]
-    if (value !== undefined && value !== null && !isHarmless(value)) {
+    if (value !== undefined && value !== null && harmless.get(name)?.(value) === false) {
       return unsupported(name, `This value of ${name} is not offered`)
     }
   }
