@@ -74,17 +74,17 @@ const tooLarge = failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES }
 const overloaded = failure({ _tag: "Overloaded" })
 const lost = unreadable("it could not be read")
 
-/** Room for an ordinary body; it doubles as more comes. */
+/** Room for a body that comes in pieces; it doubles as more comes. */
 const FIRST_ROOM = 16_384
 
 /**
  * What has come of one body. It takes from the budget what has come, not what is announced: else a client that announces much
- * and sends nothing would use it up. Pieces are copied together as they come, because a client may send them so small that each
- * takes far more memory than its bytes.
+ * and sends nothing would use it up. The first piece, which is most often the only one, is kept as it is; with a second one they
+ * are copied together as they come, because a client may send them so small that each takes far more memory than its bytes.
  */
 class Received {
   readonly #budget: BodyBudget
-  #room = Buffer.allocUnsafe(FIRST_ROOM)
+  #room: Uint8Array = empty
   #taken = 0
 
   constructor(budget: BodyBudget) {
@@ -96,14 +96,20 @@ class Received {
     const bytes = this.#taken + piece.length
     if (bytes > MAX_BODY_BYTES) return tooLarge
     if (!this.#budget.take(piece.length)) return overloaded
+    if (this.#taken === 0) this.#room = piece
+    else this.#append(piece)
+    this.#taken = bytes
+    return undefined
+  }
+
+  #append(piece: Uint8Array): void {
+    const bytes = this.#taken + piece.length
     if (bytes > this.#room.length) {
-      const wider = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#room.length))
+      const wider = Buffer.allocUnsafe(Math.max(bytes, 2 * this.#room.length, FIRST_ROOM))
       wider.set(this.#room.subarray(0, this.#taken))
       this.#room = wider
     }
     this.#room.set(piece, this.#taken)
-    this.#taken = bytes
-    return undefined
   }
 
   get bytes(): Uint8Array {
@@ -116,6 +122,8 @@ class Received {
     this.#taken = 0
   }
 }
+
+const empty = new Uint8Array()
 
 /** Reads Node's own stream: a stream of effects around it costs more than all else that is done to an ordinary body. */
 const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effect<void, Failure> =>

@@ -1,4 +1,4 @@
-import { Effect, Result, Stream } from "effect"
+import { Effect, Layer, Result, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller, type Principal } from "../../schemas/Access.ts"
@@ -18,6 +18,7 @@ import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
 import { Exchange } from "./Exchange.ts"
 import { describe, logged, respond } from "./Failures.ts"
+import { leanHandlers } from "./Lean.ts"
 import { claimOf } from "./Idempotency.ts"
 
 /** The scope of an idempotency key, however the address was written. */
@@ -145,14 +146,16 @@ const answered = <R>(
   Effect.catch(handled, (error) => Effect.as(logged(error), respond(error)))
 
 /** `POST /chat/completions` and `POST /estimate`. */
-export const layer = HttpApiBuilder.group(
-  Api,
-  "chat",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
     const chatCompletions = yield* completions
     const estimate = yield* estimates
-    return handlers
-      .handleRaw("chatCompletions", (input) => answered(chatCompletions(input)))
-      .handleRaw("estimate", (input) => answered(estimate(input)))
+    return leanHandlers(
+      HttpApiBuilder.group(Api, "chat", (handlers) =>
+        handlers
+          .handleRaw("chatCompletions", (input) => answered(chatCompletions(input)))
+          .handleRaw("estimate", (input) => answered(estimate(input)))
+      )
+    )
   })
 )

@@ -1,6 +1,6 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { ByteSize, type Context, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -18,6 +18,7 @@ import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
+import { leanServer } from "./Lean.ts"
 import { layer as models } from "./Models.ts"
 import { layer as requests } from "./Requests.ts"
 import { endStalled } from "./Stalled.ts"
@@ -131,7 +132,9 @@ export const layerListening = (patience: Patience) =>
       yield* answerSocket(server, patience.lingerMs)
       yield* endStalled(server, patience)
       const { host, port } = http
-      const listening = NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace })
+      const listening = Layer.effect(HttpServer.HttpServer, Effect.map(HttpServer.HttpServer, leanServer)).pipe(
+        Layer.provideMerge(NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace }))
+      )
       type Provided = Layer.Success<typeof listening>
       return Layer.catchTag(listening, "ServeError", ({ cause }) =>
         Layer.effectContext(cannotListen<Context.Context<Provided>>(port, cause))

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { leanHandlers } from "../../src/http/Lean.ts"
+import { serve } from "./serve.ts"
+
+const keysOf = (context: Context.Context<never>) => [...context.mapUnsafe.keys()]
+const ofRooms = (keys: ReadonlyArray<string>) => keys.filter((key) => /^tollgate\/(?!http\/)[^/]+\//.test(key))
+
+const key = <K extends string>(name: K) => Context.Service<string>(name)
+
+describe("what a request is given", () => {
+  it.live("has no service of a room, and what is the edge's", () =>
+    Effect.gen(function* () {
+      const given = HttpRouter.add(
+        "GET",
+        "/keys",
+        Effect.map(Effect.context<never>(), (context) => HttpServerResponse.jsonUnsafe(keysOf(context)))
+      )
+      const { origin } = yield* serve(given)
+      const keys = (yield* Effect.promise(async () => (await fetch(`${origin}/keys`)).json())) as ReadonlyArray<string>
+      assert.deepStrictEqual(ofRooms(keys), [])
+      assert.includeMembers(
+        [...keys],
+        ["tollgate/http/Exchange", "effect/http/HttpServerRequest", "effect/Logger/CurrentLoggers"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("has of its handlers' context what the contract declares", () =>
+    Effect.gen(function* () {
+      const seen = key("tollgate/Seen")
+      const handlers = Layer.effect(
+        seen,
+        Effect.map(Effect.context<never>(), (context) => keysOf(context).join(" "))
+      )
+      const given = Context.empty().pipe(
+        Context.add(key("tollgate/ledger/Ledger"), ""),
+        Context.add(key("tollgate/InferenceAccess"), ""),
+        Context.add(key("effect/FileSystem"), "")
+      )
+      const context = yield* Layer.build(leanHandlers(handlers)).pipe(Effect.provideContext(given))
+      assert.strictEqual(Context.get(context, seen), "tollgate/InferenceAccess effect/Layer/CurrentMemoMap")
+    }).pipe(Effect.scoped)
+  )
+})
