@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { type Faults, rotate, type Samples } from "./Measure.ts"
 import { node, output } from "./Processes.ts"
-import { atLeast, type Row } from "./Report.ts"
+import { atLeast, perSecond, type Row } from "./Report.ts"
 import { openAccount, type Stage } from "./Stage.ts"
 
 interface Counted {
@@ -39,8 +39,8 @@ export const ledger = Effect.fnUntraced(function* (stage: Stage, samples: Sample
   const rows: ReadonlyArray<Row> = [
     {
       label: "Ledger alone, holds and settles of one account",
-      baseline: `${Math.round(rate("transactions"))}/s`,
-      gateway: `${Math.round(rate("group"))}/s`,
+      baseline: perSecond(rate("transactions")),
+      gateway: perSecond(rate("group")),
       ratio,
       must: atLeast(ratio, 10, " ×")
     }

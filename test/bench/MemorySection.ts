@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { median, slope } from "./Figures.ts"
 import { type Faults, flood, progress, type Samples } from "./Measure.ts"
 import { memoryMiB } from "./Processes.ts"
-import { atMost, type Row } from "./Report.ts"
+import { atMost, mebibytes, type Row } from "./Report.ts"
 import type { Stage, Target } from "./Stage.ts"
 
 const CONCURRENCY = 64
@@ -34,8 +34,6 @@ const send = Effect.fnUntraced(function* (stage: Stage, target: Target, faults: 
   return sent
 })
 
-const mib = (value: number) => `${Math.round(value)} MiB`
-
 export const memory = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
   const target = yield* stage.freshGateway
   const taken: Array<Sample> = []
@@ -57,10 +55,10 @@ export const memory = Effect.fnUntraced(function* (stage: Stage, samples: Sample
   samples.add("memory peak MiB, gateway", peak)
   const growth = (100 * (after - before)) / before
   const rows: ReadonlyArray<Row> = [
-    { label: `Peak memory over ${sent} requests`, gateway: mib(peak), must: atMost(peak, 480, " MiB") },
+    { label: `Peak memory over ${sent} requests`, gateway: mebibytes(peak), must: atMost(peak, 480, " MiB") },
     {
       label: "– growth from the third to the fourth quarter",
-      gateway: `${mib(before)} → ${mib(after)}`,
+      gateway: `${mebibytes(before)} → ${mebibytes(after)}`,
       must: atMost(growth, FLAT_PERCENT, " %")
     },
     { label: "– slope of the last half", gateway: `${(perRequest * 100_000).toFixed(1)} MiB/100000` }

@@ -19,6 +19,11 @@ export interface Must {
   readonly reached: boolean
 }
 
+export const perSecond = (value: number) => `${Math.round(value)}/s`
+export const share = (value: number) => `${Math.round(value * 100)} %`
+export const milliseconds = (value: number) => `${value.toFixed(2)} ms`
+export const mebibytes = (value: number) => `${Math.round(value)} MiB`
+
 export const atLeast = (value: number, bound: number, unit: string): Must => ({
   text: `≥ ${bound}${unit}`,
   reached: value >= bound

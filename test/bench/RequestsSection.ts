@@ -3,15 +3,11 @@ import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
 import { fixedRate } from "./Load.ts"
 import { type Faults, flood, rotate, type Samples, withCpu } from "./Measure.ts"
-import { atLeast, atMost, type Row } from "./Report.ts"
+import { atLeast, atMost, milliseconds, perSecond, type Row, share } from "./Report.ts"
 import type { Stage } from "./Stage.ts"
 
 const CONCURRENCY = 64
 const PER_SECOND = 100
-
-const perSecond = (value: number) => `${Math.round(value)}/s`
-const share = (value: number) => `${Math.round(value * 100)} %`
-const milliseconds = (value: number) => `${value.toFixed(2)} ms`
 
 export const requests = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
   const { rounds, seconds, warmSeconds } = stage.options

@@ -3,16 +3,12 @@ import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
 import { closedLoop, fixedRate } from "./Load.ts"
 import { type Faults, rotate, type Samples, withCpu } from "./Measure.ts"
-import { atLeast, atMost, type Row } from "./Report.ts"
+import { atLeast, atMost, milliseconds, perSecond, type Row, share } from "./Report.ts"
 import type { Stage } from "./Stage.ts"
 import { CHUNKS } from "./Traffic.ts"
 
 const CONCURRENCY = 32
 const PER_SECOND = 20
-
-const perSecond = (value: number) => `${Math.round(value)}/s`
-const share = (value: number) => `${Math.round(value * 100)} %`
-const milliseconds = (value: number) => `${value.toFixed(2)} ms`
 
 const full = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
   const { rounds, seconds, warmSeconds } = stage.options
