@@ -113,19 +113,22 @@ const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(s
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
-const customers = Customers.layer.pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts))
 
-const serving = server.pipe(
-  Layer.provideMerge(inference),
-  Layer.provideMerge(pool),
-  Layer.provideMerge(Router.layer),
-  Layer.provideMerge(sweeping),
-  Layer.provideMerge(Requests.layer),
-  Layer.provideMerge(catalogue),
-  Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter)),
-  Layer.provideMerge(Auth.layer),
-  Layer.provideMerge(customers)
-)
+const serving = (ledger: typeof Ledger.layer) =>
+  server.pipe(
+    Layer.provideMerge(inference),
+    Layer.provideMerge(pool),
+    Layer.provideMerge(Router.layer),
+    Layer.provideMerge(sweeping),
+    Layer.provideMerge(Requests.layer),
+    Layer.provideMerge(catalogue),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter)),
+    Layer.provideMerge(Auth.layer),
+    Layer.provideMerge(Customers.layer.pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts)))
+  )
+
+/** The whole service on its database, with this ledger; the bench has one that keeps no books. */
+export const layerWith = (ledger: typeof Ledger.layer) => serving(ledger).pipe(Layer.provideMerge(database))
 
 /** The whole service on its database; needs only the settings. */
-export const layer = serving.pipe(Layer.provideMerge(database))
+export const layer = layerWith(Ledger.layer)

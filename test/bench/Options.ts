@@ -1,0 +1,91 @@
+/** What the command line of the bench says. */
+import { parseArgs } from "node:util"
+import { BenchError } from "./BenchError.ts"
+
+export const sections = ["requests", "latency", "streams", "memory", "ledger"] as const
+export type Section = (typeof sections)[number]
+
+export interface Options {
+  readonly rounds: number
+  /** Of one measurement. */
+  readonly seconds: number
+  /** Of load before each measurement that is not counted. */
+  readonly warmSeconds: number
+  /** Of load before the first of them. */
+  readonly startSeconds: number
+  readonly only: ReadonlySet<Section>
+  /** Of the section `memory`. */
+  readonly requests: number
+  /** Where to write the figures as JSON. */
+  readonly json: string | undefined
+  /** Where to write CPU profiles of the gateway. */
+  readonly profile: string | undefined
+}
+
+export const HELP = `npm run bench: what the gateway costs, beside a bare proxy, in one run.
+
+  --rounds n      measurements of each kind, in rotation; figures are their medians (5)
+  --seconds n     of one measurement (4)
+  --only a,b      of ${sections.join(", ")} (all)
+  --requests n    through the gateway for the section memory (300000)
+  --quick         a smoke of less than a minute: 1 round of 1 second, 5000 requests; its figures mean little
+  --json file     writes the figures as JSON as well
+  --profile dir   writes CPU profiles of the gateway; its figures are lower then
+  --help          this
+
+Exits with 1 when an answer was not whole or the books are not in order; a figure that is short does not.
+`
+
+const wholeNumber = (name: string, text: string): number => {
+  const value = Number(text)
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new BenchError({ message: `--${name} must be a whole number of at least 1` })
+}
+
+const sectionsOf = (text: string | undefined): ReadonlySet<Section> => {
+  const named = text?.split(",") ?? sections
+  return new Set(
+    named.map((name) => {
+      const section = sections.find((one) => one === name)
+      if (section !== undefined) return section
+      throw new BenchError({ message: `--only: "${name}" is none of ${sections.join(", ")}` })
+    })
+  )
+}
+
+/** Undefined when help is asked for. Throws `BenchError` for what is not allowed. */
+export const parseOptions = (args: ReadonlyArray<string>): Options | undefined => {
+  const text = { type: "string" } as const
+  const flag = { type: "boolean", default: false } as const
+  let values
+  try {
+    values = parseArgs({
+      args: [...args],
+      options: {
+        rounds: text,
+        seconds: text,
+        only: text,
+        requests: text,
+        quick: flag,
+        json: text,
+        profile: text,
+        help: flag
+      }
+    }).values
+  } catch (error) {
+    throw new BenchError({ message: error instanceof Error ? error.message : String(error) })
+  }
+  if (values.help) return undefined
+  const or = (name: "rounds" | "seconds" | "requests", usual: number, quick: number) =>
+    wholeNumber(name, values[name] ?? String(values.quick ? quick : usual))
+  return {
+    rounds: or("rounds", 5, 1),
+    seconds: or("seconds", 4, 1),
+    warmSeconds: 1,
+    startSeconds: values.quick ? 1 : 4,
+    only: sectionsOf(values.only),
+    requests: or("requests", 300_000, 5_000),
+    json: values.json,
+    profile: values.profile
+  }
+}

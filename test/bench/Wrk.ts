@@ -1,0 +1,58 @@
+/** wrk, which costs less of a core than any load in JavaScript, and its figures. */
+import { Effect } from "effect"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { BenchError } from "./BenchError.ts"
+import type { Outcome } from "./Load.ts"
+import { output } from "./Processes.ts"
+import { bodyOf, type Endpoint } from "./Traffic.ts"
+
+/** wrk reads a whole answer by its length, and tells of every status that is none of success. */
+const script = (key: string) => `
+wrk.method = "POST"
+wrk.headers["authorization"] = "Bearer ${key}"
+wrk.headers["content-type"] = "application/json"
+wrk.body = [==[${bodyOf(false)}]==]
+done = function(summary)
+  local e = summary.errors
+  io.write(string.format('\\nfigures {"requests":%d,"microseconds":%d,"failed":%d,"errors":"connect %d, read %d, write %d, status %d, timeout %d"}\\n',
+    summary.requests, summary.duration, e.connect + e.read + e.write + e.status + e.timeout,
+    e.connect, e.read, e.write, e.status, e.timeout))
+end
+`
+
+interface Figures {
+  readonly requests: number
+  readonly microseconds: number
+  readonly failed: number
+  readonly errors: string
+}
+
+/** So many callers for so many whole seconds. */
+export const wrk = Effect.fnUntraced(function* (
+  directory: string,
+  { key, path, port }: Endpoint,
+  options: { readonly concurrency: number; readonly seconds: number }
+) {
+  const file = join(directory, "post.lua")
+  yield* Effect.sync(() => writeFileSync(file, script(key)))
+  const printed = yield* output({
+    name: "wrk",
+    program: "wrk",
+    args: [
+      ...["-t", "1", "-c", String(options.concurrency), "-d", `${options.seconds}s`, "--timeout", "10s", "-s", file],
+      `http://127.0.0.1:${port}${path}`
+    ]
+  })
+  const line = /^figures (.*)$/m.exec(printed)?.[1]
+  if (line === undefined) return yield* new BenchError({ message: `wrk printed no figures: ${printed}` })
+  const { errors, failed, microseconds, requests } = JSON.parse(line) as Figures
+  return {
+    completed: requests - failed,
+    seconds: microseconds / 1_000_000,
+    latencies: [],
+    firstTokens: [],
+    failed,
+    example: failed === 0 ? undefined : errors
+  } satisfies Outcome
+})

@@ -1,0 +1,53 @@
+/**
+ * A process that passes requests on and answers back and looks at neither: what Node itself costs, with the same server and the
+ * same client that the gateway stands on. Its argument is the origin that it passes to.
+ */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http"
+import { type Dispatcher, Pool } from "undici"
+import { announceReady } from "./Ready.ts"
+
+const [origin = ""] = process.argv.slice(2)
+
+/** As many as the gateway keeps to one provider, or more. */
+const CONNECTIONS = 512
+
+const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 })
+
+const hopByHop = new Set(["connection", "keep-alive", "transfer-encoding", "host", "date"])
+
+const endToEnd = (headers: IncomingHttpHeaders): Record<string, string | Array<string>> => {
+  const kept: Record<string, string | Array<string>> = {}
+  for (const name in headers) {
+    const value = headers[name]
+    if (value !== undefined && !hopByHop.has(name)) kept[name] = value
+  }
+  return kept
+}
+
+const passBack = (response: ServerResponse): Dispatcher.DispatchHandler => ({
+  onRequestStart: (controller) => {
+    response.once("close", () => {
+      if (!response.writableFinished) controller.abort(new Error("the caller has gone"))
+    })
+  },
+  onResponseStart: (_controller, status, headers) => void response.writeHead(status, endToEnd(headers)),
+  onResponseData: (controller, chunk) => {
+    if (response.write(chunk)) return
+    controller.pause()
+    response.once("drain", () => controller.resume())
+  },
+  onResponseEnd: () => void response.end(),
+  onResponseError: () => {
+    if (response.headersSent) response.destroy()
+    else response.writeHead(502).end()
+  }
+})
+
+const pass = (request: IncomingMessage, response: ServerResponse) =>
+  pool.dispatch(
+    { method: "POST", path: request.url ?? "/", headers: endToEnd(request.headers), body: request },
+    passBack(response)
+  )
+
+const server = createServer({ keepAliveTimeout: 60_000 }, pass)
+announceReady(server)

@@ -1,0 +1,138 @@
+/**
+ * A process that loads nothing but the ledger: holds and settles on one account, for so many seconds, and prints how many it made.
+ * Its arguments: `group` for the product's ledger, `transactions` for one transaction per operation; an account's id; seconds to
+ * warm up and to count. The database is that of DATABASE_URL.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Layer, Logger, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import type { CloseOperation, HoldOperation } from "../../src/ledger/Operation.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { connect } from "../../src/platform/Sql.ts"
+import { BenchError } from "./BenchError.ts"
+import { holdAlone, keyOf, settleAlone } from "./TransactionsSql.ts"
+
+const GROUP_FIBERS = 256
+const TRANSACTION_CONNECTIONS = 32
+/** As many as the service has unless told. */
+const GROUP_CONNECTIONS = 10
+
+const HELD = 200_000n
+const COST = 50_000n
+
+const [mode = "", accountId = "", warm = "", counted = ""] = process.argv.slice(2)
+
+/** About as large as the facts of a chat request. */
+const opened = {
+  streamed: false,
+  queueMs: 0,
+  traceId: null,
+  prices: [{ model: "gpt-4o-mini", provider: "openai", perRequest: 0, tiers: [[0, 150_000, 75_000, 150_000, 600_000]] }]
+}
+const closed = {
+  usage: { prompt: 148, cached: 0, cacheWrite: 0, completion: 24, reasoning: 0 },
+  basis: "provider",
+  routing: { strategy: "price", attempts: [{ model: "gpt-4o-mini", provider: "openai", outcome: "served", ms: 2 }] },
+  finishReason: "stop",
+  error: null,
+  holdMs: 2,
+  firstTokenMs: null,
+  totalMs: 6,
+  overheadMs: 4
+}
+
+const holdOf = (keyId: string): HoldOperation => ({
+  _tag: "Hold",
+  requestId: newRequestId(),
+  accountId,
+  keyId,
+  projectId: null,
+  operation: "chat.completions",
+  model: "gpt-4o-mini",
+  atLeast: HELD,
+  upTo: HELD,
+  ttlMs: 900_000,
+  budgets: [],
+  opened,
+  claim: undefined,
+  charge: false
+})
+
+const closeOf = (requestId: string): CloseOperation => ({
+  _tag: "Close",
+  requestId,
+  accountId,
+  settle: { cost: COST },
+  onlyIfExpired: false,
+  status: "succeeded",
+  keepClaim: true,
+  resolvedModel: "gpt-4o-mini",
+  provider: "openai",
+  closed,
+  answer: null
+})
+
+const refused = (what: string) => new BenchError({ message: `the ledger alone: a ${what} was refused` })
+
+/** A hold and its settle by the product's ledger. */
+const grouped = (ledger: Ledger["Service"], keyId: string) =>
+  Effect.gen(function* () {
+    const hold = holdOf(keyId)
+    if ((yield* ledger.commit(hold))._tag !== "Granted") return yield* refused("hold")
+    if ((yield* ledger.commit(closeOf(hold.requestId)))._tag !== "Closed") return yield* refused("settle")
+  })
+
+/** A hold and its settle, a transaction each. */
+const alone = (sql: SqlClient.SqlClient, keyId: string) =>
+  Effect.gen(function* () {
+    const hold = holdOf(keyId)
+    if (!(yield* holdAlone(sql, hold))) return yield* refused("hold")
+    if (!(yield* settleAlone(sql, closeOf(hold.requestId), COST))) return yield* refused("settle")
+  })
+
+/** Runs pairs in so many fibers, and counts the operations that end within the counted time. */
+const measure = <E>(fibers: number, pair: Effect.Effect<void, E>) =>
+  Effect.gen(function* () {
+    const began = performance.now()
+    const from = began + Number(warm) * 1_000
+    const until = from + Number(counted) * 1_000
+    let operations = 0
+    const fiber = Effect.whileLoop({
+      while: () => performance.now() < until,
+      body: () => pair,
+      step: () => {
+        const now = performance.now()
+        if (now >= from && now < until) operations += 2
+      }
+    })
+    yield* Effect.all(
+      Array.from({ length: fibers }, () => fiber),
+      { concurrency: "unbounded", discard: true }
+    )
+    return { operations, seconds: Number(counted) }
+  })
+
+const main = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const keyId = yield* keyOf(sql, accountId)
+  const ledger = yield* Ledger
+  const outcome =
+    mode === "group"
+      ? yield* measure(GROUP_FIBERS, grouped(ledger, keyId))
+      : yield* measure(TRANSACTION_CONNECTIONS, alone(sql, keyId))
+  yield* Console.log(JSON.stringify(outcome))
+})
+
+const database = PgClient.layerFrom(
+  connect({
+    url: Redacted.make(process.env["DATABASE_URL"] ?? ""),
+    poolSize: mode === "group" ? GROUP_CONNECTIONS : TRANSACTION_CONNECTIONS,
+    called: "The database of the bench"
+  })
+)
+
+NodeRuntime.runMain(
+  main.pipe(Effect.provide(Ledger.layer.pipe(Layer.provideMerge(database), Layer.provideMerge(Logger.layer([])))))
+)

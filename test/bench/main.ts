@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+/** `npm run bench`: starts all of it, measures section by section, proves the books, prints the table. */
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer, Logger, References } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { writeFileSync } from "node:fs"
+import { BenchError } from "./BenchError.ts"
+import { wrongsOf } from "./Books.ts"
+import { ledger } from "./LedgerSection.ts"
+import { machine } from "./Machine.ts"
+import { makeFaults, progress, Samples, warmUp } from "./Measure.ts"
+import { memory } from "./MemorySection.ts"
+import { HELP, type Options, parseOptions, sections } from "./Options.ts"
+import { render, type Report, type Row } from "./Report.ts"
+import { latency, requests } from "./RequestsSection.ts"
+import { setUp } from "./Stage.ts"
+import { streams } from "./StreamsSection.ts"
+
+const measures = { requests, latency, streams, memory, ledger } as const
+
+const run = Effect.fn("run")(function* (options: Options) {
+  const here = machine()
+  const stage = yield* setUp(options, here)
+  const samples = new Samples()
+  const faults = makeFaults()
+  const rows: Array<Row> = []
+  yield* warmUp(stage)
+  for (const section of sections) {
+    if (options.only.has(section)) rows.push(...(yield* measures[section](stage, samples, faults)))
+  }
+  yield* progress("books")
+  const report: Report = {
+    machine: here,
+    rows,
+    notes: [
+      `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation`,
+      "added: to the same request sent straight to the upstream; money off: the gateway with a ledger that keeps no books",
+      ...(options.profile === undefined ? [] : ["**while profiling**, which costs the gateway some of its figures"])
+    ],
+    faults: [...faults.found, ...(yield* wrongsOf(stage))]
+  }
+  process.stdout.write(`\n${render(report)}`)
+  if (options.json !== undefined) {
+    writeFileSync(options.json, `${JSON.stringify({ ...report, samples: samples.all }, undefined, 2)}\n`)
+  }
+  if (report.faults.length > 0) return yield* new BenchError({ message: "not everything was in order; see above" })
+}, Effect.scoped)
+
+const main = Effect.gen(function* () {
+  const options = yield* Effect.try({
+    try: () => parseOptions(process.argv.slice(2)),
+    catch: (error) => (error instanceof BenchError ? error : new BenchError({ message: String(error) }))
+  })
+  if (options === undefined) process.stdout.write(HELP)
+  else yield* run(options)
+}).pipe(
+  Effect.catch((error) =>
+    Effect.sync(() => {
+      process.stderr.write(`bench: ${error.message}\n`)
+      process.exitCode = 1
+    })
+  ),
+  Effect.provide([Reactivity.layer, Logger.layer([]), Layer.succeed(References.MinimumLogLevel, "None")])
+)
+
+NodeRuntime.runMain(main)
