@@ -142,8 +142,8 @@ const encodeSampling = ({ sampling }: Conversation): object => ({
   stopSequences: sampling.stop,
   frequencyPenalty: sampling.frequencyPenalty,
   presencePenalty: sampling.presencePenalty,
-  responseLogprobs: sampling.logprobs,
-  logprobs: sampling.logprobs === true ? sampling.topLogprobs : undefined
+  // Models without them refuse the members, whatever they say.
+  ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
 })
 
 /** Only for models that reason: the host refuses the member for the others. Thoughts come with the answer unless unwanted. */

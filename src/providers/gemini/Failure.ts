@@ -39,16 +39,22 @@ const STATUSES: Readonly<Record<string, number>> = {
 /** What of the account comes as 429, where waiting does not help: no money left with the provider, or a cap of our own. */
 const ACCOUNT_SPENT = /prepayment credits|spending cap/i
 
+/** An address the caller gave of a file kept with the provider, which is not ours. */
+const FOREIGN_FILE = /permission to access the file/i
+
 /** The status as it is meant: some of what is our own or the provider's fault comes under a status of the caller's. */
 const statusOf = (error: JsonObject, status: number): number => {
   const keyed = detailsOf(error).some((detail) => textIn(detail, "reason")?.startsWith("API_KEY_"))
   if (keyed) return 401
+  const message = textIn(error, "message") ?? ""
   switch (error["status"]) {
+    case "PERMISSION_DENIED":
+      return FOREIGN_FILE.test(message) ? 400 : status
     // The account's country or its missing billing.
     case "FAILED_PRECONDITION":
       return 403
     case "RESOURCE_EXHAUSTED":
-      return ACCOUNT_SPENT.test(textIn(error, "message") ?? "") ? 402 : status
+      return ACCOUNT_SPENT.test(message) ? 402 : status
     // A call whose caller is still there was not cancelled by its caller.
     case "CANCELLED":
       return 503

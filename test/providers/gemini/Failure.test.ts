@@ -46,6 +46,12 @@ describe("faultOfStatus", () => {
     assert.strictEqual(of(400, error(400, "INVALID_ARGUMENT", "why", [info("OTHER")]))._tag, "Refused")
   })
 
+  it("does not take a file that the caller may not name for a key of ours that is wrong", () => {
+    const message = "You do not have permission to access the File abc or it may not exist."
+    const fault = { _tag: "Refused", status: 400, detail: message } as const
+    assert.deepStrictEqual(of(403, error(403, "PERMISSION_DENIED", message)), fault)
+  })
+
   it("tells an account without money from haste, and a quota of nothing from neither", () => {
     const exhausted = (message: string) => of(429, error(429, "RESOURCE_EXHAUSTED", message))
     const spent = { _tag: "Unauthorized", status: 402 } as const
