@@ -19,6 +19,7 @@ import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { layer as sql } from "./platform/Sql.ts"
+import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
 import { ProviderPool } from "./providers/ProviderPool.ts"
@@ -29,6 +30,7 @@ import { Requests } from "./usage/Requests.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 
 const OPENAI_URL = "https://api.openai.com/v1"
+const GEMINI_URL = "https://generativelanguage.googleapis.com"
 
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
@@ -51,6 +53,7 @@ const catalogue = Layer.unwrap(
   Effect.gen(function* () {
     const { providers, sandbox } = yield* Config
     const keyed = new Set<string>(providers.openai.apiKey === undefined ? [] : ["openai"])
+    if (providers.gemini.apiKey !== undefined) keyed.add("gemini")
     return Catalogue.layerFrom({ sandbox, keyed, hosts: yield* hosts })
   })
 )
@@ -63,6 +66,12 @@ const realProviders = (custom: ReadonlyArray<Host>) =>
       const baseUrl = openai.baseUrl === undefined ? OPENAI_URL : addressOf(openai.baseUrl)
       const { apiKey } = openai
       real.push(yield* makeOpenAi({ id: "openai", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true }))
+    }
+    const { gemini } = (yield* Config).providers
+    if (gemini.apiKey !== undefined) {
+      const baseUrl = gemini.baseUrl === undefined ? GEMINI_URL : addressOf(gemini.baseUrl)
+      // Google does not say that hanging up ends the bill.
+      real.push(yield* makeGemini({ id: "gemini", baseUrl, apiKey: gemini.apiKey, stopsBillingOnAbort: false }))
     }
     for (const { apiKey, baseUrl, id, keyed } of custom) {
       if (!keyed) continue

@@ -5,6 +5,7 @@ import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { toolCallId } from "../ToolCallId.ts"
 
 /** A whole answer. `requestId` makes ids for tool calls that came without one. */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
@@ -42,10 +43,6 @@ export const reasoningOf = (message: JsonObject): string =>
 /** A tool call's arguments as text; some hosts send the parsed value. */
 export const argumentsOf = (value: unknown): string =>
   typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
-
-/** An id for a tool call whose host gave none: the same for the same request and place. */
-export const toolCallId = (requestId: string, index: number): string =>
-  `call_${requestId.replaceAll(/[^A-Za-z0-9]/g, "").slice(-24)}_${index}`
 
 const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<ToolCall> => {
   const legacy = message["function_call"]

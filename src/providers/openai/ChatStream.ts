@@ -3,9 +3,10 @@ import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
-import { argumentsOf, finishOf, reasoningOf, textOf, toolCallId, usageOf } from "./ChatDecode.ts"
+import { argumentsOf, finishOf, reasoningOf, textOf, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { toolCallId } from "../ToolCallId.ts"
 
 interface ToolSlot {
   readonly index: number

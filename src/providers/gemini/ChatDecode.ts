@@ -1,0 +1,196 @@
+import { Result } from "effect"
+import { type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
+import type { TokenUsage } from "../../domain/Usage.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import type { ProviderFault } from "../Provider.ts"
+import { toolCallId } from "../ToolCallId.ts"
+import { faultOfError } from "./Failure.ts"
+
+/**
+ * A whole answer, or all chunks of one as a list. It is read as a stream of one chunk, so that both say the same. `requestId`
+ * makes ids for tool calls that came without one.
+ */
+export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
+  const answer = parsed(body)
+  const chunks = new ChunkFold(requestId)
+  const output = new OutputFold()
+  for (const chunk of Array.isArray(answer) ? answer : [answer]) {
+    for (const event of chunks.push(chunk)) output.push(event)
+  }
+  if (chunks.fault !== undefined) return Result.fail(chunks.fault)
+  if (!chunks.answered) return Result.fail({ _tag: "Malformed", detail: "the answer has no candidate" })
+  for (const event of chunks.end()) output.push(event)
+  return Result.succeed(output.output())
+}
+
+/**
+ * The fold of an answer's chunks into output events. The finish and the usage are kept until the end: usage comes with every
+ * chunk, each time the sum so far.
+ */
+export class ChunkFold {
+  readonly #requestId: string
+  #answered = false
+  #spoke = false
+  #calls = 0
+  #finish: FinishReason | undefined
+  #usage: JsonObject | undefined
+  #fault: ProviderFault | undefined
+
+  constructor(requestId: string) {
+    this.#requestId = requestId
+  }
+
+  /** There was a candidate. */
+  get answered(): boolean {
+    return this.#answered
+  }
+
+  /** The model has stopped. */
+  get stopped(): boolean {
+    return this.#finish !== undefined
+  }
+
+  /** What went wrong, after the events that came before it. */
+  get fault(): ProviderFault | undefined {
+    return this.#fault
+  }
+
+  /** The events of one chunk. */
+  push(value: unknown): ReadonlyArray<OutputEvent> {
+    if (this.#fault !== undefined) return []
+    const chunk = objectOf(value)
+    if (chunk === undefined) {
+      this.#fault = { _tag: "Malformed", detail: "the answer is not a JSON object" }
+      return []
+    }
+    if (chunk["error"] !== undefined && chunk["error"] !== null) {
+      this.#fault = faultOfError(chunk["error"])
+      return []
+    }
+    this.#usage = latest(this.#usage, objectOf(chunk["usageMetadata"]))
+    const candidate = objectOf(listOf(chunk["candidates"])[0])
+    const events = candidate === undefined ? [] : this.#contentOf(candidate)
+    const blocked = textIn(objectOf(chunk["promptFeedback"]) ?? {}, "blockReason")
+    if (blocked !== undefined) this.#onFiltered(`the prompt was blocked (${blocked})`)
+    if (candidate !== undefined) this.#onFinish(textIn(candidate, "finishReason"))
+    return events
+  }
+
+  /** The events that close an answer which ended in order. */
+  end(): ReadonlyArray<OutputEvent> {
+    const out: Array<OutputEvent> = []
+    if (this.#finish !== undefined) {
+      out.push({ _tag: "Finish", reason: this.#finish === "stop" && this.#calls > 0 ? "tool_calls" : this.#finish })
+    }
+    const usage = usageOf(this.#usage)
+    if (usage !== undefined) out.push({ _tag: "Usage", usage })
+    return out
+  }
+
+  #contentOf(candidate: JsonObject): ReadonlyArray<OutputEvent> {
+    this.#answered = true
+    const events = listOf(objectOf(candidate["content"])?.["parts"]).flatMap((part) =>
+      this.#partOf(objectOf(part) ?? {})
+    )
+    const content = logprobsOf(candidate["logprobsResult"])
+    if (content.length > 0) events.push({ _tag: "Logprobs", content })
+    if (events.length > 0) this.#spoke = true
+    return events
+  }
+
+  #partOf(part: JsonObject): Array<OutputEvent> {
+    const text = textIn(part, "text")
+    if (text !== undefined) return [{ _tag: part["thought"] === true ? "Reasoning" : "Text", text }]
+    const call = objectOf(part["functionCall"])
+    const name = call === undefined ? undefined : textIn(call, "name")
+    if (call === undefined || name === undefined) return []
+    const index = this.#calls++
+    const id = textIn(call, "id") ?? toolCallId(this.#requestId, index)
+    return [
+      { _tag: "ToolStart", index, id, name },
+      { _tag: "ToolDelta", index, text: JSON.stringify(call["args"] ?? {}) }
+    ]
+  }
+
+  #onFinish(reason: string | undefined): void {
+    if (reason === undefined || reason === "FINISH_REASON_UNSPECIFIED") return
+    if (FILTERED.has(reason)) this.#onFiltered(`the answer was blocked (${reason})`)
+    else if (MISMADE.has(reason)) this.#fault = { _tag: "Malformed", detail: `the model stopped with ${reason}` }
+    else this.#finish = reason === "MAX_TOKENS" ? "length" : "stop"
+  }
+
+  /** What is blocked before its first word was refused: an empty answer would be taken for a mishap and asked for again. */
+  #onFiltered(detail: string): void {
+    if (this.#spoke) this.#finish = "content_filter"
+    else this.#fault ??= { _tag: "Refused", status: 400, detail }
+  }
+}
+
+/** Stops of a filter. */
+const FILTERED: ReadonlySet<string> = new Set([
+  "SAFETY",
+  "RECITATION",
+  "LANGUAGE",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+  "IMAGE_RECITATION"
+])
+
+/** Stops at something the host could not read of its own model: what came before is no answer. */
+const MISMADE: ReadonlySet<string> = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MALFORMED_RESPONSE",
+  "MISSING_THOUGHT_SIGNATURE"
+])
+
+/** The last word on every count; a chunk may leave out what one before it said. */
+const latest = (before: JsonObject | undefined, now: JsonObject | undefined): JsonObject | undefined =>
+  before === undefined || now === undefined
+    ? (now ?? before)
+    : { ...before, ...Object.fromEntries(Object.entries(now).filter(([, count]) => typeof count === "number")) }
+
+/**
+ * Reported usage in disjoint buckets. `promptTokenCount` includes what was read from the cache, and the tokens of tools that
+ * the host ran come on top. `candidatesTokenCount` leaves out the thoughts, except at hosts whose total says otherwise. A
+ * count that is absent is zero, as always in this encoding.
+ */
+export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined => {
+  const prompt = countIn(usage, "promptTokenCount")
+  if (prompt === undefined) return undefined
+  const cached = Math.min(prompt, countIn(usage, "cachedContentTokenCount") ?? 0)
+  const tools = countIn(usage, "toolUsePromptTokenCount") ?? 0
+  const candidates = countIn(usage, "candidatesTokenCount") ?? 0
+  const thoughts = countIn(usage, "thoughtsTokenCount") ?? 0
+  const within = thoughts <= candidates && countIn(usage, "totalTokenCount") === prompt + tools + candidates
+  return {
+    input: prompt - cached + tools,
+    cached,
+    cacheWrite: 0,
+    output: within ? candidates : candidates + thoughts,
+    reasoning: thoughts
+  }
+}
+
+const logprobsOf = (value: unknown): ReadonlyArray<unknown> => {
+  const result = objectOf(value)
+  const top = listOf(result?.["topCandidates"])
+  return listOf(result?.["chosenCandidates"]).map((chosen, at) => ({
+    ...logprobOf(chosen),
+    top_logprobs: listOf(objectOf(top[at])?.["candidates"]).map(logprobOf)
+  }))
+}
+
+const logprobOf = (value: unknown): object => {
+  const { token, logProbability } = objectOf(value) ?? {}
+  const text = typeof token === "string" ? token : ""
+  return {
+    token: text,
+    logprob: typeof logProbability === "number" ? logProbability : 0,
+    bytes: [...Buffer.from(text)]
+  }
+}

@@ -1,0 +1,213 @@
+import type { Conversation, ImagePart, Message, Part, Reasoning, ToolCall } from "../../domain/Conversation.ts"
+import type { Candidate } from "../../domain/Plan.ts"
+import { objectOf, parsed } from "../Json.ts"
+import type { ChatCall } from "../Provider.ts"
+
+/** A chat call as the JSON text of a `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
+export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCall): string =>
+  JSON.stringify({
+    ...encodeMessages(conversation.messages, candidate.offer.upstreamId),
+    ...encodeTools(conversation),
+    generationConfig: {
+      maxOutputTokens,
+      ...encodeSampling(conversation),
+      ...encodeFormat(conversation),
+      thinkingConfig: encodeThinking(conversation.reasoning, candidate, maxOutputTokens)
+    }
+  })
+
+interface Turn {
+  readonly role: "user" | "model"
+  readonly parts: Array<object>
+}
+
+/** This wire has one instruction beside the turns, so every system message goes there, wherever it stood. */
+const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object => {
+  const parts = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
+  const contents = encodeTurns(messages, model)
+  // A request of instructions alone is refused.
+  if (contents.length === 0) return { contents: [{ role: "user", parts }] }
+  return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents }
+}
+
+/** Messages of one side that follow one another are one turn. Images of tool results stand behind the results of the turn. */
+const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyArray<Turn> => {
+  const turns: Array<Turn> = []
+  const names = new Map<string, string>()
+  let toolImages: Array<Part> = []
+  const add = (role: Turn["role"], parts: ReadonlyArray<object>) => {
+    if (parts.length === 0) return
+    const last = turns.at(-1)
+    const turn: Turn = last?.role === role ? last : { role, parts: [] }
+    if (turn !== last) turns.push(turn)
+    for (const part of parts) turn.parts.push(part)
+  }
+  const flush = () => {
+    add("user", encodeParts(toolImages))
+    toolImages = []
+  }
+  for (const message of messages) {
+    if (message.role !== "tool") flush()
+    switch (message.role) {
+      case "system":
+        break
+      case "user":
+        add("user", encodeParts(message.content))
+        break
+      case "assistant":
+        for (const { id, name } of message.toolCalls) names.set(id, name)
+        add("model", [...encodeParts(message.content), ...message.toolCalls.map((call) => encodeCall(call, model))])
+        break
+      case "tool": {
+        const { content, toolCallId } = message
+        add("user", [encodeResult(toolCallId, names.get(toolCallId) ?? toolCallId, content)])
+        for (const part of content) if (part.type === "image") toolImages.push(part)
+      }
+    }
+  }
+  flush()
+  return turns
+}
+
+/** Parts with nothing in them are refused. */
+const encodeParts = (content: ReadonlyArray<Part>): ReadonlyArray<object> =>
+  content.flatMap((part) => {
+    if (part.type === "image") return [encodeImage(part)]
+    return part.text === "" ? [] : [{ text: part.text }]
+  })
+
+/** What Google documents for calls in a history that comes without the signatures of the thoughts that led to them. */
+const NO_SIGNATURE = "skip_thought_signature_validator"
+
+/** Models since the third generation refuse a call without a signature. Arguments that are no object go along as they are. */
+const encodeCall = ({ id, name, arguments: text }: ToolCall, model: string): object => {
+  const args = objectOf(parsed(text)) ?? (text.trim() === "" ? {} : { arguments: text })
+  return { functionCall: { id, name, args }, thoughtSignature: takesLevels(model) ? NO_SIGNATURE : undefined }
+}
+
+/** A result is an object on this wire. */
+const encodeResult = (id: string, name: string, content: ReadonlyArray<Part>): object => {
+  const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
+  return { functionResponse: { id, name, response: objectOf(parsed(result)) ?? { result } } }
+}
+
+/** Bytes go inline; public https URLs are fetched by the provider, which wants the type told where it can be seen. */
+const encodeImage = ({ url }: ImagePart): object => {
+  if (!/^data:/i.test(url)) {
+    const extension = /\.([a-z]+)(?:[?#]|$)/i.exec(url)?.[1] ?? ""
+    return { fileData: { fileUri: url, mimeType: IMAGE_TYPES[extension.toLowerCase()] } }
+  }
+  const comma = url.indexOf(",")
+  const [mimeType] = url.slice("data:".length, comma).split(";")
+  return { inlineData: { mimeType, data: url.slice(comma + 1) } }
+}
+
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  webp: "image/webp",
+  heic: "image/heic",
+  heif: "image/heif",
+  gif: "image/gif",
+  bmp: "image/bmp"
+}
+
+const encodeTools = ({ tools, toolChoice }: Conversation): object => {
+  if (tools.length === 0) return {}
+  const declarations = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parametersJsonSchema: parameters
+  }))
+  const functionCallingConfig =
+    toolChoice.type === "tool"
+      ? { mode: "ANY", allowedFunctionNames: [toolChoice.name] }
+      : { mode: { auto: "AUTO", none: "NONE", required: "ANY" }[toolChoice.type] }
+  return { tools: [{ functionDeclarations: declarations }], toolConfig: { functionCallingConfig } }
+}
+
+const encodeFormat = ({ format }: Conversation): object => {
+  if (format.type === "text") return {}
+  const responseMimeType = "application/json"
+  return format.type === "json_object" ? { responseMimeType } : { responseMimeType, responseJsonSchema: format.schema }
+}
+
+const encodeSampling = ({ sampling }: Conversation): object => ({
+  temperature: sampling.temperature,
+  topP: sampling.topP,
+  topK: sampling.topK,
+  // 32 bits are all that is taken; of a longer seed they are the lowest.
+  seed: sampling.seed === undefined ? undefined : sampling.seed | 0,
+  stopSequences: sampling.stop,
+  frequencyPenalty: sampling.frequencyPenalty,
+  presencePenalty: sampling.presencePenalty,
+  // Models without them refuse the members, whatever they say.
+  ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
+})
+
+/** Only for models that reason: the host refuses the member for the others. Thoughts come with the answer unless unwanted. */
+const encodeThinking = (
+  reasoning: Reasoning | undefined,
+  { model, offer }: Candidate,
+  maxOutputTokens: number
+): object | undefined => {
+  const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
+  if (reasoning === undefined || !able) return undefined
+  const { effort, enabled, maxTokens } = reasoning
+  const off = enabled === false || effort === "none" || (effort === undefined && maxTokens === 0)
+  const how = takesLevels(offer.upstreamId)
+    ? { thinkingLevel: levelOf(off ? "none" : (effort ?? effortOf(maxTokens)), offer.upstreamId) }
+    : {
+        thinkingBudget: budgetOf(off ? 0 : (maxTokens ?? BUDGETS[effort ?? "auto"]), offer.upstreamId, maxOutputTokens)
+      }
+  return off ? how : { ...how, includeThoughts: true }
+}
+
+/** Levels of thinking, and signatures of thoughts, came with the third generation; names without a number mean a later one. */
+const takesLevels = (model: string): boolean => /^gemini-(?![12](?:[.-]|$))/.test(model)
+
+/** No model of these can be told not to think; some have no level below the low one. */
+const levelOf = (effort: Effort | undefined, model: string): string | undefined => {
+  switch (effort) {
+    case undefined:
+      return undefined
+    case "none":
+    case "minimal":
+      return /^gemini-3(?:\.[0-6])?-flash|-flash-lite/.test(model) ? "MINIMAL" : "LOW"
+    case "low":
+      return "LOW"
+    case "medium":
+      return "MEDIUM"
+    case "high":
+    case "xhigh":
+      return "HIGH"
+  }
+}
+
+type Effort = NonNullable<Reasoning["effort"]>
+
+/** The level that spends about as many tokens, for models that take no budget. */
+const effortOf = (maxTokens: number | undefined): Effort | undefined => {
+  if (maxTokens === undefined) return undefined
+  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
+}
+
+/** Tokens for an effort as Google's own OpenAI-compatible endpoint has them; `auto` leaves it to the model. */
+const BUDGETS: Readonly<Record<Effort | "auto", number>> = {
+  auto: -1,
+  none: 0,
+  minimal: 1_024,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768
+}
+
+/** The nearest budget that a model of the second generation takes, within the cap; Pro cannot be told not to think. */
+const budgetOf = (wanted: number, model: string, maxOutputTokens: number): number => {
+  const pro = model.includes("-pro")
+  if (wanted < 0 || (wanted === 0 && !pro)) return wanted
+  const least = pro ? 128 : model.includes("-flash-lite") ? 512 : 1
+  return Math.max(least, Math.min(wanted, pro ? 32_768 : 24_576, maxOutputTokens - 1))
+}

@@ -1,0 +1,42 @@
+import { type Effect, Redacted } from "effect"
+import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import { makeHttpChat } from "../HttpChat.ts"
+import type { Provider } from "../Provider.ts"
+import { decodeChat } from "./ChatDecode.ts"
+import { encodeChat } from "./ChatEncode.ts"
+import { ChatStreamFold } from "./ChatStream.ts"
+import { faultOfStatus } from "./Failure.ts"
+
+/** A host that speaks Google's Gemini API. */
+export interface GeminiOptions {
+  readonly id: string
+  /** Everything before `/v1beta`, such as `https://generativelanguage.googleapis.com`; one that has it already will do. */
+  readonly baseUrl: string
+  readonly apiKey: Redacted.Redacted<string>
+  readonly stopsBillingOnAbort: boolean
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The adapter of one such host, over the outbound pool. */
+export const makeGemini = (options: GeminiOptions): Effect.Effect<Provider, never, Outbound> => {
+  const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
+  const { origin, path } = targetOf(baseUrl)
+  const models = `${path.replace(/\/+$/, "").replace(/\/v1beta$/, "")}/v1beta/models`
+  return makeHttpChat({
+    id,
+    stopsBillingOnAbort,
+    apiKey,
+    wire: {
+      target: ({ candidate }, stream) => {
+        const model = encodeURIComponent(candidate.offer.upstreamId)
+        return { origin, path: `${models}/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}` }
+      },
+      headers: { "x-goog-api-key": Redacted.value(apiKey), ...headers },
+      encode: encodeChat,
+      decode: decodeChat,
+      fold: (requestId) => new ChatStreamFold(requestId),
+      faultOfStatus
+    }
+  })
+}

@@ -1,0 +1,284 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Conversation, Message, Reasoning } from "../../../src/domain/Conversation.ts"
+import { encodeChat } from "../../../src/providers/gemini/ChatEncode.ts"
+import type { ChatCall } from "../../../src/providers/Provider.ts"
+import { asked } from "../../support/Conversations.ts"
+import { candidate, chatCall } from "../calls.ts"
+
+const wire = (more: Partial<Conversation>, upstreamId = "gemini-2.5-flash", call: Partial<ChatCall> = {}) =>
+  JSON.parse(
+    encodeChat(
+      chatCall({
+        candidate: candidate("gemini", { upstreamId, model: { capabilities: ["tools", "reasoning"] } }),
+        ...call,
+        conversation: asked("hello", more)
+      })
+    )
+  )
+
+const text = (words: string) => ({ type: "text", text: words }) as const
+const image = (url: string) => ({ type: "image", url, detail: "auto" }) as const
+const called = (id: string, name: string, args: string) => ({ id, name, arguments: args })
+const contents = (messages: ReadonlyArray<Message>, model?: string) => wire({ messages }, model).contents
+
+describe("encodeChat", () => {
+  it("sends the least for a plain question", () => {
+    assert.deepStrictEqual(wire({}), {
+      contents: [{ role: "user", parts: [{ text: "hello" }] }],
+      generationConfig: { maxOutputTokens: 1_000 }
+    })
+  })
+
+  it("gathers what the system says, and what one side says in a row", () => {
+    const body = wire({
+      messages: [
+        { role: "system", content: [text("be brief"), text("")] },
+        { role: "user", content: [text("a")] },
+        { role: "system", content: [text("be kind")] },
+        { role: "user", content: [text("b"), text("")] },
+        { role: "assistant", content: [text("c")], toolCalls: [] },
+        { role: "assistant", content: [], toolCalls: [] },
+        { role: "user", content: [text("")] },
+        { role: "assistant", content: [text("d")], toolCalls: [] },
+        { role: "user", content: [text("e")] }
+      ]
+    })
+    assert.deepStrictEqual(body.systemInstruction, { parts: [{ text: "be brief" }, { text: "be kind" }] })
+    assert.deepStrictEqual(body.contents, [
+      { role: "user", parts: [{ text: "a" }, { text: "b" }] },
+      { role: "model", parts: [{ text: "c" }, { text: "d" }] },
+      { role: "user", parts: [{ text: "e" }] }
+    ])
+  })
+
+  it("asks what the system says when nobody else speaks", () => {
+    const body = wire({ messages: [{ role: "system", content: [text("say hello")] }] })
+    assert.deepStrictEqual(body.contents, [{ role: "user", parts: [{ text: "say hello" }] }])
+    assert.notProperty(body, "systemInstruction")
+  })
+
+  it("sends images as bytes or as addresses, with their type where it can be seen", () => {
+    const urls = [
+      ["data:image/png;base64,AA==", { inlineData: { mimeType: "image/png", data: "AA==" } }],
+      [
+        "https://a.example/b.JPG?c=d.png",
+        { fileData: { fileUri: "https://a.example/b.JPG?c=d.png", mimeType: "image/jpeg" } }
+      ],
+      ["https://a.example/b.webp#c", { fileData: { fileUri: "https://a.example/b.webp#c", mimeType: "image/webp" } }],
+      ["https://a.example/b", { fileData: { fileUri: "https://a.example/b" } }],
+      ["https://a.example", { fileData: { fileUri: "https://a.example" } }]
+    ] as const
+    const [turn] = contents([{ role: "user", content: [text("look"), ...urls.map(([url]) => image(url))] }])
+    assert.deepStrictEqual(turn.parts, [{ text: "look" }, ...urls.map(([, part]) => part)])
+  })
+
+  const history: ReadonlyArray<Message> = [
+    { role: "user", content: [text("hello")] },
+    {
+      role: "assistant",
+      content: [text("well")],
+      toolCalls: [
+        called("c1", "f", '{"x":1}'),
+        called("c2", "g", ""),
+        called("c3", "h", "not json"),
+        called("c4", "i", "[1]")
+      ]
+    },
+    { role: "tool", toolCallId: "c1", content: [text('{"ok":'), image("data:image/png;base64,AA"), text("true}")] },
+    { role: "tool", toolCallId: "c2", content: [text("plain")] },
+    { role: "tool", toolCallId: "c3", content: [text("[1]")] },
+    { role: "tool", toolCallId: "lost", content: [] },
+    { role: "user", content: [text("so?")] }
+  ]
+
+  it("sends calls and results as objects, results under the name of their call", () => {
+    assert.deepStrictEqual(contents(history).slice(1), [
+      {
+        role: "model",
+        parts: [
+          { text: "well" },
+          { functionCall: { id: "c1", name: "f", args: { x: 1 } } },
+          { functionCall: { id: "c2", name: "g", args: {} } },
+          { functionCall: { id: "c3", name: "h", args: { arguments: "not json" } } },
+          { functionCall: { id: "c4", name: "i", args: { arguments: "[1]" } } }
+        ]
+      },
+      {
+        role: "user",
+        parts: [
+          { functionResponse: { id: "c1", name: "f", response: { ok: true } } },
+          { functionResponse: { id: "c2", name: "g", response: { result: "plain" } } },
+          { functionResponse: { id: "c3", name: "h", response: { result: "[1]" } } },
+          { functionResponse: { id: "lost", name: "lost", response: { result: "" } } },
+          { inlineData: { mimeType: "image/png", data: "AA" } },
+          { text: "so?" }
+        ]
+      }
+    ])
+  })
+
+  it("finds the name of an id that was used twice in the call before", () => {
+    const round = (name: string): ReadonlyArray<Message> => [
+      { role: "assistant", content: [], toolCalls: [called("c", name, "{}")] },
+      { role: "tool", toolCallId: "c", content: [text("{}")] }
+    ]
+    const sent = contents([{ role: "user", content: [text("hello")] }, ...round("f"), ...round("g")])
+    assert.deepStrictEqual(
+      [sent[2], sent[4]].map((turn) => turn.parts[0].functionResponse.name),
+      ["f", "g"]
+    )
+  })
+
+  it("says of calls that they come without a signature to models that want one", () => {
+    const signatures = (model: string) =>
+      contents(history, model)[1].parts.map((part: { readonly thoughtSignature?: string }) => part.thoughtSignature)
+    const none = "skip_thought_signature_validator"
+    for (const model of [
+      "gemini-3.8-flash",
+      "gemini-3-flash-preview",
+      "gemini-3.1-pro-preview",
+      "gemini-flash-latest"
+    ]) {
+      assert.deepStrictEqual(signatures(model), [undefined, none, none, none, none])
+    }
+    for (const model of ["gemini-2.5-pro", "gemini-2.0-flash", "gemma-4-31b-it"]) {
+      assert.deepStrictEqual(signatures(model), [undefined, undefined, undefined, undefined, undefined])
+    }
+  })
+
+  const tool = { name: "f", description: "does", parameters: { type: "object" }, strict: true }
+
+  it("encodes tools and the choice among them", () => {
+    const body = wire({ tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false })
+    assert.deepStrictEqual(body.tools, [
+      { functionDeclarations: [{ name: "f", description: "does", parametersJsonSchema: { type: "object" } }] }
+    ])
+    assert.deepStrictEqual(body.toolConfig, { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["f"] } })
+    for (const [type, mode] of [
+      ["auto", "AUTO"],
+      ["none", "NONE"],
+      ["required", "ANY"]
+    ] as const) {
+      const { toolConfig } = wire({ tools: [tool], toolChoice: { type } })
+      assert.deepStrictEqual(toolConfig, { functionCallingConfig: { mode } })
+    }
+    assert.notProperty(wire({ toolChoice: { type: "required" } }), "toolConfig")
+  })
+
+  it("encodes formats", () => {
+    const config = (format: Conversation["format"]) => wire({ format }).generationConfig
+    const responseMimeType = "application/json"
+    assert.deepStrictEqual(config({ type: "json_object" }), { maxOutputTokens: 1_000, responseMimeType })
+    const schema = { type: "object" }
+    assert.deepStrictEqual(config({ type: "json_schema", name: "n", schema, strict: true }), {
+      maxOutputTokens: 1_000,
+      responseMimeType,
+      responseJsonSchema: schema
+    })
+  })
+
+  it("sends of the sampling what the host takes", () => {
+    const sampling = {
+      temperature: 0,
+      topP: 0.5,
+      topK: 3,
+      minP: 0.1,
+      repetitionPenalty: 1.1,
+      frequencyPenalty: 1,
+      presencePenalty: -1,
+      seed: 7,
+      stop: ["END"],
+      logprobs: true,
+      topLogprobs: 2
+    }
+    assert.deepStrictEqual(wire({ sampling, user: "u" }).generationConfig, {
+      maxOutputTokens: 1_000,
+      temperature: 0,
+      topP: 0.5,
+      topK: 3,
+      seed: 7,
+      stopSequences: ["END"],
+      frequencyPenalty: 1,
+      presencePenalty: -1,
+      responseLogprobs: true,
+      logprobs: 2
+    })
+    const { generationConfig } = wire({ sampling: { logprobs: false, topLogprobs: 2 } })
+    assert.deepStrictEqual(generationConfig, { maxOutputTokens: 1_000 })
+  })
+
+  it("cuts a seed to 32 bits", () => {
+    for (const [seed, sent] of [
+      [-1, -1],
+      [2 ** 31, -(2 ** 31)],
+      [2 ** 32 + 5, 5]
+    ] as const) {
+      assert.strictEqual(wire({ sampling: { seed } }).generationConfig.seed, sent)
+    }
+  })
+})
+
+describe("reasoning", () => {
+  const thinking = (model: string, reasoning: Partial<Reasoning> | undefined, maxOutputTokens = 65_536) =>
+    wire(
+      {
+        reasoning:
+          reasoning === undefined
+            ? undefined
+            : { effort: undefined, maxTokens: undefined, enabled: undefined, ...reasoning }
+      },
+      model,
+      { maxOutputTokens }
+    ).generationConfig.thinkingConfig
+
+  const shown = { includeThoughts: true }
+
+  it("is left to the model where nobody asks, and to nobody where the model cannot", () => {
+    assert.isUndefined(thinking("gemini-3.8-flash", undefined))
+    const unable = candidate("gemini", { upstreamId: "gemini-3.8-flash" })
+    const reasoning = { effort: "high", maxTokens: undefined, enabled: undefined } as const
+    const { generationConfig } = wire({ reasoning }, undefined, { candidate: unable })
+    assert.notProperty(generationConfig, "thinkingConfig")
+  })
+
+  const levels: ReadonlyArray<readonly [string, Partial<Reasoning>, object]> = [
+    ["gemini-3.8-flash", { enabled: true }, shown],
+    ["gemini-3.8-flash", { effort: "minimal" }, { thinkingLevel: "LOW", ...shown }],
+    ["gemini-3.6-flash", { effort: "minimal" }, { thinkingLevel: "MINIMAL", ...shown }],
+    ["gemini-3-flash-preview", { effort: "minimal" }, { thinkingLevel: "MINIMAL", ...shown }],
+    ["gemini-3.5-flash-lite", { effort: "none" }, { thinkingLevel: "MINIMAL" }],
+    ["gemini-3.1-pro-preview", { effort: "minimal" }, { thinkingLevel: "LOW", ...shown }],
+    ["gemini-3.1-pro-preview", { enabled: false, effort: "high" }, { thinkingLevel: "LOW" }],
+    ["gemini-3.8-flash", { effort: "low" }, { thinkingLevel: "LOW", ...shown }],
+    ["gemini-3.8-flash", { effort: "medium", maxTokens: 9 }, { thinkingLevel: "MEDIUM", ...shown }],
+    ["gemini-3.8-flash", { effort: "high" }, { thinkingLevel: "HIGH", ...shown }],
+    ["gemini-3.8-flash", { effort: "xhigh" }, { thinkingLevel: "HIGH", ...shown }],
+    ["gemini-3.8-flash", { maxTokens: 0 }, { thinkingLevel: "LOW" }],
+    ["gemini-3.8-flash", { maxTokens: 2_048 }, { thinkingLevel: "LOW", ...shown }],
+    ["gemini-3.8-flash", { maxTokens: 2_049 }, { thinkingLevel: "MEDIUM", ...shown }],
+    ["gemini-3.8-flash", { maxTokens: 8_193 }, { thinkingLevel: "HIGH", ...shown }]
+  ]
+  const budgets: ReadonlyArray<readonly [string, Partial<Reasoning>, object]> = [
+    ["gemini-2.5-flash", { enabled: true }, { thinkingBudget: -1, ...shown }],
+    ["gemini-2.5-flash", { effort: "none" }, { thinkingBudget: 0 }],
+    ["gemini-2.5-flash", { enabled: false }, { thinkingBudget: 0 }],
+    ["gemini-2.5-flash", { effort: "low" }, { thinkingBudget: 1_024, ...shown }],
+    ["gemini-2.5-flash", { effort: "medium" }, { thinkingBudget: 8_192, ...shown }],
+    ["gemini-2.5-flash", { effort: "xhigh" }, { thinkingBudget: 24_576, ...shown }],
+    ["gemini-2.5-flash", { effort: "low", maxTokens: 3 }, { thinkingBudget: 3, ...shown }],
+    ["gemini-2.5-flash-lite", { maxTokens: 3 }, { thinkingBudget: 512, ...shown }],
+    ["gemini-2.5-flash-lite", { maxTokens: 0 }, { thinkingBudget: 0 }],
+    ["gemini-2.5-pro", { effort: "none" }, { thinkingBudget: 128 }],
+    ["gemini-2.5-pro", { maxTokens: 3 }, { thinkingBudget: 128, ...shown }],
+    ["gemini-2.5-pro", { maxTokens: 1_000_000 }, { thinkingBudget: 32_768, ...shown }]
+  ]
+  for (const [model, reasoning, config] of [...levels, ...budgets]) {
+    it(`of ${JSON.stringify(reasoning)} is ${JSON.stringify(config)} for ${model}`, () =>
+      assert.deepStrictEqual(thinking(model, reasoning), config))
+  }
+
+  it("stays within the cap, which counts thoughts", () => {
+    assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1_000), { thinkingBudget: 999, ...shown })
+    assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1), { thinkingBudget: 1, ...shown })
+  })
+})
