@@ -19,6 +19,7 @@ import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { layer as sql } from "./platform/Sql.ts"
+import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
 import { ProviderPool } from "./providers/ProviderPool.ts"
@@ -29,6 +30,7 @@ import { Requests } from "./usage/Requests.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 
 const OPENAI_URL = "https://api.openai.com/v1"
+const ANTHROPIC_URL = "https://api.anthropic.com"
 
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
@@ -51,18 +53,23 @@ const catalogue = Layer.unwrap(
   Effect.gen(function* () {
     const { providers, sandbox } = yield* Config
     const keyed = new Set<string>(providers.openai.apiKey === undefined ? [] : ["openai"])
+    if (providers.anthropic.apiKey !== undefined) keyed.add("anthropic")
     return Catalogue.layerFrom({ sandbox, keyed, hosts: yield* hosts })
   })
 )
 
 const realProviders = (custom: ReadonlyArray<Host>) =>
   Effect.gen(function* () {
-    const { openai } = (yield* Config).providers
+    const { anthropic, openai } = (yield* Config).providers
     const real: Array<Provider> = []
     if (openai.apiKey !== undefined) {
       const baseUrl = openai.baseUrl === undefined ? OPENAI_URL : addressOf(openai.baseUrl)
       const { apiKey } = openai
       real.push(yield* makeOpenAi({ id: "openai", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true }))
+    }
+    if (anthropic.apiKey !== undefined) {
+      const baseUrl = anthropic.baseUrl === undefined ? ANTHROPIC_URL : addressOf(anthropic.baseUrl)
+      real.push(yield* makeAnthropic({ id: "anthropic", baseUrl, apiKey: anthropic.apiKey, stopsBillingOnAbort: true }))
     }
     for (const { apiKey, baseUrl, id, keyed } of custom) {
       if (!keyed) continue
