@@ -92,11 +92,11 @@ const LEAST_BUDGET = 1_024
 /** The share of the output an effort may think with; the rest stays for the answer. */
 const SHARES: Readonly<Record<Effort, number>> = { low: 0.2, medium: 0.5, high: 0.8, xhigh: 0.95 }
 
-/** A budget below the cap on the whole output, or none where the cap leaves no room for the least. */
+/** A budget below the cap on the whole output, with room for an answer; none where the cap has no room for the least. */
 const budgetOf = ({ effort, maxTokens }: Wish, cap: number): number | undefined => {
   if (cap <= LEAST_BUDGET) return undefined
   const wanted = maxTokens ?? Math.floor(cap * SHARES[effort ?? "medium"])
-  return Math.min(cap - 1, Math.max(LEAST_BUDGET, wanted))
+  return Math.max(LEAST_BUDGET, Math.min(wanted, Math.floor(cap * SHARES.xhigh)))
 }
 
 const isForced = ({ toolChoice, tools }: Conversation): boolean =>
