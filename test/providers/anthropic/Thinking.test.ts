@@ -107,7 +107,7 @@ describe("thinkingOf", () => {
     ["claude-fable-5-1", "xhigh"]
   ] as const) {
     it(`asks ${id} for an effort`, () => {
-      const efforts: ReadonlyArray<readonly [Partial<Reasoning>, string | undefined]> = [
+      const efforts: ReadonlyArray<readonly [Partial<Reasoning>, "low" | "medium" | "high" | "xhigh" | undefined]> = [
         [{ effort: "minimal" }, "low"],
         [{ effort: "low" }, "low"],
         [{ effort: "high" }, "high"],
