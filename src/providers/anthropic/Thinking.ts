@@ -18,22 +18,26 @@ type Effort = "low" | "medium" | "high" | "xhigh"
 /**
  * The generations of models, by what they take (https://platform.claude.com/docs/en/build-with-claude/thinking): up to 4.5 a
  * budget of tokens, when asked; up to 4.8 an effort, when asked; Opus and Sonnet 5 think unless told not to; Fable, Mythos
- * and all after 5.0 always think and refuse to be told otherwise.
+ * and all after 5.0 always think and refuse to be told otherwise; those after 5.0 also refuse a tool that must be called.
  */
 type Generation = "budget" | "asked" | "unasked" | "always"
 
 interface ModelVersion {
   readonly generation: Generation
   readonly xhigh: boolean
+  readonly freeChoice: boolean
 }
 
 const versionOf = (upstreamId: string): ModelVersion => {
   const [, family, major, minor] =
     /(fable|mythos|opus|sonnet|haiku)-(\d{1,2})(?:-(\d{1,2}))?(?!\d)/.exec(upstreamId) ?? []
   const version = Number(major ?? 0) * 100 + Number(minor ?? 0)
-  const xhigh = version >= 407
-  if (family === "fable" || family === "mythos" || version > 500) return { generation: "always", xhigh }
-  return { generation: version === 500 ? "unasked" : version >= 406 ? "asked" : "budget", xhigh }
+  const always = family === "fable" || family === "mythos" || version > 500
+  return {
+    generation: always ? "always" : version === 500 ? "unasked" : version >= 406 ? "asked" : "budget",
+    xhigh: version >= 407,
+    freeChoice: version > 500
+  }
 }
 
 const NOTHING: Thinking = { config: undefined, effort: undefined, on: false, freeChoice: false }
@@ -42,14 +46,14 @@ const NOTHING: Thinking = { config: undefined, effort: undefined, on: false, fre
 export const thinkingOf = ({ candidate, conversation, maxOutputTokens }: ChatCall): Thinking => {
   const { model, offer } = candidate
   if (!model.capabilities.includes("reasoning") || offer.unsupported.includes("reasoning")) return NOTHING
-  const { generation, xhigh } = versionOf(offer.upstreamId)
+  const { freeChoice, generation, xhigh } = versionOf(offer.upstreamId)
   const wish = wishOf(conversation.reasoning)
   const effort = wish.effort === "xhigh" && !xhigh ? "high" : wish.effort
   const adaptive = { type: "adaptive", display: "summarized" }
   if (generation === "always") {
     const config = wish.wanted === true ? adaptive : undefined
     // As little as it lets itself be told.
-    return { config, effort: wish.wanted === false ? "low" : effort, on: true, freeChoice: true }
+    return { config, effort: wish.wanted === false ? "low" : effort, on: true, freeChoice }
   }
   // A tool that must be called leaves nothing to think about: hosts refuse the two together.
   const wanted = isForced(conversation) ? false : wish.wanted

@@ -139,8 +139,10 @@ describe("thinkingOf", () => {
   it("asks for little where thinking cannot be switched off", () => {
     assert.deepStrictEqual(of("claude-opus-5-5", undefined), { ...nothing, on: true, freeChoice: true })
     for (const reasoning of off) {
-      const least = { config: undefined, effort: "low", on: true, freeChoice: true } as const
-      for (const id of ["claude-fable-5", "claude-opus-5-5"]) assert.deepStrictEqual(of(id, reasoning), least)
+      const least = { config: undefined, effort: "low", on: true } as const
+      assert.deepStrictEqual(of("claude-fable-5", reasoning), { ...least, freeChoice: false })
+      assert.deepStrictEqual(of("claude-fable-5-1", reasoning), { ...least, freeChoice: true })
+      assert.deepStrictEqual(of("claude-opus-5-5", reasoning), { ...least, freeChoice: true })
     }
   })
 
@@ -151,6 +153,7 @@ describe("thinkingOf", () => {
       assert.deepStrictEqual(of("claude-opus-4-8", { effort: "high" }, forced), nothing)
       assert.deepStrictEqual(of("claude-opus-5", undefined, forced), { ...nothing, config: { type: "disabled" } })
       assert.deepInclude(of("claude-opus-5-5", { effort: "high" }, forced), { config: adaptive, freeChoice: true })
+      assert.deepInclude(of("claude-fable-5", { effort: "high" }, forced), { config: adaptive, freeChoice: false })
       assert.deepInclude(of("claude-opus-4-8", { effort: "high" }, { toolChoice }), { config: adaptive })
     }
   })
