@@ -19,6 +19,7 @@ import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { layer as sql } from "./platform/Sql.ts"
+import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
@@ -29,8 +30,12 @@ import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 
-const OPENAI_URL = "https://api.openai.com/v1"
-const GEMINI_URL = "https://generativelanguage.googleapis.com"
+/** Where providers with an adapter are found, unless another address is set. */
+const addresses = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com",
+  gemini: "https://generativelanguage.googleapis.com"
+} as const
 
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
@@ -49,41 +54,44 @@ const hosts = Effect.gen(function* () {
   })
 }).pipe(Effect.provide(NodeServices.layer))
 
+/** The providers with an adapter whose key is set, with the address to reach them at. */
+const keyedProviders = Effect.map(Config, ({ providers }) =>
+  (["openai", "anthropic", "gemini"] as const).flatMap((id) => {
+    const { apiKey, baseUrl } = providers[id]
+    return apiKey === undefined
+      ? []
+      : [{ id, apiKey, baseUrl: baseUrl === undefined ? addresses[id] : addressOf(baseUrl) }]
+  })
+)
+
 const catalogue = Layer.unwrap(
   Effect.gen(function* () {
-    const { providers, sandbox } = yield* Config
-    const keyed = new Set<string>(providers.openai.apiKey === undefined ? [] : ["openai"])
-    if (providers.gemini.apiKey !== undefined) keyed.add("gemini")
+    const { sandbox } = yield* Config
+    const keyed = new Set<string>((yield* keyedProviders).map(({ id }) => id))
     return Catalogue.layerFrom({ sandbox, keyed, hosts: yield* hosts })
   })
 )
 
+const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) => {
+  switch (settings.id) {
+    case "openai":
+      return makeOpenAi({ ...settings, flavour: "openai", stopsBillingOnAbort: true })
+    case "anthropic":
+      return makeAnthropic({ ...settings, stopsBillingOnAbort: true })
+    case "gemini":
+      // Google does not say that hanging up ends the bill.
+      return makeGemini({ ...settings, stopsBillingOnAbort: false })
+  }
+}
+
 const realProviders = (custom: ReadonlyArray<Host>) =>
   Effect.gen(function* () {
-    const { openai } = (yield* Config).providers
     const real: Array<Provider> = []
-    if (openai.apiKey !== undefined) {
-      const baseUrl = openai.baseUrl === undefined ? OPENAI_URL : addressOf(openai.baseUrl)
-      const { apiKey } = openai
-      real.push(yield* makeOpenAi({ id: "openai", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true }))
-    }
-    const { gemini } = (yield* Config).providers
-    if (gemini.apiKey !== undefined) {
-      const baseUrl = gemini.baseUrl === undefined ? GEMINI_URL : addressOf(gemini.baseUrl)
-      // Google does not say that hanging up ends the bill.
-      real.push(yield* makeGemini({ id: "gemini", baseUrl, apiKey: gemini.apiKey, stopsBillingOnAbort: false }))
-    }
+    for (const settings of yield* keyedProviders) real.push(yield* realProvider(settings))
     for (const { apiKey, baseUrl, id, keyed } of custom) {
       if (!keyed) continue
-      real.push(
-        yield* makeOpenAi({
-          id,
-          baseUrl: addressOf(baseUrl),
-          apiKey,
-          flavour: "compatible",
-          stopsBillingOnAbort: true
-        })
-      )
+      const address = addressOf(baseUrl)
+      real.push(yield* makeOpenAi({ id, baseUrl: address, apiKey, flavour: "compatible", stopsBillingOnAbort: true }))
     }
     return real
   })

@@ -46,7 +46,7 @@ type Ability = Exclude<Capability, "streaming" | "prompt_caching">
 export const sampling = {
   openai: ["temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty"],
   anthropic: ["temperature", "top_p", "top_k", "stop"],
-  gemini: ["temperature", "top_p", "top_k", "stop", "seed", "frequency_penalty", "presence_penalty"],
+  gemini: ["temperature", "top_p", "top_k", "stop", "seed"],
   xai: ["temperature", "top_p", "seed"],
   mistral: ["temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty"],
   perplexity: ["temperature", "top_p", "frequency_penalty", "presence_penalty"],

@@ -40,12 +40,10 @@ describe("what a request is given", () => {
         Context.add(key("effect/FileSystem"), "")
       )
       const context = yield* Layer.build(leanHandlers(handlers)).pipe(Effect.provideContext(given))
-      assert.deepStrictEqual(
-        Context.get(context, seen)
-          .split(" ")
-          .filter((one) => !one.startsWith("effect/Layer/")),
-        ["tollgate/InferenceAccess"]
-      )
+      const keys = Context.get(context, seen).split(" ")
+      assert.include(keys, "tollgate/InferenceAccess")
+      assert.notInclude(keys, "tollgate/ledger/Ledger")
+      assert.notInclude(keys, "effect/FileSystem")
     }).pipe(Effect.scoped)
   )
 })

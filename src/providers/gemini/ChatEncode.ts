@@ -133,6 +133,7 @@ const encodeFormat = ({ format }: Conversation): object => {
   return format.type === "json_object" ? { responseMimeType } : { responseMimeType, responseJsonSchema: format.schema }
 }
 
+/** Without the penalties, which models since 2.5 answer with an error. */
 const encodeSampling = ({ sampling }: Conversation): object => ({
   temperature: sampling.temperature,
   topP: sampling.topP,
@@ -140,8 +141,6 @@ const encodeSampling = ({ sampling }: Conversation): object => ({
   // 32 bits are all that is taken; of a longer seed they are the lowest.
   seed: sampling.seed === undefined ? undefined : sampling.seed | 0,
   stopSequences: sampling.stop,
-  frequencyPenalty: sampling.frequencyPenalty,
-  presencePenalty: sampling.presencePenalty,
   // Models without them refuse the members, whatever they say.
   ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
 })

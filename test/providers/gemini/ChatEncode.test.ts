@@ -198,8 +198,6 @@ describe("encodeChat", () => {
       topK: 3,
       seed: 7,
       stopSequences: ["END"],
-      frequencyPenalty: 1,
-      presencePenalty: -1,
       responseLogprobs: true,
       logprobs: 2
     })

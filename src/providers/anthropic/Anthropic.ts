@@ -1,0 +1,38 @@
+import { type Effect, Redacted } from "effect"
+import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import { makeHttpChat } from "../HttpChat.ts"
+import type { Provider } from "../Provider.ts"
+import { decodeChat } from "./ChatDecode.ts"
+import { encodeChat } from "./ChatEncode.ts"
+import { ChatStreamFold } from "./ChatStream.ts"
+import { faultOfStatus } from "./Failure.ts"
+
+/** A host that speaks Anthropic's Messages API. */
+export interface AnthropicOptions {
+  readonly id: string
+  /** Everything before `/v1/messages`, such as `https://api.anthropic.com`; with `/v1` at its end it means the same. */
+  readonly baseUrl: string
+  readonly apiKey: Redacted.Redacted<string>
+  readonly stopsBillingOnAbort: boolean
+  /** Sent with every call, such as `anthropic-beta`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+/** The adapter of one such host, over the outbound pool. */
+export const makeAnthropic = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbound> => {
+  const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
+  const target = targetOf(`${baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`)
+  return makeHttpChat({
+    id,
+    stopsBillingOnAbort,
+    apiKey,
+    wire: {
+      target: () => target,
+      headers: { "x-api-key": Redacted.value(apiKey), "anthropic-version": "2023-06-01", ...headers },
+      encode: encodeChat,
+      decode: decodeChat,
+      fold: (requestId) => new ChatStreamFold(requestId),
+      faultOfStatus
+    }
+  })
+}

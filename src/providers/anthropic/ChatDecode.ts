@@ -1,0 +1,88 @@
+import { Result } from "effect"
+import type { ToolCall } from "../../domain/Conversation.ts"
+import type { FinishReason, Output } from "../../domain/Output.ts"
+import type { TokenUsage } from "../../domain/Usage.ts"
+import type { ProviderFault } from "../Provider.ts"
+import { toolCallId } from "../ToolCallId.ts"
+import { faultOfError } from "./Failure.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+
+/** A whole answer. `requestId` makes ids for tool calls that came without one. */
+export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
+  const answer = objectOf(parsed(body))
+  if (answer === undefined) return malformed("the body is not a JSON object")
+  if (answer["error"] !== undefined && answer["error"] !== null) return Result.fail(faultOfError(answer["error"]))
+  if (!Array.isArray(answer["content"])) return malformed("the body has no content")
+  const blocks = listOf(answer["content"]).map((block) => objectOf(block) ?? {})
+  const toolCalls = decodeToolCalls(blocks, requestId)
+  return Result.succeed({
+    text: joined(blocks, "text"),
+    reasoning: joined(blocks, "thinking"),
+    refusal: refusalOf(answer),
+    toolCalls,
+    logprobs: undefined,
+    finish: finishOf(answer["stop_reason"], toolCalls.length > 0),
+    usage: usageOf(objectOf(answer["usage"]))
+  })
+}
+
+/** The texts of one type of block, which stand in a member of the same name. */
+const joined = (blocks: ReadonlyArray<JsonObject>, type: "text" | "thinking"): string =>
+  blocks.map((block) => (block["type"] === type ? (textIn(block, type) ?? "") : "")).join("")
+
+/** A tool call's input as the text callers parse: an object, be it an empty one. */
+export const argumentsOf = (input: unknown): string => JSON.stringify(objectOf(input) ?? {})
+
+const decodeToolCalls = (blocks: ReadonlyArray<JsonObject>, requestId: string): ReadonlyArray<ToolCall> =>
+  blocks
+    .flatMap((block) => {
+      const name = textIn(block, "name")
+      return block["type"] !== "tool_use" || name === undefined ? [] : [{ block, name }]
+    })
+    .map(({ block, name }, index) => ({
+      id: textIn(block, "id") ?? toolCallId(requestId, index),
+      name,
+      arguments: argumentsOf(block["input"])
+    }))
+
+/** Why the host stopped a model that did not want to or was not let, in the host's words. */
+export const refusalOf = (stop: JsonObject): string => {
+  if (stop["stop_reason"] !== "refusal") return ""
+  return textIn(objectOf(stop["stop_details"]) ?? {}, "explanation") ?? ""
+}
+
+const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter"
+}
+
+/** A stop in the domain's words; an unknown one is a plain stop, and one beside tool calls is for their sake. */
+export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | undefined => {
+  if (typeof reason !== "string" || reason === "") return undefined
+  const finish = FINISH_REASONS[reason] ?? "stop"
+  return finish === "stop" && calledTools ? "tool_calls" : finish
+}
+
+/**
+ * Reported usage. On this wire the buckets are disjoint already: `input_tokens` counts neither what was read from the cache
+ * nor what was written to it, and `output_tokens` includes all thinking.
+ */
+export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined => {
+  const input = countIn(usage, "input_tokens")
+  const output = countIn(usage, "output_tokens")
+  if (usage === undefined || input === undefined || output === undefined) return undefined
+  return {
+    input,
+    cached: countIn(usage, "cache_read_input_tokens") ?? 0,
+    cacheWrite: countIn(usage, "cache_creation_input_tokens") ?? 0,
+    output,
+    reasoning: Math.min(output, countIn(objectOf(usage["output_tokens_details"]), "thinking_tokens") ?? 0)
+  }
+}
+
+const malformed = (detail: string) => Result.fail<ProviderFault>({ _tag: "Malformed", detail })

@@ -1,0 +1,43 @@
+import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import { type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
+import type { ProviderFault } from "../Provider.ts"
+
+/** What an answer other than a success means. */
+export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
+  const body = objectOf(parsed(answer.body)) ?? {}
+  const error = objectOf(body["error"]) ?? body
+  const detail = detailOf(error, answer.status)
+  return faultOf(statusOfAccount(detail, answer.status), detail, retryAfterSeconds(answer.headers, nowMs))
+}
+
+/** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
+export const faultOfError = (error: unknown): ProviderFault => {
+  const object = objectOf(error) ?? {}
+  const status = STATUS_OF_TYPE[textIn(object, "type") ?? ""] ?? 500
+  const detail = detailOf(object, status)
+  return faultOf(statusOfAccount(detail, status), detail, undefined)
+}
+
+/** As documented at https://platform.claude.com/docs/en/api/errors. */
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  conflict_error: 409,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529
+}
+
+const detailOf = (error: JsonObject, status: number): string => textIn(error, "message") ?? `status ${status}`
+
+/** An account without money, at its own limit or closed is answered as if the request were wrong; only the words tell. */
+const OUR_ACCOUNT =
+  /^(Your credit balance is too low|You have reached your specified|This organization has been disabled)/
+
+const statusOfAccount = (detail: string, status: number): number =>
+  status === 400 && OUR_ACCOUNT.test(detail) ? 402 : status

@@ -1,0 +1,115 @@
+import type { Conversation, Reasoning } from "../../domain/Conversation.ts"
+import type { ChatCall } from "../Provider.ts"
+
+/** How a model is told to think, so that the host takes the request. */
+export interface Thinking {
+  /** The `thinking` member. */
+  readonly config: object | undefined
+  /** The `effort` of `output_config`. */
+  readonly effort: Effort | undefined
+  /** The model may think, asked or by itself. Sampling is then its own. */
+  readonly on: boolean
+  /** The host refuses to force a tool on the model. */
+  readonly freeChoice: boolean
+}
+
+type Effort = "low" | "medium" | "high" | "xhigh"
+
+/**
+ * The generations of models, by what they take (https://platform.claude.com/docs/en/build-with-claude/thinking): up to 4.5 a
+ * budget of tokens, when asked; up to 4.8 an effort, when asked; Opus and Sonnet 5 think unless told not to; Fable, Mythos
+ * and all after 5.0 always think and refuse to be told otherwise; those after 5.0 also refuse a tool that must be called.
+ */
+type Generation = "budget" | "asked" | "unasked" | "always"
+
+interface ModelVersion {
+  readonly generation: Generation
+  readonly xhigh: boolean
+  readonly freeChoice: boolean
+}
+
+const versionOf = (upstreamId: string): ModelVersion => {
+  const [, family, major, minor] =
+    /(fable|mythos|opus|sonnet|haiku)-(\d{1,2})(?:-(\d{1,2}))?(?!\d)/.exec(upstreamId) ?? []
+  const version = Number(major ?? 0) * 100 + Number(minor ?? 0)
+  const always = family === "fable" || family === "mythos" || version > 500
+  return {
+    generation: always ? "always" : version === 500 ? "unasked" : version >= 406 ? "asked" : "budget",
+    xhigh: version >= 407,
+    freeChoice: version > 500
+  }
+}
+
+const NOTHING: Thinking = { config: undefined, effort: undefined, on: false, freeChoice: false }
+
+/** What to say of thinking for this call. */
+export const thinkingOf = ({ candidate, conversation, maxOutputTokens }: ChatCall): Thinking => {
+  const { model, offer } = candidate
+  if (!model.capabilities.includes("reasoning") || offer.unsupported.includes("reasoning")) return NOTHING
+  const { freeChoice, generation, xhigh } = versionOf(offer.upstreamId)
+  const wish = wishOf(conversation.reasoning)
+  const effort = wish.effort === "xhigh" && !xhigh ? "high" : wish.effort
+  const adaptive = { type: "adaptive", display: "summarized" }
+  if (generation === "always") {
+    const config = wish.wanted === true ? adaptive : undefined
+    // As little as it lets itself be told.
+    return { config, effort: wish.wanted === false ? "low" : effort, on: true, freeChoice }
+  }
+  // A tool that must be called leaves nothing to think about: hosts refuse the two together.
+  const wanted = isForced(conversation) ? false : wish.wanted
+  if (generation === "unasked" && wanted === false) return { ...NOTHING, config: { type: "disabled" } }
+  if (generation === "unasked" && wanted === undefined) return { ...NOTHING, on: true }
+  if (wanted !== true) return NOTHING
+  if (generation !== "budget") return { config: adaptive, effort, on: true, freeChoice: false }
+  const budget = isContinued(conversation) ? undefined : budgetOf(wish, maxOutputTokens)
+  if (budget === undefined) return NOTHING
+  return { ...NOTHING, config: { type: "enabled", budget_tokens: budget }, on: true }
+}
+
+interface Wish {
+  readonly wanted: boolean | undefined
+  readonly effort: Effort | undefined
+  readonly maxTokens: number | undefined
+}
+
+const wishOf = (reasoning: Reasoning | undefined): Wish => {
+  const { effort, enabled, maxTokens } = reasoning ?? {}
+  if (enabled === false || effort === "none" || maxTokens === 0) {
+    return { wanted: false, effort: undefined, maxTokens: undefined }
+  }
+  const wanted = enabled === true || effort !== undefined || maxTokens !== undefined ? true : undefined
+  return {
+    wanted,
+    effort: effort === undefined ? effortFor(maxTokens) : effort === "minimal" ? "low" : effort,
+    maxTokens
+  }
+}
+
+/** The effort that spends about as many tokens. */
+const effortFor = (maxTokens: number | undefined): Effort | undefined => {
+  if (maxTokens === undefined) return undefined
+  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
+}
+
+const LEAST_BUDGET = 1_024
+
+/** The share of the output an effort may think with; the rest stays for the answer. */
+const SHARES: Readonly<Record<Effort, number>> = { low: 0.2, medium: 0.5, high: 0.8, xhigh: 0.95 }
+
+/** A budget below the cap on the whole output, with room for an answer; none where the cap has no room for the least. */
+const budgetOf = ({ effort, maxTokens }: Wish, cap: number): number | undefined => {
+  if (cap <= LEAST_BUDGET) return undefined
+  const wanted = maxTokens ?? Math.floor(cap * SHARES[effort ?? "medium"])
+  return Math.max(LEAST_BUDGET, Math.min(wanted, Math.floor(cap * SHARES.xhigh)))
+}
+
+const isForced = ({ toolChoice, tools }: Conversation): boolean =>
+  tools.length > 0 && (toolChoice.type === "required" || toolChoice.type === "tool")
+
+/**
+ * Models with a budget want the assistant's turn back with the thinking it began with, signed. Callers do not have that, so
+ * after a tool call, and where the answer is begun for the model, it goes on without thinking.
+ */
+const isContinued = ({ messages }: Conversation): boolean =>
+  messages.findLast((message) => message.role !== "system")?.role === "assistant" ||
+  messages.some((message) => message.role === "assistant" && message.toolCalls.length > 0)

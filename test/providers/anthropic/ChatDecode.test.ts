@@ -1,0 +1,178 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import type { TokenUsage } from "../../../src/domain/Usage.ts"
+import { decodeChat, finishOf, refusalOf, usageOf } from "../../../src/providers/anthropic/ChatDecode.ts"
+import type { ProviderFault } from "../../../src/providers/Provider.ts"
+
+const decode = (body: unknown) =>
+  decodeChat(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), "req_abc-123")
+
+const answer = (content: ReadonlyArray<unknown>, more: object = {}) => ({
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-x",
+  content,
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  ...more
+})
+
+const success = (body: unknown) => Result.getOrThrow(decode(body))
+
+const failure = (body: unknown): ProviderFault | undefined => {
+  const result = decode(body)
+  return Result.isFailure(result) ? result.failure : undefined
+}
+
+describe("decodeChat", () => {
+  it("takes everything an answer can have", () => {
+    const body = answer(
+      [
+        { type: "redacted_thinking", data: "x" },
+        { type: "thinking", thinking: "hm", signature: "s" },
+        { type: "text", text: "a", citations: [] },
+        { type: "something_new", text: "skipped", thinking: "skipped" },
+        { type: "text", text: "b" },
+        { type: "tool_use", id: "toolu_1", name: "f", input: { x: [1, "é"] } },
+        { type: "server_tool_use", id: "srv", name: "web_search", input: {} },
+        { type: "tool_use", id: "toolu_2", name: "g", input: {} },
+        null
+      ],
+      { stop_reason: "tool_use", usage: { input_tokens: 3, output_tokens: 4 } }
+    )
+    assert.deepStrictEqual(success(body), {
+      text: "ab",
+      reasoning: "hm",
+      refusal: "",
+      toolCalls: [
+        { id: "toolu_1", name: "f", arguments: '{"x":[1,"é"]}' },
+        { id: "toolu_2", name: "g", arguments: "{}" }
+      ],
+      logprobs: undefined,
+      finish: "tool_calls",
+      usage: { input: 3, cached: 0, cacheWrite: 0, output: 4, reasoning: 0 }
+    })
+  })
+
+  it("takes an answer that says little", () => {
+    const bare = success({ content: [] })
+    assert.deepStrictEqual([bare.text, bare.toolCalls, bare.finish, bare.usage], ["", [], undefined, undefined])
+  })
+
+  it("gives ids to calls without, and leaves out calls without a name", () => {
+    const { toolCalls } = success(
+      answer([
+        { type: "tool_use", input: {} },
+        { type: "tool_use", id: "", name: "f" }
+      ])
+    )
+    assert.deepStrictEqual(toolCalls, [{ id: "call_reqabc123_0", name: "f", arguments: "{}" }])
+  })
+
+  it("takes a refusal with its explanation", () => {
+    const stop_details = { type: "refusal", category: "cyber", explanation: "blocked" }
+    const refused = success(answer([], { stop_reason: "refusal", stop_details }))
+    assert.deepInclude(refused, { text: "", refusal: "blocked", finish: "content_filter" })
+    const silent = success(answer([{ type: "text", text: "I" }], { stop_reason: "refusal", stop_details: null }))
+    assert.deepInclude(silent, { text: "I", refusal: "", finish: "content_filter" })
+  })
+
+  for (const body of ["", "{", "<html>", "null", "[]", '"text"', "{}", '{"content":null}', '{"content":"text"}']) {
+    it(`finds ${JSON.stringify(body)} malformed`, () => {
+      assert.strictEqual(failure(body)?._tag, "Malformed")
+    })
+  }
+
+  it("finds an error inside a success", () => {
+    assert.deepStrictEqual(failure({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }), {
+      _tag: "ServerError",
+      status: 529,
+      detail: "Overloaded"
+    })
+    assert.strictEqual(success(answer([{ type: "text", text: "fine" }], { error: null })).text, "fine")
+  })
+})
+
+describe("finishOf", () => {
+  const cases = {
+    end_turn: "stop",
+    stop_sequence: "stop",
+    pause_turn: "stop",
+    max_tokens: "length",
+    model_context_window_exceeded: "length",
+    tool_use: "tool_calls",
+    refusal: "content_filter",
+    "something new": "stop"
+  } as const
+  for (const [reason, finish] of Object.entries(cases)) {
+    it(`reads ${reason} as ${finish}`, () => assert.strictEqual(finishOf(reason, false), finish))
+  }
+
+  it("reads a stop beside tool calls as for their sake, and none where none is said", () => {
+    assert.strictEqual(finishOf("end_turn", true), "tool_calls")
+    assert.strictEqual(finishOf("max_tokens", true), "length")
+    for (const reason of [undefined, null, "", 1]) assert.isUndefined(finishOf(reason, true))
+  })
+})
+
+describe("refusalOf", () => {
+  it("is told only where the model was stopped for it", () => {
+    const stop_details = { explanation: "why" }
+    assert.strictEqual(refusalOf({ stop_reason: "refusal", stop_details }), "why")
+    assert.strictEqual(refusalOf({ stop_reason: "end_turn", stop_details }), "")
+    assert.strictEqual(refusalOf({ stop_reason: "refusal", stop_details: { explanation: null } }), "")
+  })
+})
+
+describe("usageOf", () => {
+  const usage = (input: number, cached: number, cacheWrite: number, output: number, reasoning: number): TokenUsage => ({
+    input,
+    cached,
+    cacheWrite,
+    output,
+    reasoning
+  })
+  const cases: ReadonlyArray<readonly [string, Record<string, unknown> | undefined, TokenUsage | undefined]> = [
+    ["counts alone", { input_tokens: 10, output_tokens: 5 }, usage(10, 0, 0, 5, 0)],
+    ["zeros", { input_tokens: 0, output_tokens: 0 }, usage(0, 0, 0, 0, 0)],
+    [
+      "buckets as they are, never one out of another",
+      {
+        input_tokens: 10,
+        cache_read_input_tokens: 6_000,
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: 0 },
+        output_tokens: 50,
+        output_tokens_details: { thinking_tokens: 20 },
+        service_tier: "standard"
+      },
+      usage(10, 6_000, 300, 50, 20)
+    ],
+    [
+      "nulls",
+      {
+        input_tokens: 3,
+        cache_read_input_tokens: null,
+        cache_creation_input_tokens: null,
+        output_tokens: 1,
+        output_tokens_details: null
+      },
+      usage(3, 0, 0, 1, 0)
+    ],
+    [
+      "more thinking than output",
+      { input_tokens: 3, output_tokens: 5, output_tokens_details: { thinking_tokens: 9 } },
+      usage(3, 0, 0, 5, 5)
+    ],
+    ["no output", { input_tokens: 10 }, undefined],
+    ["no input", { output_tokens: 10 }, undefined],
+    ["nothing", undefined, undefined],
+    ["text for a number", { input_tokens: "10", output_tokens: 5 }, undefined],
+    ["a negative count", { input_tokens: -1, output_tokens: 5 }, undefined],
+    ["half a token", { input_tokens: 1.5, output_tokens: 5 }, undefined]
+  ]
+  for (const [name, given, expected] of cases) {
+    it(`reads ${name}`, () => assert.deepStrictEqual(usageOf(given), expected))
+  }
+})

@@ -1,0 +1,231 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { type OutputEvent, OutputFold } from "../../../src/domain/Output.ts"
+import { decodeChat } from "../../../src/providers/anthropic/ChatDecode.ts"
+import { ChatStreamFold } from "../../../src/providers/anthropic/ChatStream.ts"
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const frame = (event: { readonly type: string; readonly [member: string]: unknown }) =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+const start = (usage?: object) => frame({ type: "message_start", message: { role: "assistant", content: [], usage } })
+const open = (index: number, content_block: object) => frame({ type: "content_block_start", index, content_block })
+const delta = (index: number, more: object) => frame({ type: "content_block_delta", index, delta: more })
+const text = (index: number, words: string) => delta(index, { type: "text_delta", text: words })
+const json = (index: number, partial_json: string) => delta(index, { type: "input_json_delta", partial_json })
+const close = (index: number) => frame({ type: "content_block_stop", index })
+const stop = (stop_reason: string, usage?: object, more: object = {}) =>
+  frame({ type: "message_delta", delta: { stop_reason, stop_sequence: null, ...more }, usage })
+const PING = frame({ type: "ping" })
+const END = frame({ type: "message_stop" })
+
+const fold = (pieces: ReadonlyArray<Uint8Array>) => {
+  const state = new ChatStreamFold("req_1")
+  const events = pieces.flatMap((piece) => [...state.push(piece)])
+  return { state, events: [...events, ...state.end()] }
+}
+
+const read = (words: string) => fold([bytesOf(words)])
+
+const told = (words: string) => read(words).events
+
+const transcript =
+  start({ input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 0, output_tokens: 1 }) +
+  open(0, { type: "thinking", thinking: "", signature: "" }) +
+  PING +
+  delta(0, { type: "thinking_delta", thinking: "hm→" }) +
+  delta(0, { type: "signature_delta", signature: "c2ln" }) +
+  close(0) +
+  ": comment\n\n" +
+  open(1, { type: "redacted_thinking", data: "x" }) +
+  close(1) +
+  open(2, { type: "text", text: "" }) +
+  text(2, "Grüß ") +
+  delta(2, { type: "citations_delta", citation: { cited_text: "no" } }) +
+  text(2, "😀") +
+  close(2) +
+  open(3, { type: "tool_use", id: "toolu_a", name: "f", input: {} }) +
+  json(3, "") +
+  json(3, '{"x":') +
+  json(3, "1}") +
+  close(3) +
+  open(4, { type: "server_tool_use", id: "srv", name: "web_search", input: {} }) +
+  json(4, '{"query":"no"}') +
+  close(4) +
+  open(5, { type: "tool_use", id: "toolu_b", name: "g", input: {} }) +
+  json(5, "") +
+  close(5) +
+  stop("tool_use", {
+    input_tokens: null,
+    cache_creation_input_tokens: 3,
+    output_tokens: 90,
+    output_tokens_details: { thinking_tokens: 40 }
+  }) +
+  END
+
+const expected: ReadonlyArray<OutputEvent> = [
+  { _tag: "Reasoning", text: "hm→" },
+  { _tag: "Text", text: "Grüß " },
+  { _tag: "Text", text: "😀" },
+  { _tag: "ToolStart", index: 0, id: "toolu_a", name: "f" },
+  { _tag: "ToolDelta", index: 0, text: '{"x":' },
+  { _tag: "ToolDelta", index: 0, text: "1}" },
+  { _tag: "ToolStart", index: 1, id: "toolu_b", name: "g" },
+  { _tag: "ToolDelta", index: 1, text: "{}" },
+  { _tag: "Finish", reason: "tool_calls" },
+  { _tag: "Usage", usage: { input: 5, cached: 7, cacheWrite: 3, output: 90, reasoning: 40 } }
+]
+
+describe("ChatStreamFold", () => {
+  for (const [name, words] of [
+    ["line feeds", transcript],
+    ["carriage returns and line feeds", transcript.replaceAll("\n", "\r\n")]
+  ] as const) {
+    it(`gives the same events wherever the bytes are split, with ${name}`, () => {
+      const bytes = bytesOf(words)
+      for (let at = 0; at <= bytes.length; at++) {
+        const { events, state } = fold([bytes.subarray(0, at), bytes.subarray(at)])
+        assert.deepStrictEqual(events, expected, `split at byte ${at}`)
+        assert.isTrue(state.done)
+      }
+    })
+  }
+
+  it("makes of a stream what the same answer makes whole", () => {
+    const whole = {
+      content: [
+        { type: "thinking", thinking: "hm→", signature: "c2ln" },
+        { type: "redacted_thinking", data: "x" },
+        { type: "text", text: "Grüß 😀" },
+        { type: "tool_use", id: "toolu_a", name: "f", input: { x: 1 } },
+        { type: "server_tool_use", id: "srv", name: "web_search", input: { query: "no" } },
+        { type: "tool_use", id: "toolu_b", name: "g", input: {} }
+      ],
+      stop_reason: "tool_use",
+      usage: {
+        input_tokens: 5,
+        cache_read_input_tokens: 7,
+        cache_creation_input_tokens: 3,
+        output_tokens: 90,
+        output_tokens_details: { thinking_tokens: 40 }
+      }
+    }
+    const folded = new OutputFold()
+    for (const event of told(transcript)) folded.push(event)
+    const decoded = Result.getOrThrow(decodeChat(bytesOf(JSON.stringify(whole)), "req_1"))
+    assert.deepStrictEqual(folded.output(), decoded)
+  })
+
+  it("takes content that stands in the start of its block", () => {
+    const words =
+      open(0, { type: "thinking", thinking: "h" }) +
+      open(1, { type: "text", text: "a" }) +
+      text(1, "b") +
+      open(2, { type: "tool_use", name: "f", input: { x: 1 } }) +
+      close(2)
+    assert.deepStrictEqual(told(words), [
+      { _tag: "Reasoning", text: "h" },
+      { _tag: "Text", text: "a" },
+      { _tag: "Text", text: "b" },
+      { _tag: "ToolStart", index: 0, id: "call_req1_0", name: "f" },
+      { _tag: "ToolDelta", index: 0, text: '{"x":1}' }
+    ])
+  })
+
+  it("closes a call whose block nobody closed, and reads over what belongs to no block", () => {
+    const words = json(9, "{}") + open(0, { type: "tool_use", id: "a", name: "f" }) + stop("tool_use") + json(0, "{}")
+    assert.deepStrictEqual(told(words + END), [
+      { _tag: "ToolStart", index: 0, id: "a", name: "f" },
+      { _tag: "ToolDelta", index: 0, text: "{}" },
+      { _tag: "Finish", reason: "tool_calls" }
+    ])
+  })
+
+  it("gives a refusal before its finish", () => {
+    const words =
+      text(0, "I") + stop("refusal", undefined, { stop_details: { type: "refusal", explanation: "blocked" } })
+    assert.deepStrictEqual(told(words), [
+      { _tag: "Text", text: "I" },
+      { _tag: "Refusal", text: "blocked" },
+      { _tag: "Finish", reason: "content_filter" }
+    ])
+  })
+
+  const usages: ReadonlyArray<readonly [string, string, object | undefined]> = [
+    [
+      "totals at the end that say all again, corrected",
+      start({ input_tokens: 43, cache_read_input_tokens: 1, cache_creation_input_tokens: 2, output_tokens: 1 }) +
+        stop("end_turn", {
+          input_tokens: 61,
+          cache_read_input_tokens: 10,
+          cache_creation_input_tokens: 20,
+          output_tokens: 2
+        }),
+      { input: 61, cached: 10, cacheWrite: 20, output: 2, reasoning: 0 }
+    ],
+    [
+      "totals at the end that say the output alone",
+      start({ input_tokens: 43, cache_read_input_tokens: 1, output_tokens: 1 }) +
+        stop("end_turn", { output_tokens: 8 }),
+      { input: 43, cached: 1, cacheWrite: 0, output: 8, reasoning: 0 }
+    ],
+    [
+      "several ends, each with the total",
+      start({ input_tokens: 4, output_tokens: 1 }) +
+        stop("", { output_tokens: 5 }) +
+        stop("end_turn", { output_tokens: 9 }),
+      { input: 4, cached: 0, cacheWrite: 0, output: 9, reasoning: 0 }
+    ],
+    ["a start alone, which is no final word", start({ input_tokens: 43, output_tokens: 1 }), undefined],
+    ["an end without counts", start({ input_tokens: 43, output_tokens: 1 }) + stop("end_turn"), undefined],
+    ["an end without a start", stop("end_turn", { output_tokens: 9 }), undefined]
+  ]
+  for (const [name, words, usage] of usages) {
+    it(`reads ${name}`, () => {
+      const found = told(words).find((event) => event._tag === "Usage")
+      assert.deepStrictEqual(found?.usage, usage)
+    })
+  }
+
+  it("knows whether the host has finished", () => {
+    const states = ["", text(0, "a"), stop("end_turn"), END].map((words) => read(words).state)
+    assert.deepStrictEqual(
+      states.map(({ stopped, done }) => [stopped, done]),
+      [
+        [false, false],
+        [false, false],
+        [true, false],
+        [true, true]
+      ]
+    )
+  })
+
+  it("reads nothing after the end", () => {
+    assert.deepStrictEqual(told(END + text(0, "late")), [])
+  })
+
+  it("stops at what is no event, after what came before", () => {
+    for (const [words, fault] of [
+      ["data: nonsense\n\n", { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }],
+      ["data: []\n\n", { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }],
+      [
+        frame({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
+        { _tag: "ServerError", status: 529, detail: "Overloaded" }
+      ],
+      [
+        frame({ type: "error", error: { type: "rate_limit_error", message: "slow" } }),
+        { _tag: "RateLimited", retryAfterSeconds: undefined }
+      ]
+    ] as const) {
+      const { events, state } = read(text(0, "a") + words + text(0, "b"))
+      assert.deepStrictEqual(events, [{ _tag: "Text", text: "a" }])
+      assert.deepStrictEqual(state.fault, fault)
+    }
+  })
+
+  it("refuses an event without end", () => {
+    const state = new ChatStreamFold("req_1")
+    const block = bytesOf("x".repeat(1024 * 1024))
+    for (let n = 0; n < 5; n++) state.push(block)
+    assert.strictEqual(state.fault?._tag, "Malformed")
+  })
+})

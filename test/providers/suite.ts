@@ -1,0 +1,228 @@
+/** What every adapter of a host that speaks HTTP promises, whatever the host's words are. */
+import { assert, type Vitest } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import type { IncomingHttpHeaders, ServerResponse } from "node:http"
+import { OutputFold } from "../../src/domain/Output.ts"
+import { Outbound } from "../../src/platform/Outbound.ts"
+import type { ChatCall, Provider, ProviderError, ProviderFault } from "../../src/providers/Provider.ts"
+import { chatCall, clocks, drain } from "./calls.ts"
+import { nobody, upstream } from "./upstream.ts"
+
+/** How a host says what it says. */
+export interface Wire {
+  /** The adapter of a host at this origin, with the key `sk-planted`. */
+  readonly adapter: (origin: string) => Effect.Effect<Provider, never, Outbound>
+  /** What a stream says before its first content. */
+  readonly head: string
+  /** A piece of a stream's text. */
+  readonly delta: (text: string) => string
+  /** The model stopped by itself; no word of usage. */
+  readonly stop: string
+  /** Nothing more comes. */
+  readonly end: string
+  /** A whole answer of this text that stopped by itself, with no word of usage. */
+  readonly whole: (text: string) => object
+  /** An error in the middle of a stream, and what it means. */
+  readonly error: readonly [frame: string, fault: ProviderFault]
+  /** The body of a refusal with this message. */
+  readonly refusal: (message: string) => object
+  /** Where the adapter puts the credential. */
+  readonly credentialOf: (headers: IncomingHttpHeaders) => unknown
+}
+
+/** Begins a streamed answer. */
+export const sse = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" })
+
+/** A host that gives every call the same answer, and what an adapter makes of it. */
+export const speaking = (wire: Pick<Wire, "adapter">, say: (response: ServerResponse) => void) =>
+  Effect.gen(function* () {
+    const hungUp = yield* Deferred.make<void>()
+    const host = yield* upstream((_, response) => {
+      response.on("close", () => Deferred.doneUnsafe(hungUp, Exit.void))
+      say(response)
+    })
+    return { host, hungUp: Deferred.await(hungUp), provider: yield* wire.adapter(host.origin) }
+  })
+
+/** All events of a streamed answer. */
+export const streamed = (provider: Provider, call: ChatCall) =>
+  Effect.scoped(Effect.flatMap(provider.chatStream(call), drain)).pipe(Effect.map((batches) => batches.flat()))
+
+/** An answer whole, and streamed and folded, which must be the same. */
+export const both = (provider: Provider, call: ChatCall) =>
+  [
+    provider.chat(call),
+    Effect.map(streamed(provider, call), (events) => {
+      const fold = new OutputFold()
+      for (const event of events) fold.push(event)
+      return fold.output()
+    })
+  ] as const
+
+/** What went wrong. */
+export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
+  Effect.map(Effect.flip(effect), (error) => error.fault)
+
+const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
+  const { delta, end, head, stop } = wire
+
+  it.effect("no usage and no last word after a stop is an end", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + stop))
+      assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
+        { _tag: "Text", text: "a" },
+        { _tag: "Finish", reason: "stop" }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("neither a stop nor a last word is a break, after the content", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a")))
+      const source = yield* provider.chatStream(chatCall())
+      assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
+      assert.strictEqual((yield* faultOf(source.next))._tag, "Broken")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a connection lost after the stop loses the usage alone", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* speaking(wire, (response) => {
+        sse(response).write(head + delta("a") + stop, () => response.destroy())
+      })
+      const events = yield* streamed(provider, chatCall())
+      assert.deepStrictEqual(events.at(-1), { _tag: "Finish", reason: "stop" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("an error in the stream comes after the content before it", () =>
+    Effect.gen(function* () {
+      const [frame, fault] = wire.error
+      const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + frame))
+      const source = yield* provider.chatStream(chatCall())
+      assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
+      assert.deepStrictEqual(yield* faultOf(source.next), fault)
+      assert.deepStrictEqual(yield* faultOf(source.next), fault)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a host that answers a stream whole is read whole", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* speaking(wire, (response) => {
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(wire.whole("whole")))
+      })
+      assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
+        { _tag: "Text", text: "whole" },
+        { _tag: "Finish", reason: "stop" }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a page of HTML is malformed, whole and streamed", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* speaking(wire, (response) => {
+        response.writeHead(200, { "content-type": "text/html" }).end("<html>")
+      })
+      for (const answer of both(provider, chatCall())) {
+        assert.strictEqual((yield* faultOf(answer))._tag, "Malformed")
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a stream read to its end leaves its connection to the next call", () =>
+    Effect.gen(function* () {
+      let last: (() => void) | undefined
+      const outbound = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
+      const host = yield* upstream((_, response) => {
+        sse(response).write(head + delta("a") + stop + end)
+        last = () => response.end()
+      })
+      yield* Effect.gen(function* () {
+        const provider = yield* wire.adapter(host.origin)
+        for (let n = 0; n < 3; n++) {
+          yield* streamed(provider, chatCall())
+          last?.()
+        }
+      }).pipe(Effect.provide(outbound))
+      assert.strictEqual(host.connections(), 1)
+    }).pipe(Effect.scoped)
+  )
+}
+
+const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
+  const { delta, head } = wire
+
+  it.effect("silence strikes the clock that runs, and hangs up", () =>
+    Effect.gen(function* () {
+      const begin = (response: ServerResponse) => sse(response).write(head + delta("a"))
+      const cases = [
+        [() => {}, { ...clocks, firstTokenMs: 20 }, "first_token"],
+        [
+          (response: ServerResponse) => sse(response).write(`: wait\n\n${head}`),
+          { ...clocks, firstTokenMs: 20 },
+          "first_token"
+        ],
+        [begin, { ...clocks, idleMs: 20 }, "idle"],
+        [begin, { ...clocks, totalMs: 20 }, "total"]
+      ] as const
+      for (const [say, given, clock] of cases) {
+        const { provider, hungUp } = yield* speaking(wire, say)
+        const fault = yield* faultOf(streamed(provider, chatCall({ clocks: given })))
+        assert.deepStrictEqual(fault, { _tag: "TimedOut", clock })
+        yield* hungUp
+      }
+      const { provider, hungUp } = yield* speaking(wire, () => {})
+      const fault = yield* faultOf(provider.chat(chatCall({ clocks: { ...clocks, totalMs: 20 } })))
+      assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
+      yield* hungUp
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a caller who turns away hangs up", () =>
+    Effect.gen(function* () {
+      const { provider, hungUp } = yield* speaking(wire, (response) => sse(response).write(head + delta("a")))
+      const scope = yield* Scope.make()
+      const source = yield* Scope.provide(provider.chatStream(chatCall()), scope)
+      yield* source.next
+      yield* Scope.close(scope, Exit.void)
+      yield* hungUp
+      const arrived = yield* Deferred.make<void>()
+      const silent = yield* speaking(wire, () => Deferred.doneUnsafe(arrived, Exit.void))
+      const fiber = yield* Effect.forkChild(silent.provider.chat(chatCall()))
+      yield* Deferred.await(arrived)
+      yield* Fiber.interrupt(fiber)
+      yield* silent.hungUp
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a host that is not there", () =>
+    Effect.gen(function* () {
+      const provider = yield* wire.adapter(yield* nobody)
+      for (const answer of both(provider, chatCall())) {
+        assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Unreachable", detail: "ECONNREFUSED" })
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a host that repeats the credential does not get it further", () =>
+    Effect.gen(function* () {
+      let credential: unknown
+      const host = yield* upstream((request, response) => {
+        credential = wire.credentialOf(request.headers)
+        response.writeHead(400).end(JSON.stringify(wire.refusal("bad: sk-planted")))
+      })
+      const provider = yield* wire.adapter(host.origin)
+      for (const answer of both(provider, chatCall())) {
+        const fault = { _tag: "Refused", status: 400, detail: "bad: [secret]" } as const
+        assert.deepStrictEqual(yield* faultOf(answer), fault)
+      }
+      assert.strictEqual(credential, "sk-planted")
+    }).pipe(Effect.scoped)
+  )
+}
+
+/** Against scripted hosts on real sockets. */
+export const hostSuite = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
+  endings(it, wire)
+  connections(it, wire)
+}
