@@ -225,6 +225,11 @@ const unavailableSaysWhen: Rule = (it) =>
     .filter(({ seen }) => seen.status === 503 && !/^[1-9]\d*$/.test(seen.retryAfter ?? ""))
     .map(({ one, seen }) => `${one.ask}: 503 ${seen.code} with Retry-After ${seen.retryAfter}`)
 
+const readersAreAnswered: Rule = ({ evidence }) =>
+  evidence.readings
+    .filter(({ retryAfter, status }) => status !== 200 && (status !== 503 || retryAfter === undefined))
+    .map(({ retryAfter, status }) => `receipts were read with ${status} and Retry-After ${retryAfter}`)
+
 const nobodyWaitsForEver: Rule = (it) =>
   it.evidence.tries.filter(({ ending }) => ending._tag === "Silent").map(({ ask }) => `${ask} was never answered`)
 
@@ -247,6 +252,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   "nothing is served that no provider sent": servedByCalls,
   "only decided failures": failuresAreDecided,
   "a 503 says when to come back": unavailableSaysWhen,
+  "readers see their receipts, or a 503": readersAreAnswered,
   "every request ends": nobodyWaitsForEver,
   "ledger verify": verified
 }

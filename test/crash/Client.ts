@@ -1,7 +1,7 @@
 /** A client on raw HTTP that notes all it sees of an answer, and can hang up at any frame of it. */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { nanoFromUsd } from "../../src/domain/Money.ts"
-import type { Ask, Ending, Seen } from "./Notes.ts"
+import type { Ask, Ending, Reading, Seen } from "./Notes.ts"
 import { promptOf } from "./Upstream.ts"
 
 /** Longer than the service itself waits for anything. */
@@ -50,8 +50,9 @@ const contentOf = (delta: Delta | undefined): string =>
 const parse = (text: string): Piece | undefined => {
   try {
     return JSON.parse(text) as Piece
-  } catch {
-    return undefined
+  } catch (error) {
+    const silent = error instanceof Error && error.name === "TimeoutError"
+    return silent ? { status: 0, retryAfter: undefined } : undefined
   }
 }
 
@@ -180,3 +181,18 @@ export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<
     request.end(body)
     if (ask.cutAfter === 0) void beforeHead?.then(() => end({ _tag: "Cut", seen: sight?.seen }))
   })
+
+/** Looks at an account's newest receipts; undefined where the connection is lost, a status of 0 where nobody answers. */
+export const read = async (port: number, key: string): Promise<Reading | undefined> => {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/requests?limit=5`, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(PATIENCE_MS)
+    })
+    await response.arrayBuffer()
+    return { status: response.status, retryAfter: response.headers.get("retry-after") ?? undefined }
+  } catch (error) {
+    const silent = error instanceof Error && error.name === "TimeoutError"
+    return silent ? { status: 0, retryAfter: undefined } : undefined
+  }
+}

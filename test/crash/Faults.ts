@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 /** The most between two faults of one victim. */
-const KILL_WITHIN_MS = 1_200
+const KILL_WITHIN_MS = 2_500
 const RESTART_WITHIN_MS = 20_000
 const RESTART_AFTER_MS = 2_000
 

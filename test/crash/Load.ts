@@ -1,7 +1,7 @@
 /** Clients at work: each asks one thing after the other, again where its connection was lost, and notes all of it. */
 import { Random } from "../ledger/Random.ts"
-import { send } from "./Client.ts"
-import type { Ask, Ending, Try } from "./Notes.ts"
+import { read, send } from "./Client.ts"
+import type { Ask, Ending, Reading, Try } from "./Notes.ts"
 import type { Account, World } from "./World.ts"
 import { nextAsk } from "./Workload.ts"
 
@@ -11,9 +11,10 @@ const TRIES_MAX = 8
 export interface Load {
   readonly asks: Array<Ask>
   readonly tries: Array<Try>
+  readonly readings: Array<Reading>
 }
 
-export const emptyLoad = (): Load => ({ asks: [], tries: [] })
+export const emptyLoad = (): Load => ({ asks: [], tries: [], readings: [] })
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
@@ -58,28 +59,42 @@ export interface Working {
   readonly goesOn: () => boolean
 }
 
+/** Asks until there is an answer, or the client has had enough; every try goes to the next gateway. */
+const askUntilAnswered = async (
+  { load, world }: Working,
+  ask: Ask,
+  { account, cutMs, first }: { account: Account; first: number; cutMs: number }
+): Promise<void> => {
+  let repeats = ask.repeat === "afterwards" ? 1 : 0
+  for (let count = 0; count < TRIES_MAX; count++) {
+    const gateway = (first + count) % world.gateways.length
+    // Who asks again wants the answer.
+    const asked = count === 0 ? ask : { ...ask, cutAfter: undefined }
+    const cut = asked.cutAfter === 0 ? { beforeHead: pause(cutMs) } : {}
+    const ending = await tryOnce(world, load, asked, { account, gateway, ...cut })
+    const again = unsettled(ending) || (ending._tag === "Cut" && ask.idempotencyKey !== undefined)
+    if (!again && repeats-- <= 0) return
+    await pause(100 * (count + 1))
+  }
+}
+
 /** One client, until it is told to end. What it asks follows from the seed; how often it has to ask, from what happens. */
-export const work = async ({ accounts, goesOn, load, seed, worker, world }: Working): Promise<void> => {
+export const work = async (working: Working): Promise<void> => {
+  const { accounts, goesOn, load, seed, worker, world } = working
   const random = new Random(seed * 1_009 + worker)
   for (let number = 0; goesOn(); number++) {
     const ask = nextAsk(random, `${worker}-${number}`)
+    // Drawn whether needed or not: what is asked next must not depend on what happens.
+    const first = random.below(world.gateways.length)
+    const cutMs = random.below(40)
+    const reads = random.chance(0.1)
     const account = accounts.get(ask.account)
     if (account === undefined) throw new Error(`no account ${ask.account}`)
     load.asks.push(ask)
     world.upstream.script(ask)
-    // Drawn whether needed or not: what is asked next must not depend on what happens.
-    const first = random.below(world.gateways.length)
-    const cutMs = random.below(40)
-    for (let count = 0; count < TRIES_MAX; count++) {
-      const gateway = (first + count) % world.gateways.length
-      // Who asks again wants the answer.
-      const asked = count === 0 ? ask : { ...ask, cutAfter: undefined }
-      const cut = asked.cutAfter === 0 ? { beforeHead: pause(cutMs) } : {}
-      const ending = await tryOnce(world, load, asked, { account, gateway, ...cut })
-      // Under a key a client that hung up may well ask again, and gets the same or hears that it is not to be had.
-      const again = unsettled(ending) || (ending._tag === "Cut" && ask.idempotencyKey !== undefined && count < 2)
-      if (!again) break
-      await pause(50 + 50 * count)
-    }
+    const twins = ask.repeat === "at once" ? [first, first + 1] : [first]
+    await Promise.all(twins.map((one) => askUntilAnswered(working, ask, { account, first: one, cutMs })))
+    const reading = reads ? await read(world.gateways[first]?.port ?? 0, account.key) : undefined
+    if (reading !== undefined) load.readings.push(reading)
   }
 }

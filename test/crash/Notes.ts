@@ -31,6 +31,8 @@ export interface Ask {
   readonly tools: boolean
   readonly maxTokens: number | undefined
   readonly idempotencyKey: string | undefined
+  /** Under a key: whether it is sent twice at once, or again when it has been answered. */
+  readonly repeat: "at once" | "afterwards" | undefined
   /** The client hangs up after so many content frames; 0 is before the head of the answer. */
   readonly cutAfter: number | undefined
   readonly behaviour: Readonly<Record<Host, Behaviour>>
@@ -81,6 +83,12 @@ export interface Try {
   readonly ending: Ending
 }
 
+/** One look of a client at its receipts. */
+export interface Reading {
+  readonly status: number
+  readonly retryAfter: string | undefined
+}
+
 /** What the upstream did for one call. */
 export interface Call {
   readonly ask: string
@@ -129,6 +137,7 @@ export interface Outage {
 export interface Evidence {
   readonly asks: ReadonlyArray<Ask>
   readonly tries: ReadonlyArray<Try>
+  readonly readings: ReadonlyArray<Reading>
   readonly calls: ReadonlyArray<Call>
   readonly receipts: ReadonlyArray<Receipt>
   readonly books: ReadonlyArray<Books>

@@ -36,8 +36,7 @@ export const evidenceOf = (world: World, load: Load, accounts: Iterable<Account>
   Effect.gen(function* () {
     const all = [...accounts]
     return {
-      asks: load.asks,
-      tries: load.tries,
+      ...load,
       calls: world.upstream.calls(),
       receipts: (yield* Effect.forEach(all, world.receipts)).flat(),
       books: yield* Effect.forEach(all, world.books),
@@ -87,7 +86,9 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
     const accounts = new Map(opened.map((account) => [account.name, account]))
     const load = emptyLoad()
     const done = yield* underLoad(world, options, load, accounts)
+    options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests; at rest`)
     yield* untilNoHold(world)
+    options.say?.("no hold is open")
     const evidence = yield* evidenceOf(world, load, opened)
     return {
       options,

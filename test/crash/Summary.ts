@@ -15,7 +15,7 @@ export const replayOf = ({ options }: Report): string =>
 /** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
 export const summaryOf = (report: Report): string => {
   const { done, evidence, violations } = report
-  const { calls, outages, receipts, tries } = evidence
+  const { calls, outages, readings, receipts, tries } = evidence
   const seen = tries.flatMap((one) => seenOf(one) ?? [])
   const endings = countBy(tries.map(({ ending }) => ending._tag))
   const statuses = countBy(seen.map(({ code, status }) => (code === undefined ? `${status}` : `${status} ${code}`)))
@@ -26,10 +26,12 @@ export const summaryOf = (report: Report): string => {
     ["database restarts", done.restarts],
     ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
     ["requests", tries.length],
+    ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],
     ["whole answers", seen.filter(({ whole }) => whole).length],
     ["of them replays", seen.filter(({ replayed, whole }) => whole && replayed).length],
     ...endings.map(([ending, count]) => [ending.toLowerCase(), count] as const),
     ...statuses.map(([status, count]) => [status, count] as const),
+    ...countBy(readings.map(({ status }) => `receipts read, ${status}`)),
     ["calls of providers", calls.length],
     ["receipts", receipts.length],
     ["holds that expired", receipts.filter(({ errorCode }) => errorCode === "request_expired").length],

@@ -49,6 +49,8 @@ export const nextAsk = (random: Random, id: string): Ask => {
   const count = 1 + random.below(10)
   const long = random.chance(0.1)
   const chunks = Array.from({ length: count }, () => random.pick(WORDS))
+  const keyed = random.chance(0.5)
+  const repeat = random.pick(["at once", "afterwards", undefined, undefined, undefined] as const)
   // A word is a token or two, so that what is counted of a part is never more than what is reported of the whole.
   const usage: Usage = { prompt: promptUsage(id, tools), completion: 3 * count + 10 }
   return {
@@ -58,7 +60,8 @@ export const nextAsk = (random: Random, id: string): Ask => {
     stream,
     tools,
     maxTokens: random.chance(0.6) ? 200 : undefined,
-    idempotencyKey: random.chance(0.5) ? `key-${id}` : undefined,
+    idempotencyKey: keyed ? `key-${id}` : undefined,
+    repeat: keyed ? repeat : undefined,
     cutAfter: stream && random.chance(0.15) ? random.below(count + 1) : undefined,
     behaviour: { alpha: behaviour(random, count), beta: behaviour(random, count) },
     chunks,
@@ -80,6 +83,7 @@ export const plainAsk = (id: string, account: string, more: Partial<Ask> = {}): 
     tools: false,
     maxTokens: 200,
     idempotencyKey: undefined,
+    repeat: undefined,
     cutAfter: undefined,
     behaviour: { alpha: answers, beta: answers },
     chunks,
