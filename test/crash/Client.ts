@@ -50,9 +50,8 @@ const contentOf = (delta: Delta | undefined): string =>
 const parse = (text: string): Piece | undefined => {
   try {
     return JSON.parse(text) as Piece
-  } catch (error) {
-    const silent = error instanceof Error && error.name === "TimeoutError"
-    return silent ? { status: 0, retryAfter: undefined } : undefined
+  } catch {
+    return undefined
   }
 }
 

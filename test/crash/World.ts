@@ -33,7 +33,7 @@ const settings = (databaseUrl: string, directory: string) => ({
   CLIENT_DRAIN: "1 second",
   UPSTREAM_FIRST_TOKEN_TIMEOUT: "3 seconds",
   UPSTREAM_IDLE_TIMEOUT: "3 seconds",
-  UPSTREAM_TOTAL_TIMEOUT: "20 seconds",
+  UPSTREAM_TOTAL_TIMEOUT: "6 seconds",
   RATE_LIMIT_SCALE: "1000000"
 })
 
