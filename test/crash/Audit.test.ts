@@ -21,6 +21,7 @@ const receipt: Receipt = {
   settled: due,
   absorbed: 0n,
   refunded: 0n,
+  progress: 0n,
   price
 }
 
@@ -83,6 +84,11 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "answer and receipt say the same cost": { tries: answered({ cost: due + 1n }) },
   "a success costs what its provider reported": withReceipt({ settled: due - 1n }),
   "no charge beyond the hold or what was used": withReceipt({ held: due - 1n }),
+  "what its process left behind costs what it had recorded": withReceipt({
+    status: "failed",
+    errorCode: "request_expired",
+    progress: due - 1n
+  }),
   "no idempotency key is charged twice": { receipts: [receipt, other], tries: [one, again] },
   "no request has two receipts": { receipts: [receipt, { ...other, traceId: "trace-a" }] },
   "all answers under one key are equal": {

@@ -134,6 +134,11 @@ const chargeHasBounds: Rule = (it) =>
       : [`${ask.id}: ${receipt.id} settled ${receipt.settled}, at most ${most} was used`]
   })
 
+const expiredPaysProgress: Rule = ({ evidence }) =>
+  evidence.receipts
+    .filter(({ errorCode, progress, settled }) => errorCode === "request_expired" && settled !== progress)
+    .map(({ id, progress, settled }) => `${id} expired with ${progress} recorded and settled ${settled}`)
+
 const oncePerKey: Rule = (it) =>
   [...groupBy(it.evidence.receipts, ({ idempotencyKey }) => idempotencyKey)].flatMap(([key, receipts]) => {
     const paid = receipts.filter(({ settled }) => settled > 0n)
@@ -244,6 +249,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   "answer and receipt say the same cost": costIsTheSame,
   "a success costs what its provider reported": costIsRight,
   "no charge beyond the hold or what was used": chargeHasBounds,
+  "what its process left behind costs what it had recorded": expiredPaysProgress,
   "no idempotency key is charged twice": oncePerKey,
   "no request has two receipts": oncePerTry,
   "all answers under one key are equal": repeatsAgree,

@@ -1,7 +1,7 @@
 /** A PostgreSQL of the harness's own, with the durability it has by default, that can be killed and started again. */
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -64,7 +64,6 @@ export const startDatabase: Effect.Effect<DatabaseServer, unknown, Scope.Scope> 
   const account = serverAccount(data)
   const { initdb, postgres } = yield* findBinaries(dataDirectory, account)
   mkdirSync(data, { mode: 0o700 })
-  chmodSync(dataDirectory, 0o755)
   if (account.uid !== undefined && account.gid !== undefined) chownSync(data, account.uid, account.gid)
   const options = { ...account, cwd: "/", env: { LC_ALL: "C" }, stdio: "ignore" as const }
   execFileSync(initdb, ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"], options)

@@ -99,7 +99,7 @@ export interface Call {
   readonly whole: boolean
 }
 
-/** A receipt as the API gives it, its amounts in nano-USD. */
+/** A receipt as the API gives it, its amounts in nano-USD, and what only its row says. */
 export interface Receipt {
   readonly id: string
   readonly account: string
@@ -112,6 +112,8 @@ export interface Receipt {
   readonly settled: Nano
   readonly absorbed: Nano
   readonly refunded: Nano
+  /** What the request had recorded as used before it ended. */
+  readonly progress: Nano
   /** Rates in pico-USD a token. */
   readonly price: { readonly input: bigint; readonly output: bigint } | undefined
 }

@@ -1,10 +1,9 @@
 /** One run: load, faults, rest, audit. */
-import { Effect, type Scope } from "effect"
+import { Effect, Schedule, type Scope } from "effect"
 import { audit, type Violation } from "./Audit.ts"
 import { carryOutPlan, type Done, planOf } from "./Faults.ts"
 import { emptyLoad, type Load, work } from "./Load.ts"
 import type { Evidence } from "./Notes.ts"
-import { until } from "./Patience.ts"
 import { type Account, startWorld, type World } from "./World.ts"
 import { purses } from "./Workload.ts"
 
@@ -45,12 +44,15 @@ export const evidenceOf = (world: World, load: Load, accounts: Iterable<Account>
     }
   })
 
-/** Every hold ends by itself: with its request, or when its time is over and a sweep comes by. */
+/** The longest that a hold outlives its process: its own time, two sweeps, and as much again for a busy machine. */
+const REST = "20 seconds"
+
+/** Waits for every hold to end: with its request, or when its time is over and a sweep comes by. The audit names the others. */
 export const untilNoHold = (world: World): Effect.Effect<void> =>
-  until(
-    "no hold is open",
-    Effect.map(world.openHolds, (open) => open === 0),
-    "30 seconds"
+  world.openHolds.pipe(
+    Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: (open) => open === 0 }),
+    Effect.timeoutOption(REST),
+    Effect.asVoid
   )
 
 const underLoad = (world: World, options: RunOptions, load: Load, accounts: ReadonlyMap<string, Account>) =>
@@ -88,7 +90,7 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
     const done = yield* underLoad(world, options, load, accounts)
     options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests; at rest`)
     yield* untilNoHold(world)
-    options.say?.("no hold is open")
+    options.say?.("all holds have ended, or had their time")
     const evidence = yield* evidenceOf(world, load, opened)
     return {
       options,

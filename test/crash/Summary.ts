@@ -17,6 +17,7 @@ export const summaryOf = (report: Report): string => {
   const { done, evidence, violations } = report
   const { calls, outages, readings, receipts, tries } = evidence
   const seen = tries.flatMap((one) => seenOf(one) ?? [])
+  const expired = receipts.filter(({ errorCode }) => errorCode === "request_expired")
   const endings = countBy(tries.map(({ ending }) => ending._tag))
   const statuses = countBy(seen.map(({ code, status }) => (code === undefined ? `${status}` : `${status} ${code}`)))
   const figures: ReadonlyArray<readonly [string, number | string]> = [
@@ -34,7 +35,8 @@ export const summaryOf = (report: Report): string => {
     ...countBy(readings.map(({ status }) => `receipts read, ${status}`)),
     ["calls of providers", calls.length],
     ["receipts", receipts.length],
-    ["holds that expired", receipts.filter(({ errorCode }) => errorCode === "request_expired").length],
+    ["holds that expired", expired.length],
+    ["of them with progress recorded", expired.filter(({ progress }) => progress > 0n).length],
     ["absorbed by the house", receipts.filter(({ absorbed }) => absorbed > 0n).length],
     ["errors logged", report.logged.length]
   ]

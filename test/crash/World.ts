@@ -85,7 +85,7 @@ const writeProviders = (directory: string, upstream: Upstream) =>
 const pico = (usd: number) => BigInt(Math.round(usd * 1e12))
 const nano = (usd: number) => nanoFromUsd(usd) ?? 0n
 
-const receiptOf = (account: string, found: RequestReceipt): Receipt => ({
+const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, "progress"> => ({
   id: found.id,
   account,
   traceId: found.trace_id ?? undefined,
@@ -103,7 +103,7 @@ const receiptOf = (account: string, found: RequestReceipt): Receipt => ({
 /** All receipts of an account, page by page, as its owner reads them. */
 const readReceipts = (port: number, account: Account) =>
   Effect.promise(async () => {
-    const all: Array<Receipt> = []
+    const all: Array<Omit<Receipt, "progress">> = []
     let cursor: string | null = ""
     while (cursor !== null) {
       const query = cursor === "" ? "limit=100" : `limit=100&cursor=${cursor}`
@@ -164,6 +164,12 @@ const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
     })
   )
 
+const progressOf = (sql: SqlClient.SqlClient, account: Account) =>
+  Effect.map(
+    sql<{ id: string; progress: bigint }>`SELECT id, progress FROM request WHERE account_id = ${account.id}`,
+    (rows) => new Map(rows.map(({ id, progress }) => [id, progress]))
+  )
+
 /** Starts everything with so many gateways; all of it ends with the scope. */
 export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, Scope.Scope> =>
   Effect.gen(function* () {
@@ -197,7 +203,12 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
         yield* database.start
         outages.push({ from, to: Date.now() })
       }),
-      receipts: (account) => readReceipts(port, account),
+      receipts: (account) =>
+        Effect.gen(function* () {
+          const progress = yield* asked((client) => progressOf(client, account))
+          const found = yield* readReceipts(port, account)
+          return found.map((one) => ({ ...one, progress: progress.get(one.id) ?? 0n }))
+        }),
       books: (account) => asked((client) => booksOf(client, account)),
       openHolds: asked((client) =>
         Effect.map(client<{ open: bigint }>`SELECT count(*) AS open FROM request WHERE state = 'open'`, ([row]) =>
