@@ -56,7 +56,8 @@ const kept: Evidence = {
   calls: [call],
   receipts: [receipt],
   books: [books],
-  outages: [],
+  outages: [{ from: 5_000, to: 6_000 }],
+  deaths: [[], []],
   faults: []
 }
 
@@ -105,6 +106,11 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   },
   "readers see their receipts, or a 503": { readings: [{ status: 401, retryAfter: undefined }] },
   "every request ends": { ...nothingDone, tries: [{ ...one, ending: { _tag: "Silent" } }] },
+  "every answer has its end while its gateway lives": {
+    ...nothingDone,
+    tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } }],
+    deaths: [[], [{ from: 1_500, to: 1_600 }]]
+  },
   "ledger verify": { faults: ["nothing_negative: 1 of 3 rows"] }
 }
 
@@ -141,6 +147,19 @@ describe("the auditor", () => {
     }
     assert.deepStrictEqual([...broken(expired)], ["what was delivered whole is paid for"])
     assert.deepStrictEqual([...broken({ ...expired, outages: [{ from: 1_500, to: 1_600 }] })], [])
+  })
+
+  it("lets the database be unavailable only while it is", () => {
+    const tries = answered({ ...failed, status: 503, code: "store_unavailable", retryAfter: "2" })
+    assert.deepStrictEqual([...broken({ tries, ...nothingDone, outages: [] })], ["only decided failures"])
+    assert.deepStrictEqual([...broken({ tries, ...nothingDone, outages: [{ from: 1_500, to: 1_600 }] })], [])
+  })
+
+  it("lets an answer break off only with its gateway", () => {
+    const lost = { ...nothingDone, tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } as const }] }
+    assert.deepStrictEqual([...broken({ ...lost, deaths: [[{ from: 1_500, to: 1_600 }], []] })], [])
+    const rule = "every answer has its end while its gateway lives"
+    assert.deepStrictEqual([...broken({ ...nothingDone, tries: answered(failed) })], [rule])
   })
 
   it("does not take a charge for more than was used", () => {

@@ -59,8 +59,11 @@ const askOf = (it: Case, receipt: Receipt): Ask | undefined => {
   return one === undefined ? undefined : it.asks.get(one.ask)
 }
 
-const overlaps = ({ endedAt, startedAt }: Try, outages: ReadonlyArray<Outage>) =>
-  outages.some(({ from, to }) => startedAt <= to && endedAt >= from)
+/** Connections are made anew, and what gathered is worked off, within this time of the database's return. */
+const RECOVERY_MS = 10_000
+
+const overlaps = ({ endedAt, startedAt }: Try, outages: ReadonlyArray<Outage>, recoveryMs = 0) =>
+  outages.some(({ from, to }) => startedAt <= to + recoveryMs && endedAt >= from)
 
 /** The decided exception: a hold that ran out because the database was away too long to renew it. The house pays. */
 const expiredInOutage = (it: Case, one: Try, receipt: Receipt): boolean =>
@@ -198,7 +201,7 @@ const mayFail = (ask: Ask): boolean => {
 }
 
 /** Why a failure with this code is in order; undefined when it is not. */
-const excuse = (code: string | undefined, ask: Ask): string | undefined => {
+const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | undefined => {
   switch (code) {
     case "insufficient_credits":
       return ask.account === "poor" || ask.account === "spent" ? "no money" : undefined
@@ -207,7 +210,7 @@ const excuse = (code: string | undefined, ask: Ask): string | undefined => {
     case "empty_completion":
       return mayFail(ask) ? "scripted" : undefined
     case "store_unavailable":
-      return "the database"
+      return outage ? "the database" : undefined
     case "idempotency_request_in_progress":
     case "idempotency_result_unavailable":
       return ask.idempotencyKey === undefined ? undefined : "its key"
@@ -221,7 +224,7 @@ const failuresAreDecided: Rule = (it) =>
     const ask = it.asks.get(one.ask)
     if (ask === undefined) return [`${one.ask} is no ask`]
     if (seen.status === 200 && seen.code === undefined) return []
-    if (excuse(seen.code, ask) !== undefined) return []
+    if (excuse(seen.code, ask, overlaps(one, it.evidence.outages, RECOVERY_MS)) !== undefined) return []
     return [`${one.ask}: ${seen.status} ${seen.code} from gateway ${one.gateway} (${seen.requestId})`]
   })
 
@@ -237,6 +240,18 @@ const readersAreAnswered: Rule = ({ evidence }) =>
 
 const nobodyWaitsForEver: Rule = (it) =>
   it.evidence.tries.filter(({ ending }) => ending._tag === "Silent").map(({ ask }) => `${ask} was never answered`)
+
+/** Only a process that dies may leave an answer without its end. */
+const answersEnd: Rule = ({ evidence }) =>
+  evidence.tries.flatMap((one) => {
+    const { ending } = one
+    const seen = seenOf(one)
+    const died = overlaps(one, evidence.deaths[one.gateway] ?? [])
+    const torn = ending._tag === "Answered" && seen?.status === 200 && !seen.whole && seen.code === undefined
+    return torn || (ending._tag === "Lost" && !died)
+      ? [`${one.ask}: ${seen?.requestId ?? "nothing"} came from gateway ${one.gateway} and broke off`]
+      : []
+  })
 
 const verified: Rule = ({ evidence }) => evidence.faults
 
@@ -260,6 +275,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   "a 503 says when to come back": unavailableSaysWhen,
   "readers see their receipts, or a 503": readersAreAnswered,
   "every request ends": nobodyWaitsForEver,
+  "every answer has its end while its gateway lives": answersEnd,
   "ledger verify": verified
 }
 

@@ -7,6 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { prepareDataDirectory, serverAccount } from "../../src/platform/DataDirectory.ts"
 import { findBinaries } from "../../src/platform/PostgresBinaries.ts"
+import type { Outage } from "./Notes.ts"
+import { Outages } from "./Outages.ts"
 import { until } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 
@@ -16,6 +18,8 @@ export interface DatabaseServer {
   readonly crash: Effect.Effect<void>
   /** Starts it at the same address; returns when it has recovered and takes connections. */
   readonly start: Effect.Effect<void>
+  /** From each end to the moment it took connections again. */
+  readonly outages: () => ReadonlyArray<Outage>
 }
 
 const temporaryDirectory = Effect.acquireRelease(
@@ -85,14 +89,20 @@ export const startDatabase: Effect.Effect<DatabaseServer, unknown, Scope.Scope> 
       Effect.sync(() => process.off("exit", sweep))
     )
   )
+  const outages = new Outages()
   const start = Effect.gen(function* () {
     child = spawn(postgres, ["-D", data, ...settings.flatMap((one) => ["-c", one])], options)
     yield* until("the database takes connections", ready(port))
+    outages.end()
   })
   yield* start
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    crash: Effect.suspend(() => end(child, "SIGQUIT")),
-    start
+    crash: Effect.suspend(() => {
+      outages.begin()
+      return end(child, "SIGQUIT")
+    }),
+    start,
+    outages: () => outages.all
   }
 })

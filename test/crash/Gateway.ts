@@ -3,6 +3,8 @@ import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import type { Outage } from "./Notes.ts"
+import { Outages } from "./Outages.ts"
 import { freePort } from "./Ports.ts"
 
 export const program = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url))
@@ -27,6 +29,8 @@ export interface Gateway {
   readonly kill: Effect.Effect<void>
   /** Starts it; returns when it serves. */
   readonly start: Effect.Effect<void>
+  /** From each kill to the moment it served again. */
+  readonly deaths: () => ReadonlyArray<Outage>
   /** What it logged, over all its lives; the last lines. */
   readonly log: () => ReadonlyArray<string>
 }
@@ -84,7 +88,11 @@ export const makeGateway = (settings: Readonly<Record<string, string>>): Effect.
     const port = yield* freePort
     const running = new Process({ HOST: "127.0.0.1", OPS_PORT: "0", ...settings, PORT: String(port) })
     process.once("exit", running.sweep)
-    const kill = Effect.promise(() => running.end())
+    const deaths = new Outages()
+    const kill = Effect.promise(() => {
+      deaths.begin()
+      return running.end()
+    })
     yield* Effect.addFinalizer(() =>
       Effect.andThen(
         kill,
@@ -92,11 +100,13 @@ export const makeGateway = (settings: Readonly<Record<string, string>>): Effect.
       )
     )
     const start: Effect.Effect<void> = Effect.promise(() => running.start()).pipe(
-      Effect.flatMap((serves) => (serves ? Effect.void : Effect.andThen(Effect.sleep(PAUSE), start))),
+      Effect.flatMap((serves) =>
+        serves ? Effect.sync(() => deaths.end()) : Effect.andThen(Effect.sleep(PAUSE), start)
+      ),
       Effect.timeoutOrElse({
         duration: "60 seconds",
         orElse: () => Effect.die(new Error(`a gateway does not start: ${running.log().slice(-5).join("\n")}`))
       })
     )
-    return { port, kill, start, log: running.log }
+    return { port, kill, start, deaths: () => deaths.all, log: running.log }
   })

@@ -129,9 +129,10 @@ export interface Books {
   readonly open: number
 }
 
-/** A time during which the database was away, in Unix milliseconds. */
+/** A time during which the database was away, or a gateway, in Unix milliseconds. */
 export interface Outage {
   readonly from: number
+  /** Infinite for one that goes on. */
   readonly to: number
 }
 
@@ -143,7 +144,10 @@ export interface Evidence {
   readonly calls: ReadonlyArray<Call>
   readonly receipts: ReadonlyArray<Receipt>
   readonly books: ReadonlyArray<Books>
+  /** Of the database. */
   readonly outages: ReadonlyArray<Outage>
+  /** Of each gateway, by its number. */
+  readonly deaths: ReadonlyArray<ReadonlyArray<Outage>>
   /** Checks of `ledger verify` that failed. */
   readonly faults: ReadonlyArray<string>
 }

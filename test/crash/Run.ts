@@ -39,7 +39,8 @@ export const evidenceOf = (world: World, load: Load, accounts: Iterable<Account>
       calls: world.upstream.calls(),
       receipts: (yield* Effect.forEach(all, world.receipts)).flat(),
       books: yield* Effect.forEach(all, world.books),
-      outages: world.outages,
+      outages: world.database.outages(),
+      deaths: world.gateways.map((gateway) => gateway.deaths()),
       faults: yield* world.faults
     }
   })

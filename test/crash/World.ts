@@ -14,7 +14,7 @@ import { nanoFromUsd } from "../../src/domain/Money.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
-import { type Books, hosts, type Outage, type Receipt } from "./Notes.ts"
+import { type Books, hosts, type Receipt } from "./Notes.ts"
 import { startUpstream, type Upstream } from "./Upstream.ts"
 
 /** Models the scripted hosts serve. */
@@ -50,7 +50,6 @@ export interface World {
   readonly database: DatabaseServer
   readonly upstream: Upstream
   readonly gateways: ReadonlyArray<Gateway>
-  readonly outages: ReadonlyArray<Outage>
   /** Opens an account with so many nano-USD. */
   readonly open: (name: string, credit: bigint) => Effect.Effect<Account>
   /** Runs a command line of the operator's to its end and answers the JSON it prints. */
@@ -180,7 +179,6 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
     const makeOne = makeGateway(settings(database.url, directory))
     const gateways = yield* Effect.all(Array.from({ length: gatewayCount }, () => makeOne))
     yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
-    const outages: Array<Outage> = []
     const admin = (...words: ReadonlyArray<string>) => runAdmin(database.url, directory, words)
     const sql = PgClient.make({ url: Redacted.make(database.url), maxConnections: 1 }).pipe(
       Effect.provide(Reactivity.layer)
@@ -192,17 +190,11 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
       database,
       upstream,
       gateways,
-      outages,
       open: (name, credit) => openAccount(database.url, directory, name, credit),
       admin,
       faults: Effect.map(admin("ledger", "verify"), failedChecks),
       sql,
-      restartDatabase: Effect.gen(function* () {
-        const from = Date.now()
-        yield* database.crash
-        yield* database.start
-        outages.push({ from, to: Date.now() })
-      }),
+      restartDatabase: Effect.andThen(database.crash, database.start),
       receipts: (account) =>
         Effect.gen(function* () {
           const progress = yield* asked((client) => progressOf(client, account))
