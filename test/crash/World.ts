@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { layer as administration } from "../../src/admin/Database.ts"
+import { Keys } from "../../src/account/Keys.ts"
 import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
 import { nanoFromUsd } from "../../src/domain/Money.ts"
 import { Config } from "../../src/platform/Config.ts"
@@ -52,8 +53,8 @@ export interface World {
   readonly gateways: ReadonlyArray<Gateway>
   /** Opens an account with so many nano-USD. */
   readonly open: (name: string, credit: bigint) => Effect.Effect<Account>
-  /** Runs a command line of the operator's to its end and answers the JSON it prints. */
-  readonly admin: (...words: ReadonlyArray<string>) => Effect.Effect<unknown>
+  /** Revokes a key by its id; answers whether it was active. */
+  readonly revoke: (id: string) => Effect.Effect<boolean>
   /** Names of the checks of `ledger verify` that fail. */
   readonly faults: Effect.Effect<ReadonlyArray<string>>
   /** A connection of the harness's own. */
@@ -117,6 +118,7 @@ const readReceipts = (port: number, account: Account) =>
     return all
   })
 
+/** Runs a command line of the operator's to its end and answers the JSON it prints. */
 const runAdmin = (databaseUrl: string, directory: string, words: ReadonlyArray<string>) =>
   Effect.callback<unknown>((resume) => {
     const env = environment({ DATABASE_URL: databaseUrl, DATA_DIR: directory })
@@ -135,11 +137,15 @@ const failedChecks = (verified: unknown): ReadonlyArray<string> =>
     .filter(({ ok }) => !ok)
     .map(({ detail, name }) => `${name}: ${detail}`)
 
-const openAccount = (databaseUrl: string, directory: string, name: string, credited: bigint) =>
-  Effect.gen(function* () {
-    const { account, inferenceKey } = yield* (yield* Customers).open(`${name}@example.com`, credited, OPERATOR)
-    return { name, id: account.id, key: inferenceKey, credited }
-  }).pipe(
+type Administration = Layer.Success<typeof administration>
+
+/** Does what an operator's command does, without the start of a process. */
+const administering = <A, E>(
+  databaseUrl: string,
+  directory: string,
+  body: Effect.Effect<A, E, Administration>
+): Effect.Effect<A> =>
+  body.pipe(
     Effect.provide(
       administration.pipe(
         Layer.provide(Config.layerFrom({ DATABASE_URL: databaseUrl, DATA_DIR: directory, DATABASE_POOL_SIZE: "2" })),
@@ -148,6 +154,14 @@ const openAccount = (databaseUrl: string, directory: string, name: string, credi
     ),
     Effect.orDie
   )
+
+const openAccount = (name: string, credited: bigint) =>
+  Effect.gen(function* () {
+    const { account, inferenceKey } = yield* (yield* Customers).open(`${name}@example.com`, credited, OPERATOR)
+    return { name, id: account.id, key: inferenceKey, credited }
+  })
+
+const revokeKey = (id: string) => Effect.flatMap(Keys, (keys) => keys.revoke(id, OPERATOR))
 
 const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
   Effect.map(
@@ -179,7 +193,6 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
     const makeOne = makeGateway(settings(database.url, directory))
     const gateways = yield* Effect.all(Array.from({ length: gatewayCount }, () => makeOne))
     yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
-    const admin = (...words: ReadonlyArray<string>) => runAdmin(database.url, directory, words)
     const sql = PgClient.make({ url: Redacted.make(database.url), maxConnections: 1 }).pipe(
       Effect.provide(Reactivity.layer)
     )
@@ -190,9 +203,9 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
       database,
       upstream,
       gateways,
-      open: (name, credit) => openAccount(database.url, directory, name, credit),
-      admin,
-      faults: Effect.map(admin("ledger", "verify"), failedChecks),
+      open: (name, credit) => administering(database.url, directory, openAccount(name, credit)),
+      revoke: (id) => administering(database.url, directory, revokeKey(id)),
+      faults: Effect.map(runAdmin(database.url, directory, ["ledger", "verify"]), failedChecks),
       sql,
       restartDatabase: Effect.andThen(database.crash, database.start),
       receipts: (account) =>
