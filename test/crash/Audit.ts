@@ -42,7 +42,7 @@ const caseOf = (evidence: Evidence): Case => ({
 })
 
 /** What the client saw of a try, if anything. */
-export const seenOf = ({ ending }: Try): Seen | undefined => (ending._tag === "Silent" ? undefined : ending.seen)
+export const seenOf = ({ ending }: Try): Seen | undefined => ("seen" in ending ? ending.seen : undefined)
 
 const answersOf = (it: Case): ReadonlyArray<{ readonly one: Try; readonly seen: Seen }> =>
   it.evidence.tries.flatMap((one) => ((seen) => (seen === undefined ? [] : [{ one, seen }]))(seenOf(one)))
@@ -248,7 +248,7 @@ const answersEnd: Rule = ({ evidence }) =>
     const seen = seenOf(one)
     const died = overlaps(one, evidence.deaths[one.gateway] ?? [])
     const torn = ending._tag === "Answered" && seen?.status === 200 && !seen.whole && seen.code === undefined
-    return torn || (ending._tag === "Lost" && !died)
+    return torn || ((ending._tag === "Lost" || ending._tag === "Refused") && !died)
       ? [`${one.ask}: ${seen?.requestId ?? "nothing"} came from gateway ${one.gateway} and broke off`]
       : []
   })

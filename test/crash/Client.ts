@@ -158,7 +158,10 @@ export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<
       request.destroy()
     }
     const lost = () => end({ _tag: "Lost", seen: sight?.seen })
-    request.once("error", lost)
+    request.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED") end({ _tag: "Refused" })
+      else lost()
+    })
     request.once("response", (response) => {
       const seeing = new Sight(response)
       sight = seeing

@@ -44,7 +44,7 @@ export const tryOnce = async (
 /** Whether a careful client asks again: it does not know what became of its request, or was told that trying helps. */
 const unsettled = (ending: Ending): boolean => {
   if (ending._tag === "Answered") return [409, 502, 503, 504].includes(ending.seen.status) && !isFinal(ending)
-  return ending._tag === "Lost"
+  return ending._tag === "Lost" || ending._tag === "Refused"
 }
 
 const isFinal = (ending: Ending): boolean =>

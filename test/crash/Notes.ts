@@ -68,7 +68,9 @@ export type Ending =
   | { readonly _tag: "Answered"; readonly seen: Seen }
   /** The client hung up. */
   | { readonly _tag: "Cut"; readonly seen: Seen | undefined }
-  /** The connection was refused or broke. */
+  /** Nobody took the connection. */
+  | { readonly _tag: "Refused" }
+  /** The connection broke. */
   | { readonly _tag: "Lost"; readonly seen: Seen | undefined }
   /** Nothing came for longer than a client waits. */
   | { readonly _tag: "Silent" }

@@ -1,5 +1,6 @@
 /** What a run came to, in Markdown. */
 import { rules, seenOf } from "./Audit.ts"
+import type { Evidence } from "./Notes.ts"
 import type { Report } from "./Run.ts"
 
 const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
@@ -11,6 +12,16 @@ const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, nu
 export const replayOf = ({ options }: Report): string =>
   `npm run crash -- --seed ${options.seed} --kills ${options.kills} --restarts ${options.restarts}` +
   ` --gateways ${options.gateways} --clients ${options.clients} --minutes ${options.minutes}`
+
+/** Kills that met requests under way: those prove something. */
+const felt = ({ deaths, tries }: Evidence): number =>
+  deaths
+    .flatMap((times, gateway) => times.map(({ from }) => ({ from, gateway })))
+    .filter(({ from, gateway }) =>
+      tries.some(
+        (one) => one.gateway === gateway && one.ending._tag === "Lost" && one.startedAt <= from && one.endedAt >= from
+      )
+    ).length
 
 /** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
 export const summaryOf = (report: Report): string => {
@@ -24,6 +35,7 @@ export const summaryOf = (report: Report): string => {
     ["seed", report.options.seed],
     ["seconds", report.seconds],
     ["gateways killed", done.kills],
+    ["of them with requests under way", felt(evidence)],
     ["database restarts", done.restarts],
     ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
     ["requests", tries.length],
