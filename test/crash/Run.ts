@@ -26,7 +26,7 @@ export interface Report {
   readonly evidence: Evidence
   readonly violations: ReadonlyArray<Violation>
   readonly seconds: number
-  /** What the gateways logged as errors. */
+  /** Errors that the gateways logged. */
   readonly logged: ReadonlyArray<string>
 }
 
@@ -80,6 +80,10 @@ const underLoad = (world: World, options: RunOptions, load: Load, accounts: Read
     return done
   })
 
+/** An error of the log, or the last words of a process that ended on its own; not that its database was away at the start. */
+const isError = (line: string): boolean =>
+  line.startsWith("{") ? /"level":"(ERROR|FATAL)"/.test(line) : !line.startsWith("tollgate cannot start")
+
 /** Does all of it and answers what it came to; everything it started ends with the scope. */
 export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.Scope> =>
   Effect.gen(function* () {
@@ -99,6 +103,6 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
       evidence,
       violations: audit(evidence),
       seconds: Math.round((Date.now() - startedAt) / 1000),
-      logged: world.gateways.flatMap((gateway) => gateway.log()).filter((line) => /"level":"(ERROR|FATAL)"/i.test(line))
+      logged: world.gateways.flatMap((gateway) => gateway.log()).filter(isError)
     }
   })
