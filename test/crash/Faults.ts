@@ -1,12 +1,13 @@
 /** When what is broken, as a function of a seed. */
 import { Effect } from "effect"
 import { Random } from "../ledger/Random.ts"
-import type { World } from "./World.ts"
+import { HOLD_TTL_MS, type World } from "./World.ts"
 
 /** One fault: so long after the one before, counted from when its victim serves again. */
 export type Fault =
   | { readonly _tag: "Kill"; readonly gateway: number; readonly afterMs: number }
-  | { readonly _tag: "RestartDatabase"; readonly afterMs: number }
+  /** It is away for so long, and then for as long as it takes to recover. */
+  | { readonly _tag: "RestartDatabase"; readonly afterMs: number; readonly downMs: number }
 
 export interface Plan {
   /** Kills of each gateway, by gateway. */
@@ -18,6 +19,10 @@ export interface Plan {
 const KILL_WITHIN_MS = 2_500
 const RESTART_WITHIN_MS = 20_000
 const RESTART_AFTER_MS = 2_000
+
+/** Some outages last longer than a hold: then it ends before its request can be settled. */
+const LONG_OUTAGE_MS = HOLD_TTL_MS + 2_000
+const LONG_OUTAGES = 0.2
 
 /** So many kills spread over so many gateways, and so many restarts of the database, at moments of the seed's. */
 export const planOf = (
@@ -37,13 +42,14 @@ export const planOf = (
     kills: each,
     restarts: Array.from({ length: restarts }, (): Fault => ({
       _tag: "RestartDatabase",
-      afterMs: RESTART_AFTER_MS + random.below(spread)
+      afterMs: RESTART_AFTER_MS + random.below(spread),
+      downMs: random.chance(LONG_OUTAGES) ? random.below(LONG_OUTAGE_MS) : 0
     }))
   }
 }
 
 const carryOut = (world: World, fault: Fault): Effect.Effect<void> => {
-  if (fault._tag === "RestartDatabase") return world.restartDatabase
+  if (fault._tag === "RestartDatabase") return world.restartDatabase(fault.downMs)
   const gateway = world.gateways[fault.gateway]
   return gateway === undefined ? Effect.void : Effect.andThen(gateway.kill, gateway.start)
 }

@@ -59,8 +59,8 @@ export interface World {
   readonly faults: Effect.Effect<ReadonlyArray<string>>
   /** A connection of the harness's own. */
   readonly sql: Effect.Effect<PgClient.PgClient, unknown, Scope.Scope>
-  /** Ends the database without warning and starts it again. */
-  readonly restartDatabase: Effect.Effect<void>
+  /** Ends the database without warning and starts it again after so many milliseconds. */
+  readonly restartDatabase: (downMs: number) => Effect.Effect<void>
   readonly receipts: (account: Account) => Effect.Effect<ReadonlyArray<Receipt>>
   readonly books: (account: Account) => Effect.Effect<Books>
   /** Requests whose hold is open. */
@@ -207,7 +207,8 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
       revoke: (id) => administering(database.url, directory, revokeKey(id)),
       faults: Effect.map(runAdmin(database.url, directory, ["ledger", "verify"]), failedChecks),
       sql,
-      restartDatabase: Effect.andThen(database.crash, database.start),
+      restartDatabase: (downMs) =>
+        database.crash.pipe(Effect.andThen(Effect.sleep(downMs)), Effect.andThen(database.start)),
       receipts: (account) =>
         Effect.gen(function* () {
           const progress = yield* asked((client) => progressOf(client, account))
