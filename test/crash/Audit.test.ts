@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import { audit, costOf, rules } from "./Audit.ts"
+import type { Ask, Books, Call, Evidence, Receipt, Seen, Try } from "./Notes.ts"
+import { plainAsk } from "./Workload.ts"
+
+const price = { input: 150_000n, output: 600_000n }
+
+const ask = plainAsk("a", "hot", { idempotencyKey: "key-a" })
+const due = costOf(price, ask.reported ?? ask.atMost)
+const content = ask.chunks.join("")
+
+const receipt: Receipt = {
+  id: "req_a",
+  account: "hot",
+  traceId: "trace-a",
+  idempotencyKey: "key-a",
+  status: "succeeded",
+  basis: "reported",
+  errorCode: undefined,
+  held: 2n * due,
+  settled: due,
+  absorbed: 0n,
+  refunded: 0n,
+  progress: 0n,
+  price
+}
+
+const seen: Seen = {
+  status: 200,
+  requestId: "req_a",
+  retryAfter: undefined,
+  replayed: false,
+  code: undefined,
+  whole: true,
+  content,
+  answerId: "req_a",
+  cost: due
+}
+
+const one: Try = {
+  ask: "a",
+  traceId: "trace-a",
+  gateway: 0,
+  startedAt: 1_000,
+  endedAt: 2_000,
+  ending: { _tag: "Answered", seen }
+}
+
+const call: Call = { ask: "a", host: "alpha", sent: 3, whole: true }
+const books: Books = { name: "hot", credited: 1_000_000n, posted: 1_000_000n - due, held: 0n, open: 0 }
+
+const kept: Evidence = {
+  asks: [ask],
+  tries: [one],
+  readings: [{ status: 200, retryAfter: undefined }],
+  calls: [call],
+  receipts: [receipt],
+  books: [books],
+  outages: [{ from: 5_000, to: 6_000 }],
+  deaths: [[], []],
+  faults: []
+}
+
+const answered = (more: Partial<Seen>): Evidence["tries"] => [
+  { ...one, ending: { _tag: "Answered", seen: { ...seen, ...more } } }
+]
+
+const failed = { whole: false, content: "", answerId: undefined, cost: undefined }
+
+const nothingDone = { receipts: [], books: [{ ...books, posted: books.credited }], calls: [] }
+
+const other: Receipt = { ...receipt, id: "req_b", traceId: "trace-b" }
+const again: Try = { ...one, traceId: "trace-b", gateway: 1 }
+
+const withReceipt = (more: Partial<Receipt>) => ({ receipts: [{ ...receipt, ...more }] })
+
+const withAsk = (more: Partial<Ask>) => ({ asks: [{ ...ask, ...more }] })
+
+/** For every rule, evidence in which just what it promises is broken. Some breaches break a second promise by their nature. */
+const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
+  "credits less what receipts settled are the balances": { books: [{ ...books, posted: books.posted - 1n }] },
+  "no hold stands when all is over": { books: [{ ...books, held: 5n, open: 1 }] },
+  "what was delivered whole is paid for": withReceipt({ status: "cancelled", settled: 0n }),
+  "what was delivered whole is what was made": { tries: answered({ content: "sea ship " }) },
+  "answer and receipt say the same cost": { tries: answered({ cost: due + 1n }) },
+  "a success costs what its provider reported": withReceipt({ settled: due - 1n }),
+  "no charge beyond the hold or what was used": withReceipt({ held: due - 1n }),
+  "what its process left behind costs what it had recorded": withReceipt({
+    status: "failed",
+    errorCode: "request_expired",
+    progress: due - 1n
+  }),
+  "no idempotency key is charged twice": { receipts: [receipt, other], tries: [one, again] },
+  "no request has two receipts": { receipts: [receipt, { ...other, traceId: "trace-a" }] },
+  "all answers under one key are equal": {
+    tries: [one, { ...again, ending: { _tag: "Answered", seen: { ...seen, answerId: "req_b" } } }],
+    receipts: [receipt, other]
+  },
+  "what failed is free": { tries: answered({ ...failed, status: 503, code: "store_unavailable", retryAfter: "2" }) },
+  "every receipt was asked for": withReceipt({ traceId: undefined }),
+  "nothing is served that no provider sent": { calls: [{ ...call, whole: false }] },
+  "only decided failures": { ...nothingDone, tries: answered({ ...failed, status: 401, code: "invalid_api_key" }) },
+  "a 503 says when to come back": {
+    ...nothingDone,
+    tries: answered({ ...failed, status: 503, code: "store_unavailable" })
+  },
+  "readers see their receipts, or a 503": { readings: [{ status: 401, retryAfter: undefined }] },
+  "every request ends": { ...nothingDone, tries: [{ ...one, ending: { _tag: "Silent" } }] },
+  "every answer has its end while its gateway lives": {
+    ...nothingDone,
+    tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } }],
+    deaths: [[], [{ from: 1_500, to: 1_600 }]]
+  },
+  "ledger verify": { faults: ["nothing_negative: 1 of 3 rows"] }
+}
+
+const broken = (evidence: Partial<Evidence>) => new Set(audit({ ...kept, ...evidence }).map(({ rule }) => rule))
+
+describe("the auditor", () => {
+  it("finds nothing where every promise was kept", () => assert.deepStrictEqual(audit(kept), []))
+
+  it.each(Object.keys(rules))("catches a breach of: %s", (rule) => {
+    const evidence = planted[rule]
+    assert.isDefined(evidence, `plant a breach of "${rule}"`)
+    assert.isTrue(broken(evidence ?? {}).has(rule))
+  })
+
+  it("knows whose failure an upstream's is", () => {
+    const tries = answered({ ...failed, status: 502, code: "upstream_error" })
+    const free = { tries, ...nothingDone }
+    assert.isTrue(broken(free).has("only decided failures"))
+    const bad = { _tag: "Status", status: 500 } as const
+    assert.deepStrictEqual([...broken({ ...free, ...withAsk({ behaviour: { alpha: bad, beta: bad } }) })], [])
+  })
+
+  it("lets the poor be refused, and nobody else", () => {
+    const tries = answered({ ...failed, status: 402, code: "insufficient_credits" })
+    assert.isTrue(broken({ tries, ...nothingDone }).has("only decided failures"))
+    assert.deepStrictEqual([...broken({ tries, ...nothingDone, ...withAsk({ account: "poor" }) })], [])
+  })
+
+  it("bears a whole answer unpaid only where its hold ran out while the database was away", () => {
+    const expired = {
+      ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n, absorbed: due }),
+      books: [{ ...books, posted: books.credited }],
+      tries: answered({ cost: 0n })
+    }
+    assert.deepStrictEqual([...broken(expired)], ["what was delivered whole is paid for"])
+    assert.deepStrictEqual([...broken({ ...expired, outages: [{ from: 1_500, to: 1_600 }] })], [])
+  })
+
+  it("lets the database be unavailable only while it is", () => {
+    const tries = answered({ ...failed, status: 503, code: "store_unavailable", retryAfter: "2" })
+    assert.deepStrictEqual([...broken({ tries, ...nothingDone, outages: [] })], ["only decided failures"])
+    assert.deepStrictEqual([...broken({ tries, ...nothingDone, outages: [{ from: 1_500, to: 1_600 }] })], [])
+  })
+
+  it("lets an answer break off only with its gateway", () => {
+    const lost = { ...nothingDone, tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } as const }] }
+    assert.deepStrictEqual([...broken({ ...lost, deaths: [[{ from: 1_500, to: 1_600 }], []] })], [])
+    const rule = "every answer has its end while its gateway lives"
+    assert.deepStrictEqual([...broken({ ...nothingDone, tries: answered(failed) })], [rule])
+  })
+
+  it("does not take a charge for more than was used", () => {
+    const dear = costOf(price, { ...ask.atMost, completion: ask.atMost.completion + 1 })
+    const cut = { status: "cancelled", basis: "counted", settled: dear, held: 10n * dear }
+    assert.isTrue(broken(withReceipt(cut)).has("no charge beyond the hold or what was used"))
+  })
+})

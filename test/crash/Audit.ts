@@ -1,0 +1,286 @@
+/** Holds the clients' notes, the upstream's, the receipts and the books against each other. Pure functions over values. */
+import { nanoFromPico } from "../../src/domain/Money.ts"
+import type { Ask, Behaviour, Call, Evidence, Outage, Receipt, Seen, Try, Usage } from "./Notes.ts"
+
+/** One promise that was not kept. */
+export interface Violation {
+  readonly rule: string
+  readonly detail: string
+}
+
+/** The evidence with what is looked up in it all the time. */
+interface Case {
+  readonly evidence: Evidence
+  readonly asks: ReadonlyMap<string, Ask>
+  readonly receiptsById: ReadonlyMap<string, Receipt>
+  readonly receiptsByTrace: ReadonlyMap<string, Receipt>
+  readonly triesByTrace: ReadonlyMap<string, Try>
+  readonly callsByAsk: ReadonlyMap<string, ReadonlyArray<Call>>
+}
+
+type Rule = (it: Case) => ReadonlyArray<string>
+
+const groupBy = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string | undefined): Map<string, Array<A>> => {
+  const groups = new Map<string, Array<A>>()
+  for (const one of all) {
+    const key = keyOf(one)
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), one])
+  }
+  return groups
+}
+
+const mapBy = <A>(all: ReadonlyArray<A>, keyOf: (one: A) => string | undefined): Map<string, A> =>
+  new Map(all.flatMap((one): Array<[string, A]> => ((key) => (key === undefined ? [] : [[key, one]]))(keyOf(one))))
+
+const caseOf = (evidence: Evidence): Case => ({
+  evidence,
+  asks: mapBy(evidence.asks, ({ id }) => id),
+  receiptsById: mapBy(evidence.receipts, ({ id }) => id),
+  receiptsByTrace: mapBy(evidence.receipts, ({ traceId }) => traceId),
+  triesByTrace: mapBy(evidence.tries, ({ traceId }) => traceId),
+  callsByAsk: groupBy(evidence.calls, ({ ask }) => ask)
+})
+
+/** What the client saw of a try, if anything. */
+export const seenOf = ({ ending }: Try): Seen | undefined => ("seen" in ending ? ending.seen : undefined)
+
+const answersOf = (it: Case): ReadonlyArray<{ readonly one: Try; readonly seen: Seen }> =>
+  it.evidence.tries.flatMap((one) => ((seen) => (seen === undefined ? [] : [{ one, seen }]))(seenOf(one)))
+
+const wholeOf = (it: Case) => answersOf(it).filter(({ seen }) => seen.whole)
+
+/** What a receipt's prices make of a usage. */
+export const costOf = (price: NonNullable<Receipt["price"]>, { completion, prompt }: Usage): bigint =>
+  nanoFromPico(price.input * BigInt(prompt) + price.output * BigInt(completion))
+
+/** The ask behind a receipt, by the try that carried its trace. */
+const askOf = (it: Case, receipt: Receipt): Ask | undefined => {
+  const one = receipt.traceId === undefined ? undefined : it.triesByTrace.get(receipt.traceId)
+  return one === undefined ? undefined : it.asks.get(one.ask)
+}
+
+/** Connections are made anew, and what gathered is worked off, within this time of the database's return. */
+const RECOVERY_MS = 10_000
+
+const overlaps = ({ endedAt, startedAt }: Try, outages: ReadonlyArray<Outage>, recoveryMs = 0) =>
+  outages.some(({ from, to }) => startedAt <= to + recoveryMs && endedAt >= from)
+
+/** The decided exception: a hold that ran out because the database was away too long to renew it. The house pays. */
+const expiredInOutage = (it: Case, one: Try, receipt: Receipt): boolean =>
+  receipt.errorCode === "request_expired" && receipt.absorbed > 0n && overlaps(one, it.evidence.outages)
+
+const balances: Rule = ({ evidence }) =>
+  evidence.books.flatMap(({ credited, name, posted }) => {
+    const spent = evidence.receipts
+      .filter((receipt) => receipt.account === name)
+      .reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
+    return credited - spent === posted
+      ? []
+      : [`${name} had ${credited}, its receipts come to ${spent}, and it has ${posted}`]
+  })
+
+const noHoldStands: Rule = ({ evidence }) => [
+  ...evidence.books.flatMap(({ held, name, open }) =>
+    held === 0n && open === 0 ? [] : [`${name} has ${held} held by ${open} open requests`]
+  ),
+  ...evidence.receipts.filter(({ status }) => status === "open").map(({ id }) => `${id} is open`)
+]
+
+const wholeIsPaid: Rule = (it) =>
+  wholeOf(it).flatMap(({ one, seen }) => {
+    const receipt = it.receiptsById.get(seen.answerId ?? "")
+    if (receipt === undefined) return [`${one.ask}: ${seen.answerId} was answered whole and has no receipt`]
+    if (receipt.settled > 0n && receipt.status === "succeeded") return []
+    if (expiredInOutage(it, one, receipt)) return []
+    return [`${one.ask}: ${receipt.id} was answered whole, is ${receipt.status} and settled ${receipt.settled}`]
+  })
+
+const costIsTheSame: Rule = (it) =>
+  wholeOf(it).flatMap(({ one, seen }) => {
+    const settled = it.receiptsById.get(seen.answerId ?? "")?.settled
+    return settled === seen.cost
+      ? []
+      : [`${one.ask}: the answer says ${seen.cost}, the receipt of ${seen.answerId} ${settled}`]
+  })
+
+const contentIsWhole: Rule = (it) =>
+  wholeOf(it).flatMap(({ one, seen }) => {
+    const expected = it.asks.get(one.ask)?.chunks.join("")
+    return seen.content === expected ? [] : [`${one.ask}: "${seen.content}" came for whole, "${expected}" was made`]
+  })
+
+const costIsRight: Rule = (it) =>
+  it.evidence.receipts.flatMap((receipt) => {
+    const ask = askOf(it, receipt)
+    if (ask === undefined || receipt.status !== "succeeded") return []
+    if (receipt.price === undefined) return [`${receipt.id} succeeded without a price`]
+    if ((ask.reported === undefined) !== (receipt.basis === "counted")) {
+      return [
+        `${ask.id}: ${receipt.id} says "${receipt.basis}" of a usage that was reported: ${ask.reported !== undefined}`
+      ]
+    }
+    if (ask.reported === undefined) return []
+    const due = costOf(receipt.price, ask.reported)
+    return receipt.settled + receipt.absorbed === due
+      ? []
+      : [`${ask.id}: ${receipt.id} settled ${receipt.settled} and absorbed ${receipt.absorbed} of ${due}`]
+  })
+
+const chargeHasBounds: Rule = (it) =>
+  it.evidence.receipts.flatMap((receipt) => {
+    if (receipt.settled > receipt.held) return [`${receipt.id} settled ${receipt.settled} of ${receipt.held} held`]
+    const ask = askOf(it, receipt)
+    if (ask === undefined || receipt.price === undefined) return []
+    const most = costOf(receipt.price, ask.atMost)
+    return receipt.settled <= most
+      ? []
+      : [`${ask.id}: ${receipt.id} settled ${receipt.settled}, at most ${most} was used`]
+  })
+
+const expiredPaysProgress: Rule = ({ evidence }) =>
+  evidence.receipts
+    .filter(({ errorCode, progress, settled }) => errorCode === "request_expired" && settled !== progress)
+    .map(({ id, progress, settled }) => `${id} expired with ${progress} recorded and settled ${settled}`)
+
+const oncePerKey: Rule = (it) =>
+  [...groupBy(it.evidence.receipts, ({ idempotencyKey }) => idempotencyKey)].flatMap(([key, receipts]) => {
+    const paid = receipts.filter(({ settled }) => settled > 0n)
+    return paid.length <= 1 ? [] : [`${key} was charged by ${paid.map(({ id }) => id).join(" and ")}`]
+  })
+
+/** One request has one receipt; a try that shows another's answer has none. */
+const oncePerTry: Rule = (it) =>
+  [...groupBy(it.evidence.receipts, ({ traceId }) => traceId)].flatMap(([trace, receipts]) =>
+    receipts.length === 1 ? [] : [`${trace} has the receipts ${receipts.map(({ id }) => id).join(" and ")}`]
+  )
+
+const repeatsAgree: Rule = (it) =>
+  [...groupBy(wholeOf(it), ({ one }) => (it.asks.get(one.ask)?.idempotencyKey === undefined ? undefined : one.ask))]
+    .filter(
+      ([, answers]) => new Set(answers.map(({ seen }) => `${seen.answerId} ${seen.cost} ${seen.content}`)).size > 1
+    )
+    .map(([ask, answers]) => `${ask} was answered by ${answers.map(({ seen }) => seen.answerId).join(" and ")}`)
+
+const failedIsFree: Rule = (it) =>
+  answersOf(it).flatMap(({ one, seen }) => {
+    const settled = it.receiptsByTrace.get(one.traceId)?.settled ?? 0n
+    return seen.status === 200 || settled === 0n
+      ? []
+      : [`${one.ask}: ${seen.requestId} failed with ${seen.status} ${seen.code} and was charged ${settled}`]
+  })
+
+const receiptsAreAskedFor: Rule = (it) =>
+  it.evidence.receipts.flatMap((receipt) => {
+    const ask = askOf(it, receipt)
+    if (ask === undefined) return [`nobody asked for ${receipt.id}`]
+    return ask.account === receipt.account
+      ? []
+      : [`${receipt.id} of ${receipt.account} was asked for by ${ask.account}`]
+  })
+
+const servedByCalls: Rule = (it) =>
+  [...groupBy(it.evidence.receipts, (receipt) => askOf(it, receipt)?.id)].flatMap(([ask, receipts]) => {
+    const calls = it.callsByAsk.get(ask) ?? []
+    const succeeded = receipts.filter(({ status }) => status === "succeeded").length
+    const whole = calls.filter((call) => call.whole).length
+    const charged = receipts.filter(({ settled }) => settled > 0n).length
+    const begun = calls.filter(({ sent }) => sent > 0).length
+    return [
+      ...(succeeded > whole ? [`${ask} succeeded ${succeeded} times out of ${whole} whole answers of providers`] : []),
+      ...(charged > begun ? [`${ask} was charged ${charged} times out of ${begun} answers of providers`] : [])
+    ]
+  })
+
+const fails = ({ _tag }: Behaviour): boolean => _tag !== "Answer"
+
+/** Whether what the upstream does to this ask can end in a failure of its own: no host answers, or one may break off. */
+const mayFail = (ask: Ask): boolean => {
+  const all = Object.values(ask.behaviour)
+  const breaks = all.some((one) => (one._tag === "Break" || one._tag === "Stall") && one.after > 0)
+  return all.every(fails) || (ask.stream && breaks)
+}
+
+/** Why a failure with this code is in order; undefined when it is not. */
+const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | undefined => {
+  switch (code) {
+    case "insufficient_credits":
+      return ask.account === "poor" || ask.account === "spent" ? "no money" : undefined
+    case "upstream_error":
+    case "upstream_timeout":
+    case "empty_completion":
+      return mayFail(ask) ? "scripted" : undefined
+    case "store_unavailable":
+      return outage ? "the database" : undefined
+    case "idempotency_request_in_progress":
+    case "idempotency_result_unavailable":
+      return ask.idempotencyKey === undefined ? undefined : "its key"
+    default:
+      return undefined
+  }
+}
+
+const failuresAreDecided: Rule = (it) =>
+  answersOf(it).flatMap(({ one, seen }) => {
+    const ask = it.asks.get(one.ask)
+    if (ask === undefined) return [`${one.ask} is no ask`]
+    if (seen.status === 200 && seen.code === undefined) return []
+    if (excuse(seen.code, ask, overlaps(one, it.evidence.outages, RECOVERY_MS)) !== undefined) return []
+    return [`${one.ask}: ${seen.status} ${seen.code} from gateway ${one.gateway} (${seen.requestId})`]
+  })
+
+const unavailableSaysWhen: Rule = (it) =>
+  answersOf(it)
+    .filter(({ seen }) => seen.status === 503 && !/^[1-9]\d*$/.test(seen.retryAfter ?? ""))
+    .map(({ one, seen }) => `${one.ask}: 503 ${seen.code} with Retry-After ${seen.retryAfter}`)
+
+const readersAreAnswered: Rule = ({ evidence }) =>
+  evidence.readings
+    .filter(({ retryAfter, status }) => status !== 200 && (status !== 503 || retryAfter === undefined))
+    .map(({ retryAfter, status }) => `receipts were read with ${status} and Retry-After ${retryAfter}`)
+
+const nobodyWaitsForEver: Rule = (it) =>
+  it.evidence.tries.filter(({ ending }) => ending._tag === "Silent").map(({ ask }) => `${ask} was never answered`)
+
+/** Only a process that dies may leave an answer without its end. */
+const answersEnd: Rule = ({ evidence }) =>
+  evidence.tries.flatMap((one) => {
+    const { ending } = one
+    const seen = seenOf(one)
+    const died = overlaps(one, evidence.deaths[one.gateway] ?? [])
+    const torn = ending._tag === "Answered" && seen?.status === 200 && !seen.whole && seen.code === undefined
+    return torn || ((ending._tag === "Lost" || ending._tag === "Refused") && !died)
+      ? [`${one.ask}: ${seen?.requestId ?? "nothing"} came from gateway ${one.gateway} and broke off`]
+      : []
+  })
+
+const verified: Rule = ({ evidence }) => evidence.faults
+
+/** Every rule, by the promise it proves. */
+export const rules: Readonly<Record<string, Rule>> = {
+  "credits less what receipts settled are the balances": balances,
+  "no hold stands when all is over": noHoldStands,
+  "what was delivered whole is paid for": wholeIsPaid,
+  "what was delivered whole is what was made": contentIsWhole,
+  "answer and receipt say the same cost": costIsTheSame,
+  "a success costs what its provider reported": costIsRight,
+  "no charge beyond the hold or what was used": chargeHasBounds,
+  "what its process left behind costs what it had recorded": expiredPaysProgress,
+  "no idempotency key is charged twice": oncePerKey,
+  "no request has two receipts": oncePerTry,
+  "all answers under one key are equal": repeatsAgree,
+  "what failed is free": failedIsFree,
+  "every receipt was asked for": receiptsAreAskedFor,
+  "nothing is served that no provider sent": servedByCalls,
+  "only decided failures": failuresAreDecided,
+  "a 503 says when to come back": unavailableSaysWhen,
+  "readers see their receipts, or a 503": readersAreAnswered,
+  "every request ends": nobodyWaitsForEver,
+  "every answer has its end while its gateway lives": answersEnd,
+  "ledger verify": verified
+}
+
+/** All that the evidence shows to be broken; nothing, where every promise was kept. */
+export const audit = (evidence: Evidence): ReadonlyArray<Violation> => {
+  const it = caseOf(evidence)
+  return Object.entries(rules).flatMap(([rule, check]) => check(it).map((detail) => ({ rule, detail })))
+}

@@ -1,0 +1,200 @@
+/** A client on raw HTTP that notes all it sees of an answer, and can hang up at any frame of it. */
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
+import { nanoFromUsd } from "../../src/domain/Money.ts"
+import type { Ask, Ending, Reading, Seen } from "./Notes.ts"
+import { promptOf } from "./Upstream.ts"
+
+/** Longer than the service itself waits for anything. */
+const PATIENCE_MS = 45_000
+
+/** The end of every prompt: ordinary words. */
+export const QUESTION = "tell me of the sea and of the ships on it"
+
+const tools = [
+  {
+    type: "function",
+    function: {
+      name: "look_up",
+      description: "Looks something up",
+      parameters: { type: "object", properties: { what: { type: "string" } } }
+    }
+  }
+]
+
+/** What is posted for an ask: the same bytes at every try. */
+export const bodyOf = (ask: Ask): string =>
+  JSON.stringify({
+    model: ask.model,
+    messages: [{ role: "user", content: `${promptOf(ask.id)}${QUESTION}` }],
+    ...(ask.stream ? { stream: true } : {}),
+    ...(ask.tools ? { tools } : {}),
+    ...(ask.maxTokens === undefined ? {} : { max_tokens: ask.maxTokens })
+  })
+
+interface Delta {
+  readonly content?: string | null
+  readonly tool_calls?: ReadonlyArray<{ readonly function?: { readonly arguments?: string } }>
+}
+
+/** What of an answer, an error or a frame of either is looked at. */
+interface Piece {
+  readonly error?: { readonly code?: string }
+  readonly choices?: ReadonlyArray<{ readonly delta?: Delta; readonly message?: Delta }>
+  readonly request_id?: string
+  readonly cost_usd?: number
+}
+
+const contentOf = (delta: Delta | undefined): string =>
+  `${delta?.content ?? ""}${(delta?.tool_calls ?? []).map((call) => call.function?.arguments ?? "").join("")}`
+
+const parse = (text: string): Piece | undefined => {
+  try {
+    return JSON.parse(text) as Piece
+  } catch {
+    return undefined
+  }
+}
+
+/** What has been seen of one answer so far. */
+class Sight {
+  readonly #head: Pick<Seen, "status" | "requestId" | "retryAfter" | "replayed">
+  readonly #stream: boolean
+  #text = ""
+  #content = ""
+  #code: string | undefined
+  #answerId: string | undefined
+  #cost: bigint | undefined
+  #whole = false
+  /** Frames with content. */
+  frames = 0
+
+  constructor({ headers, statusCode }: IncomingMessage) {
+    const requestId = headers["x-request-id"]
+    this.#stream = headers["content-type"]?.startsWith("text/event-stream") === true
+    this.#head = {
+      status: statusCode ?? 0,
+      requestId: typeof requestId === "string" ? requestId : "",
+      retryAfter: headers["retry-after"],
+      replayed: headers["idempotency-replayed"] === "true"
+    }
+  }
+
+  take(text: string): void {
+    this.#text += text
+    if (!this.#stream) return
+    const frames = this.#text.split("\n\n")
+    this.#text = frames.pop() ?? ""
+    for (const frame of frames) if (frame.startsWith("data: ")) this.#frame(frame.slice("data: ".length))
+  }
+
+  #frame(data: string): void {
+    if (data === "[DONE]") this.#whole = this.#code === undefined
+    else this.#piece(parse(data))
+  }
+
+  #piece(piece: Piece | undefined): void {
+    if (piece === undefined) return
+    const [choice] = piece.choices ?? []
+    const content = contentOf(choice?.delta ?? choice?.message)
+    if (content !== "") this.frames++
+    this.#content += content
+    this.#code ??= piece.error?.code
+    this.#answerId ??= piece.request_id
+    if (piece.cost_usd !== undefined) this.#cost = nanoFromUsd(piece.cost_usd)
+  }
+
+  /** The response has ended as its head had announced. */
+  end(): void {
+    if (this.#stream) return
+    const piece = parse(this.#text)
+    this.#piece(piece)
+    this.#whole = piece !== undefined && this.#code === undefined
+  }
+
+  get seen(): Seen {
+    return {
+      ...this.#head,
+      code: this.#code,
+      whole: this.#head.status === 200 && this.#whole,
+      content: this.#content,
+      answerId: this.#answerId,
+      cost: this.#cost
+    }
+  }
+}
+
+export interface Sending {
+  readonly port: number
+  readonly key: string
+  readonly traceId: string
+  readonly ask: Ask
+  /** Where the client hangs up before the head: when. */
+  readonly beforeHead?: Promise<unknown>
+}
+
+/** Sends an ask once and answers how that ended. Never fails. */
+export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<Ending> =>
+  new Promise((resolve) => {
+    let sight: Sight | undefined
+    const body = bodyOf(ask)
+    const request: ClientRequest = httpRequest({
+      host: "127.0.0.1",
+      port,
+      method: "POST",
+      path: "/api/v1/chat/completions",
+      agent: false,
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        traceparent: `00-${traceId}-00000000000000aa-01`,
+        ...(ask.idempotencyKey === undefined ? {} : { "idempotency-key": ask.idempotencyKey })
+      }
+    })
+    const timer = setTimeout(() => end({ _tag: "Silent" }), PATIENCE_MS)
+    const end = (ending: Ending) => {
+      clearTimeout(timer)
+      resolve(ending)
+      request.destroy()
+    }
+    const lost = () => end({ _tag: "Lost", seen: sight?.seen })
+    request.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNREFUSED") end({ _tag: "Refused" })
+      else lost()
+    })
+    request.once("response", (response) => {
+      const seeing = new Sight(response)
+      sight = seeing
+      response.setEncoding("utf8")
+      response.on("error", lost)
+      response.on("data", (text: string) => {
+        seeing.take(text)
+        if (ask.cutAfter !== undefined && seeing.frames > 0 && seeing.frames >= ask.cutAfter) {
+          end({ _tag: "Cut", seen: seeing.seen })
+        }
+      })
+      response.once("end", () => {
+        if (!response.complete) return lost()
+        seeing.end()
+        end({ _tag: "Answered", seen: seeing.seen })
+      })
+      response.once("close", lost)
+    })
+    request.end(body)
+    if (ask.cutAfter === 0) void beforeHead?.then(() => end({ _tag: "Cut", seen: sight?.seen }))
+  })
+
+/** Looks at an account's newest receipts; undefined where the connection is lost, a status of 0 where nobody answers. */
+export const read = async (port: number, key: string): Promise<Reading | undefined> => {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/requests?limit=5`, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(PATIENCE_MS)
+    })
+    await response.arrayBuffer()
+    return { status: response.status, retryAfter: response.headers.get("retry-after") ?? undefined }
+  } catch (error) {
+    const silent = error instanceof Error && error.name === "TimeoutError"
+    return silent ? { status: 0, retryAfter: undefined } : undefined
+  }
+}

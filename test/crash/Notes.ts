@@ -1,0 +1,155 @@
+/** What the parties of a run note down, as plain values: the auditor sees nothing else of them. */
+import type { Nano } from "../../src/domain/Money.ts"
+
+/** The hosts that the scripted upstream plays. */
+export const hosts = ["alpha", "beta"] as const
+export type Host = (typeof hosts)[number]
+
+/** How one host treats a call. `after` counts content chunks. */
+export type Behaviour =
+  | { readonly _tag: "Answer" }
+  | { readonly _tag: "Status"; readonly status: number }
+  | { readonly _tag: "Malformed" }
+  /** Breaks the connection off. */
+  | { readonly _tag: "Break"; readonly after: number }
+  /** Says nothing more until the other side hangs up. */
+  | { readonly _tag: "Stall"; readonly after: number }
+
+/** Tokens as a provider of OpenAI's wire counts them. */
+export interface Usage {
+  readonly prompt: number
+  readonly completion: number
+}
+
+/** One thing a client wants, however often it has to ask for it; the upstream answers by it. */
+export interface Ask {
+  readonly id: string
+  /** The account that asks, by its name in the run. */
+  readonly account: string
+  readonly model: string
+  readonly stream: boolean
+  readonly tools: boolean
+  readonly maxTokens: number | undefined
+  readonly idempotencyKey: string | undefined
+  /** Under a key: whether it is sent twice at once, or again when it has been answered. */
+  readonly repeat: "at once" | "afterwards" | undefined
+  /** The client hangs up after so many content frames; 0 is before the head of the answer. */
+  readonly cutAfter: number | undefined
+  readonly behaviour: Readonly<Record<Host, Behaviour>>
+  readonly chunks: ReadonlyArray<string>
+  /** Between two chunks of the upstream. */
+  readonly pauseMs: number
+  /** What the upstream reports of a whole answer; absent, it reports nothing. */
+  readonly reported: Usage | undefined
+  /** No answer to this ask, whole or in part, used more. */
+  readonly atMost: Usage
+}
+
+/** What a client saw of one answer. */
+export interface Seen {
+  readonly status: number
+  /** `X-Request-ID` */
+  readonly requestId: string
+  readonly retryAfter: string | undefined
+  readonly replayed: boolean
+  /** Of an error body, or of the error frame of a stream. */
+  readonly code: string | undefined
+  /** All of the answer came, and it is one: the whole body, or `[DONE]` and no error before it. */
+  readonly whole: boolean
+  /** Text, or the arguments of a tool call. */
+  readonly content: string
+  /** `request_id` of the answer itself, which for a replay is that of the first. */
+  readonly answerId: string | undefined
+  readonly cost: Nano | undefined
+}
+
+/** How one try ended, for the client. */
+export type Ending =
+  | { readonly _tag: "Answered"; readonly seen: Seen }
+  /** The client hung up. */
+  | { readonly _tag: "Cut"; readonly seen: Seen | undefined }
+  /** Nobody took the connection. */
+  | { readonly _tag: "Refused" }
+  /** The connection broke. */
+  | { readonly _tag: "Lost"; readonly seen: Seen | undefined }
+  /** Nothing came for longer than a client waits. */
+  | { readonly _tag: "Silent" }
+
+/** One request of a client. The trace id finds its receipt, also where nothing of the answer was seen. */
+export interface Try {
+  readonly ask: string
+  readonly traceId: string
+  readonly gateway: number
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly ending: Ending
+}
+
+/** One look of a client at its receipts. */
+export interface Reading {
+  readonly status: number
+  readonly retryAfter: string | undefined
+}
+
+/** What the upstream did for one call. */
+export interface Call {
+  readonly ask: string
+  readonly host: Host
+  /** Content chunks written. */
+  readonly sent: number
+  /** Everything was written, to its end. */
+  readonly whole: boolean
+}
+
+/** A receipt as the API gives it, its amounts in nano-USD, and what only its row says. */
+export interface Receipt {
+  readonly id: string
+  readonly account: string
+  readonly traceId: string | undefined
+  readonly idempotencyKey: string | undefined
+  readonly status: string
+  readonly basis: string
+  readonly errorCode: string | undefined
+  readonly held: Nano
+  readonly settled: Nano
+  readonly absorbed: Nano
+  readonly refunded: Nano
+  /** What the request had recorded as used before it ended. */
+  readonly progress: Nano
+  /** Rates in pico-USD a token. */
+  readonly price: { readonly input: bigint; readonly output: bigint } | undefined
+}
+
+/** An account at the end of a run. */
+export interface Books {
+  readonly name: string
+  /** All that was ever put in. */
+  readonly credited: Nano
+  readonly posted: Nano
+  readonly held: Nano
+  /** Requests still open. */
+  readonly open: number
+}
+
+/** A time during which the database was away, or a gateway, in Unix milliseconds. */
+export interface Outage {
+  readonly from: number
+  /** Infinite for one that goes on. */
+  readonly to: number
+}
+
+/** All that is known of a run when it is over. */
+export interface Evidence {
+  readonly asks: ReadonlyArray<Ask>
+  readonly tries: ReadonlyArray<Try>
+  readonly readings: ReadonlyArray<Reading>
+  readonly calls: ReadonlyArray<Call>
+  readonly receipts: ReadonlyArray<Receipt>
+  readonly books: ReadonlyArray<Books>
+  /** Of the database. */
+  readonly outages: ReadonlyArray<Outage>
+  /** Of each gateway, by its number. */
+  readonly deaths: ReadonlyArray<ReadonlyArray<Outage>>
+  /** Checks of `ledger verify` that failed. */
+  readonly faults: ReadonlyArray<string>
+}

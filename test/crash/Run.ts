@@ -1,0 +1,108 @@
+/** One run: load, faults, rest, audit. */
+import { Effect, Schedule, type Scope } from "effect"
+import { audit, type Violation } from "./Audit.ts"
+import { carryOutPlan, type Done, planOf } from "./Faults.ts"
+import { emptyLoad, type Load, work } from "./Load.ts"
+import type { Evidence } from "./Notes.ts"
+import { type Account, startWorld, type World } from "./World.ts"
+import { purses } from "./Workload.ts"
+
+export interface RunOptions {
+  readonly seed: number
+  readonly kills: number
+  readonly restarts: number
+  readonly gateways: number
+  /** Clients at work at one time. */
+  readonly clients: number
+  /** No fault begins later than this. */
+  readonly minutes: number
+  /** Told now and then how far the run is. */
+  readonly say?: (line: string) => void
+}
+
+export interface Report {
+  readonly options: RunOptions
+  readonly done: Done
+  readonly evidence: Evidence
+  readonly violations: ReadonlyArray<Violation>
+  readonly seconds: number
+  /** Errors that the gateways logged. */
+  readonly logged: ReadonlyArray<string>
+}
+
+/** Gathers what is left to be read when all is at rest. */
+export const evidenceOf = (world: World, load: Load, accounts: Iterable<Account>): Effect.Effect<Evidence> =>
+  Effect.gen(function* () {
+    const all = [...accounts]
+    return {
+      ...load,
+      calls: world.upstream.calls(),
+      receipts: (yield* Effect.forEach(all, world.receipts)).flat(),
+      books: yield* Effect.forEach(all, world.books),
+      outages: world.database.outages(),
+      deaths: world.gateways.map((gateway) => gateway.deaths()),
+      faults: yield* world.faults
+    }
+  })
+
+/** The longest that a hold outlives its process: its own time, two sweeps, and as much again for a busy machine. */
+const REST = "20 seconds"
+
+/** Waits for every hold to end: with its request, or when its time is over and a sweep comes by. The audit names the others. */
+export const untilNoHold = (world: World): Effect.Effect<void> =>
+  world.openHolds.pipe(
+    Effect.repeat({ schedule: Schedule.spaced("50 millis"), until: (open) => open === 0 }),
+    Effect.timeoutOption(REST),
+    Effect.asVoid
+  )
+
+const underLoad = (world: World, options: RunOptions, load: Load, accounts: ReadonlyMap<string, Account>) =>
+  Effect.gen(function* () {
+    const done: Done = { kills: 0, restarts: 0 }
+    const deadline = Date.now() + options.minutes * 60_000
+    let over = false
+    const working = Array.from({ length: options.clients }, (_, worker) =>
+      work({ world, load, accounts, seed: options.seed, worker, goesOn: () => !over })
+    )
+    const progress = Effect.gen(function* () {
+      yield* Effect.sleep("15 seconds")
+      options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests`)
+    })
+    const faults = carryOutPlan(world, planOf(options.seed, options), done, () => Date.now() < deadline)
+    yield* Effect.raceFirst(faults, Effect.forever(progress)).pipe(
+      Effect.ensuring(
+        Effect.promise(() => {
+          over = true
+          return Promise.all(working)
+        })
+      )
+    )
+    return done
+  })
+
+/** An error of the log, or the last words of a process that ended on its own; not that its database was away at the start. */
+const isError = (line: string): boolean =>
+  line.startsWith("{") ? /"level":"(ERROR|FATAL)"/.test(line) : !line.startsWith("tollgate cannot start")
+
+/** Does all of it and answers what it came to; everything it started ends with the scope. */
+export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.Scope> =>
+  Effect.gen(function* () {
+    const startedAt = Date.now()
+    const world = yield* startWorld(options.gateways)
+    const opened = yield* Effect.forEach(purses, ({ credit, name }) => world.open(name, credit))
+    const accounts = new Map(opened.map((account) => [account.name, account]))
+    const load = emptyLoad()
+    const done = yield* underLoad(world, options, load, accounts)
+    options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests; at rest`)
+    yield* untilNoHold(world)
+    options.say?.("all holds have ended, or had their time")
+    const evidence = yield* evidenceOf(world, load, opened)
+    return {
+      options,
+      done,
+      evidence,
+      violations: audit(evidence),
+      seconds: Math.round((Date.now() - startedAt) / 1000),
+      logged: world.gateways.flatMap((gateway) => gateway.log()).filter(isError)
+    }
+  })

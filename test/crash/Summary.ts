@@ -1,0 +1,76 @@
+/** What a run came to, in Markdown. */
+import { rules, seenOf } from "./Audit.ts"
+import type { Evidence } from "./Notes.ts"
+import type { Report } from "./Run.ts"
+
+const countBy = (all: ReadonlyArray<string>): ReadonlyArray<readonly [string, number]> =>
+  [...all.reduce((counts, one) => counts.set(one, (counts.get(one) ?? 0) + 1), new Map<string, number>())].toSorted(
+    ([a], [b]) => (a < b ? -1 : 1)
+  )
+
+/** The command that does the same again. */
+export const replayOf = ({ options }: Report): string =>
+  `npm run crash -- --seed ${options.seed} --kills ${options.kills} --restarts ${options.restarts}` +
+  ` --gateways ${options.gateways} --clients ${options.clients} --minutes ${options.minutes}`
+
+/** Kills that met requests under way: those prove something. */
+const felt = ({ deaths, tries }: Evidence): number =>
+  deaths
+    .flatMap((times, gateway) => times.map(({ from }) => ({ from, gateway })))
+    .filter(({ from, gateway }) =>
+      tries.some(
+        (one) => one.gateway === gateway && one.ending._tag === "Lost" && one.startedAt <= from && one.endedAt >= from
+      )
+    ).length
+
+/** The summary of a run: what was done, what was seen, and every promise with whether it was kept. */
+export const summaryOf = (report: Report): string => {
+  const { done, evidence, violations } = report
+  const { calls, outages, readings, receipts, tries } = evidence
+  const seen = tries.flatMap((one) => seenOf(one) ?? [])
+  const expired = receipts.filter(({ errorCode }) => errorCode === "request_expired")
+  const endings = countBy(tries.map(({ ending }) => ending._tag))
+  const statuses = countBy(seen.map(({ code, status }) => (code === undefined ? `${status}` : `${status} ${code}`)))
+  const figures: ReadonlyArray<readonly [string, number | string]> = [
+    ["seed", report.options.seed],
+    ["seconds", report.seconds],
+    ["gateways killed", done.kills],
+    ["of them with requests under way", felt(evidence)],
+    ["database restarts", done.restarts],
+    ["longest without database, ms", Math.max(0, ...outages.map(({ from, to }) => to - from))],
+    ["requests", tries.length],
+    ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],
+    ["whole answers", seen.filter(({ whole }) => whole).length],
+    ["of them replays", seen.filter(({ replayed, whole }) => whole && replayed).length],
+    ...endings.map(([ending, count]) => [ending.toLowerCase(), count] as const),
+    ...statuses.map(([status, count]) => [status, count] as const),
+    ...countBy(readings.map(({ status }) => `receipts read, ${status}`)),
+    ["calls of providers", calls.length],
+    ["receipts", receipts.length],
+    ["holds that expired", expired.length],
+    ["of them with progress recorded", expired.filter(({ progress }) => progress > 0n).length],
+    ["absorbed by the house", receipts.filter(({ absorbed }) => absorbed > 0n).length],
+    ["errors logged", report.logged.length]
+  ]
+  const promises = Object.keys(rules).map((rule) => {
+    const broken = violations.filter((violation) => violation.rule === rule).length
+    return `| ${rule} | ${broken === 0 ? "kept" : `broken ${broken} times`} |`
+  })
+  return [
+    `# ${violations.length === 0 ? "Every promise was kept" : `${violations.length} violations`}`,
+    "",
+    "| | |",
+    "|---|---|",
+    ...figures.map(([name, value]) => `| ${name} | ${value} |`),
+    "",
+    "| Promise | |",
+    "|---|---|",
+    ...promises,
+    "",
+    ...violations.map(({ detail, rule }) => `- ${rule}: ${detail}`),
+    ...report.logged.slice(0, 20).map((line) => `- logged: ${line.slice(0, 400)}`),
+    "",
+    `Again: \`${replayOf(report)}\``,
+    ""
+  ].join("\n")
+}

@@ -1,0 +1,225 @@
+/** Everything of a run: a database, a scripted upstream, gateways, accounts; and what is to be read of them afterwards. */
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Logger, Redacted, type Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import type { SqlClient } from "effect/sql"
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { RequestReceipt } from "../../schemas/account/Requests.ts"
+import { layer as administration } from "../../src/admin/Database.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
+import { nanoFromUsd } from "../../src/domain/Money.ts"
+import { Config } from "../../src/platform/Config.ts"
+import { type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
+import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
+import { type Books, hosts, type Receipt } from "./Notes.ts"
+import { startUpstream, type Upstream } from "./Upstream.ts"
+
+/** Models the scripted hosts serve. */
+export const models = ["gpt-4o-mini", "gpt-4.1-nano"] as const
+
+/** Holds end soon after their process, so that a run sees them end. */
+export const HOLD_TTL_MS = 5_000
+
+const settings = (databaseUrl: string, directory: string) => ({
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: directory,
+  PROVIDERS_FILE: join(directory, "providers.json"),
+  SANDBOX: "off",
+  HOLD_TTL: `${HOLD_TTL_MS} millis`,
+  SWEEP_INTERVAL: "1 second",
+  CLIENT_DRAIN: "1 second",
+  UPSTREAM_FIRST_TOKEN_TIMEOUT: "3 seconds",
+  UPSTREAM_IDLE_TIMEOUT: "3 seconds",
+  UPSTREAM_TOTAL_TIMEOUT: "6 seconds",
+  RATE_LIMIT_SCALE: "1000000"
+})
+
+/** An account of the run. */
+export interface Account {
+  readonly name: string
+  readonly id: string
+  readonly key: string
+  /** nano-USD it was opened with. */
+  readonly credited: bigint
+}
+
+export interface World {
+  readonly database: DatabaseServer
+  readonly upstream: Upstream
+  readonly gateways: ReadonlyArray<Gateway>
+  /** Opens an account with so many nano-USD. */
+  readonly open: (name: string, credit: bigint) => Effect.Effect<Account>
+  /** Revokes a key by its id; answers whether it was active. */
+  readonly revoke: (id: string) => Effect.Effect<boolean>
+  /** Names of the checks of `ledger verify` that fail. */
+  readonly faults: Effect.Effect<ReadonlyArray<string>>
+  /** A connection of the harness's own. */
+  readonly sql: Effect.Effect<PgClient.PgClient, unknown, Scope.Scope>
+  /** Ends the database without warning and starts it again after so many milliseconds. */
+  readonly restartDatabase: (downMs: number) => Effect.Effect<void>
+  readonly receipts: (account: Account) => Effect.Effect<ReadonlyArray<Receipt>>
+  readonly books: (account: Account) => Effect.Effect<Books>
+  /** Requests whose hold is open. */
+  readonly openHolds: Effect.Effect<number>
+}
+
+const temporaryDirectory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-gateways-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true, maxRetries: 5 }))
+)
+
+const writeProviders = (directory: string, upstream: Upstream) =>
+  Effect.sync(() => {
+    const entries = hosts.map((id) => ({
+      id,
+      base_url: upstream.addressOf(id),
+      models: Object.fromEntries(models.map((model) => [model, model]))
+    }))
+    writeFileSync(join(directory, "providers.json"), JSON.stringify(entries))
+  })
+
+const pico = (usd: number) => BigInt(Math.round(usd * 1e12))
+const nano = (usd: number) => nanoFromUsd(usd) ?? 0n
+
+const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, "progress"> => ({
+  id: found.id,
+  account,
+  traceId: found.trace_id ?? undefined,
+  idempotencyKey: found.idempotency_key ?? undefined,
+  status: found.status,
+  basis: found.usage_basis,
+  errorCode: found.error?.code,
+  held: nano(found.held_usd),
+  settled: nano(found.settled_usd),
+  absorbed: nano(found.absorbed_usd),
+  refunded: nano(found.refunded_usd),
+  price: found.price === null ? undefined : { input: pico(found.price.input), output: pico(found.price.output) }
+})
+
+/** All receipts of an account, page by page, as its owner reads them. */
+const readReceipts = (port: number, account: Account) =>
+  Effect.promise(async () => {
+    const all: Array<Omit<Receipt, "progress">> = []
+    let cursor: string | null = ""
+    while (cursor !== null) {
+      const query = cursor === "" ? "limit=100" : `limit=100&cursor=${cursor}`
+      const response = await fetch(`http://127.0.0.1:${port}/api/v1/requests?${query}`, {
+        headers: { authorization: `Bearer ${account.key}` }
+      })
+      if (!response.ok) throw new Error(`receipts of ${account.name}: ${response.status} ${await response.text()}`)
+      const page = (await response.json()) as { data: ReadonlyArray<RequestReceipt>; next_cursor: string | null }
+      all.push(...page.data.map((one) => receiptOf(account.name, one)))
+      cursor = page.next_cursor
+    }
+    return all
+  })
+
+/** Runs a command line of the operator's to its end and answers the JSON it prints. */
+const runAdmin = (databaseUrl: string, directory: string, words: ReadonlyArray<string>) =>
+  Effect.callback<unknown>((resume) => {
+    const env = environment({ DATABASE_URL: databaseUrl, DATA_DIR: directory })
+    const child = execFile(process.execPath, [program("admin.ts"), ...words, "--json"], { env }, (_, stdout, stderr) =>
+      resume(
+        stdout === ""
+          ? Effect.die(new Error(`admin ${words.join(" ")}: ${stderr}`))
+          : Effect.sync((): unknown => JSON.parse(stdout))
+      )
+    )
+    return Effect.sync(() => child.kill("SIGTERM"))
+  })
+
+const failedChecks = (verified: unknown): ReadonlyArray<string> =>
+  (verified as { checks: ReadonlyArray<{ name: string; ok: boolean; detail: string }> }).checks
+    .filter(({ ok }) => !ok)
+    .map(({ detail, name }) => `${name}: ${detail}`)
+
+type Administration = Layer.Success<typeof administration>
+
+/** Does what an operator's command does, without the start of a process. */
+const administering = <A, E>(
+  databaseUrl: string,
+  directory: string,
+  body: Effect.Effect<A, E, Administration>
+): Effect.Effect<A> =>
+  body.pipe(
+    Effect.provide(
+      administration.pipe(
+        Layer.provide(Config.layerFrom({ DATABASE_URL: databaseUrl, DATA_DIR: directory, DATABASE_POOL_SIZE: "2" })),
+        Layer.provide(Logger.layer([]))
+      )
+    ),
+    Effect.orDie
+  )
+
+const openAccount = (name: string, credited: bigint) =>
+  Effect.gen(function* () {
+    const { account, inferenceKey } = yield* (yield* Customers).open(`${name}@example.com`, credited, OPERATOR)
+    return { name, id: account.id, key: inferenceKey, credited }
+  })
+
+const revokeKey = (id: string) => Effect.flatMap(Keys, (keys) => keys.revoke(id, OPERATOR))
+
+const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
+  Effect.map(
+    sql<{ posted: bigint; held: bigint; open: bigint }>`SELECT posted, held,
+        (SELECT count(*) FROM request r WHERE r.account_id = b.account_id AND r.state = 'open') AS open
+      FROM balance b WHERE account_id = ${account.id}`,
+    ([row]): Books => ({
+      name: account.name,
+      credited: account.credited,
+      posted: row?.posted ?? 0n,
+      held: row?.held ?? 0n,
+      open: Number(row?.open ?? 0n)
+    })
+  )
+
+const progressOf = (sql: SqlClient.SqlClient, account: Account) =>
+  Effect.map(
+    sql<{ id: string; progress: bigint }>`SELECT id, progress FROM request WHERE account_id = ${account.id}`,
+    (rows) => new Map(rows.map(({ id, progress }) => [id, progress]))
+  )
+
+/** Starts everything with so many gateways; all of it ends with the scope. */
+export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, Scope.Scope> =>
+  Effect.gen(function* () {
+    const directory = yield* temporaryDirectory
+    const upstream = yield* startUpstream
+    yield* writeProviders(directory, upstream)
+    const database = yield* startDatabase
+    const makeOne = makeGateway(settings(database.url, directory))
+    const gateways = yield* Effect.all(Array.from({ length: gatewayCount }, () => makeOne))
+    yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
+    const sql = PgClient.make({ url: Redacted.make(database.url), maxConnections: 1 }).pipe(
+      Effect.provide(Reactivity.layer)
+    )
+    const asked = <A>(body: (client: PgClient.PgClient) => Effect.Effect<A, unknown>): Effect.Effect<A> =>
+      Effect.scoped(Effect.flatMap(sql, body)).pipe(Effect.orDie)
+    const port = gateways[0]?.port ?? 0
+    return {
+      database,
+      upstream,
+      gateways,
+      open: (name, credit) => administering(database.url, directory, openAccount(name, credit)),
+      revoke: (id) => administering(database.url, directory, revokeKey(id)),
+      faults: Effect.map(runAdmin(database.url, directory, ["ledger", "verify"]), failedChecks),
+      sql,
+      restartDatabase: (downMs) =>
+        database.crash.pipe(Effect.andThen(Effect.sleep(downMs)), Effect.andThen(database.start)),
+      receipts: (account) =>
+        Effect.gen(function* () {
+          const progress = yield* asked((client) => progressOf(client, account))
+          const found = yield* readReceipts(port, account)
+          return found.map((one) => ({ ...one, progress: progress.get(one.id) ?? 0n }))
+        }),
+      books: (account) => asked((client) => booksOf(client, account)),
+      openHolds: asked((client) =>
+        Effect.map(client<{ open: bigint }>`SELECT count(*) AS open FROM request WHERE state = 'open'`, ([row]) =>
+          Number(row?.open ?? 0n)
+        )
+      )
+    }
+  })
