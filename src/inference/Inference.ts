@@ -6,6 +6,7 @@ import { eventsOf, isContent } from "../domain/Output.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { countPrompt, promptBound } from "../domain/Tokens.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { Metrics } from "../platform/Metrics.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
@@ -69,7 +70,8 @@ export class Inference extends Context.Service<
         const pool = yield* ProviderPool
         const requests = yield* Requests
         const holdTtlMs = Duration.toMillis(options.holdTtl)
-        const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs }
+        const metrics = yield* Metrics
+        const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs, metrics }
         const fibers = yield* FiberSet.make<unknown, Failure>()
         yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.shutdownGrace))
         const prepare = preparing(router)
@@ -97,6 +99,7 @@ export class Inference extends Context.Service<
                 const renewal = yield* Effect.forkChild(Effect.interruptible(renewing(metered, admitted)))
                 return yield* carry(admitted).pipe(
                   Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void)),
+                  Effect.ensuring(Effect.sync(metrics.ledger.closed)),
                   Effect.ensuring(Fiber.interrupt(renewal))
                 )
               }

@@ -7,9 +7,7 @@ import { Context, Metric } from "effect"
 
 /** Buckets of the GenAI semantic conventions of OpenTelemetry. */
 const DURATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
-const FIRST_TOKEN_SECONDS = [
-  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10
-]
+const FIRST_TOKEN_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const OUTPUT_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
 
@@ -231,7 +229,11 @@ const requestInstruments = (instruments: Instruments) => {
     "s",
     OVERHEAD_SECONDS
   )
-  const settled = instruments.counter("svc.ledger.settled", "Charged for requests, in billionths of a USD", "{nano_usd}")
+  const settled = instruments.counter(
+    "svc.ledger.settled",
+    "Charged for requests, in billionths of a USD",
+    "{nano_usd}"
+  )
   return (figures: RequestFigures): void => {
     const { errorType = "", firstTokenMs, model, outputTokens, provider, totalMs } = figures
     durations(provider ?? "none", model, errorType)(totalMs / 1_000)

@@ -150,6 +150,18 @@ export class Span {
   }
 }
 
+/** A request's place in a trace. */
+export interface Trace {
+  /** Its own span; undefined unless its trace is recorded here. */
+  readonly span: Span | undefined
+  /** Where its caller stood. */
+  readonly from: TraceContext | undefined
+}
+
+/** The trace that a receipt names: the one recorded here, else the caller's own. */
+export const traceIdOf = (trace: Trace | undefined): string | null =>
+  trace?.span?.context.traceId ?? trace?.from?.traceId ?? null
+
 /** Begins traces. */
 export interface Tracing {
   /** The span of a request that has arrived with these headers; undefined where its trace is not recorded. */

@@ -18,6 +18,7 @@ const environment = (settings: Record<string, string>) => ({
   PATH: process.env["PATH"] ?? "",
   HOST: "127.0.0.1",
   RATE_LIMIT_SCALE: "1000",
+  OPS_PORT: "0",
   ...settings
 })
 
@@ -74,7 +75,7 @@ const start = (settings: Record<string, string>) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<Process> => {
       const child = spawn(process.execPath, [program("main.ts")], {
-        env: environment({ PORT: "0", OPS_PORT: "0", ...settings }),
+        env: environment({ PORT: "0", ...settings }),
         stdio: ["ignore", "pipe", "pipe"]
       })
       const exit = new Promise<number | NodeJS.Signals | null>((resolve) =>

@@ -64,7 +64,7 @@ const hostOf = (options: OpenAiOptions): Host => {
     request: (call, stream) => ({
       method: "POST",
       ...target,
-      headers: stream ? streamed : whole,
+      headers: { ...(stream ? streamed : whole), ...call.traceHeaders },
       body: encodeChat(call, stream, options),
       clocks: {
         connectMs: call.clocks.connectMs,
