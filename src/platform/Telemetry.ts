@@ -8,11 +8,11 @@ import { makeMetrics, Metrics } from "./Metrics.ts"
 import { makeTracing, type SpanRecord, Tracing } from "./Tracing.ts"
 
 /** Spans or log lines in one export. Encoding one takes a few milliseconds, in which nothing else runs. */
-const MAX_BATCH = 256
+const MAX_BATCH = 512
 
 /** Exports under way at once; what finds no room is dropped. With the batch this bounds the memory telemetry takes: about 4,000
  * spans. */
-const MAX_UNDER_WAY = 16
+const MAX_UNDER_WAY = 8
 
 /** A collector that has not answered for so long will not. */
 const EXPORT_TIMEOUT_MS = 10_000
@@ -118,19 +118,19 @@ const makeClient = Effect.sync(() => {
           const response = await fetch(url, {
             method: request.method,
             headers: request.headers,
-            body: request.body._tag === "Uint8Array" ? request.body.body.slice() : null,
+            body: request.body._tag === "Uint8Array" ? (request.body.body as Uint8Array<ArrayBuffer>) : null,
             // The headers may hold a key, which is for this address alone.
             redirect: "error",
             signal: AbortSignal.any([signal, AbortSignal.timeout(EXPORT_TIMEOUT_MS)])
           })
           await response.arrayBuffer()
-          return answered(request, response.status, response.headers)
+          return { taken: response.ok, answer: answered(request, response.status, response.headers) }
         },
         catch: (cause) =>
           new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
       }).pipe(
-        Effect.tap(({ status }) => told(status < 400)),
         Effect.tapError(() => told(false)),
+        Effect.flatMap(({ answer, taken }) => Effect.as(told(taken), answer)),
         Effect.ensuring(Effect.sync(() => underWay--))
       )
     })

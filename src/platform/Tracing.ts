@@ -47,13 +47,15 @@ export interface Sampler {
   readonly followsParent: boolean
 }
 
-/** Values of the last 56 bits of a trace id, which are its randomness by OpenTelemetry's probability sampling. */
-const RANDOMNESS = 2 ** 56
+/** OpenTelemetry's probability sampling looks at the last 56 bits of a trace id; the first 52 of them are exact as a number. */
+const RANDOMNESS = 2 ** 52
 const RANDOMNESS_AT = 32 - 56 / 4
+const RANDOMNESS_END = RANDOMNESS_AT + 52 / 4
 
 /** A function of the trace id alone, so that every node and service with this ratio, or a greater one, records the same trace. */
 const isWithin = (ratio: number, traceId: string): boolean =>
-  ratio >= 1 || (ratio > 0 && Number.parseInt(traceId.slice(RANDOMNESS_AT), 16) >= (1 - ratio) * RANDOMNESS)
+  ratio >= 1 ||
+  (ratio > 0 && Number.parseInt(traceId.slice(RANDOMNESS_AT, RANDOMNESS_END), 16) >= (1 - ratio) * RANDOMNESS)
 
 /** Whether a trace is recorded. */
 export const isSampled = (sampler: Sampler, traceId: string, parent: TraceContext | undefined): boolean =>
