@@ -182,18 +182,17 @@ const exportTo = (settings: TelemetrySettings, endpoint: URL) => {
   const base = endpoint.href.replace(/\/*$/, "")
   const headers = Redacted.value(settings.headers)
   const common = { resource: resourceOf(settings), headers, shutdownTimeout: FLUSH_TIMEOUT } as const
-  return Layer.mergeAll(
-    tracing(settings, `${base}/v1/traces`, headers),
-    OtlpLogger.layer({
-      ...common,
-      url: `${base}/v1/logs`,
-      exportInterval: SPANS_EVERY,
-      maxBatchSize: MAX_BATCH,
-      excludeLogSpans: true
-    }),
-    OtlpMetrics.layer({ ...common, url: `${base}/v1/metrics`, exportInterval: METRICS_EVERY })
-  ).pipe(
-    Layer.provide(OtlpExporter.layerFlusher),
+  const logs = OtlpLogger.layer({
+    ...common,
+    url: `${base}/v1/logs`,
+    exportInterval: SPANS_EVERY,
+    maxBatchSize: MAX_BATCH,
+    excludeLogSpans: true
+  })
+  const metrics = OtlpMetrics.layer({ ...common, url: `${base}/v1/metrics`, exportInterval: METRICS_EVERY })
+  return tracing(settings, `${base}/v1/traces`, headers).pipe(
+    Layer.provideMerge(logs),
+    Layer.provideMerge(metrics),
     Layer.provide([OtlpSerialization.layerJson, Layer.effect(HttpClient.HttpClient, makeClient), withoutEnvironment])
   )
 }
