@@ -190,9 +190,9 @@ const exportTo = (settings: TelemetrySettings, endpoint: URL) => {
     excludeLogSpans: true
   })
   const metrics = OtlpMetrics.layer({ ...common, url: `${base}/v1/metrics`, exportInterval: METRICS_EVERY })
-  return tracing(settings, `${base}/v1/traces`, headers).pipe(
-    Layer.provideMerge(logs),
-    Layer.provideMerge(metrics),
+  const traces = Layer.provide(tracing(settings, `${base}/v1/traces`, headers), OtlpExporter.layerFlusher)
+  // Side by side, so that a stop waits for all three together.
+  return Layer.mergeAll(traces, logs, metrics).pipe(
     Layer.provide([OtlpSerialization.layerJson, Layer.effect(HttpClient.HttpClient, makeClient), withoutEnvironment])
   )
 }

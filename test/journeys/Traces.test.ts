@@ -146,6 +146,26 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("whose hold grows has a span for each time it did, which add up to what the receipt says was held", () =>
+    Effect.gen(function* () {
+      const { collector, inferenceKey, service } = yield* observed()
+      const body = { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "Tell me of the sea" }] }
+      const response = yield* chat(service, inferenceKey, body, { "x-svc-sandbox": "output_tokens=6000" })
+      const receipt = yield* endedReceipt(service, inferenceKey, lastFrame(yield* frames(response)).request_id)
+      const [, hold, , extend] = yield* traceOf(collector, receipt.trace_id, [
+        ROUTE,
+        "ledger.hold",
+        "chat gpt-4o-mini",
+        "ledger.extend",
+        "ledger.settle"
+      ])
+      const [granted] = attributes(hold, "svc.hold.granted_nano_usd")
+      const [more, outcome] = attributes(extend, "svc.hold.more_nano_usd", "svc.outcome")
+      assert.strictEqual(Number(granted) + Number(more), nano(receipt.held_usd))
+      assert.strictEqual(outcome, "extended")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that falls back has a span for each attempt, in order, with how it ended", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
