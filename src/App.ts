@@ -10,10 +10,11 @@ import { Catalogue } from "./catalogue/Catalogue.ts"
 import { LiveFigures } from "./catalogue/LiveFigures.ts"
 import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
+import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import { Config } from "./platform/Config.ts"
+import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
@@ -87,13 +88,31 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
 const realProviders = (custom: ReadonlyArray<Host>) =>
   Effect.gen(function* () {
     const real: Array<Provider> = []
-    for (const settings of yield* keyedProviders) real.push(yield* realProvider(settings))
+    for (const settings of yield* keyedProviders) {
+      real.push({ ...(yield* realProvider(settings)), server: serverOf(settings.baseUrl) })
+    }
     for (const { apiKey, baseUrl, id, keyed } of custom) {
       if (!keyed) continue
       const address = addressOf(baseUrl)
-      real.push(yield* makeOpenAi({ id, baseUrl: address, apiKey, flavour: "compatible", stopsBillingOnAbort: true }))
+      const options = { id, baseUrl: address, apiKey, flavour: "compatible", stopsBillingOnAbort: true } as const
+      real.push({ ...(yield* makeOpenAi(options)), server: serverOf(address) })
     }
     return real
+  })
+
+/** Whom a provider's calls go to, for its spans. */
+const serverOf = (url: string): NonNullable<Provider["server"]> => {
+  const { hostname, port, protocol } = new URL(url)
+  return { address: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) }
+}
+
+/** The providers that are told of traces; one that is not there would be told of none, unnoticed. */
+const traceTo = (ids: ReadonlySet<string>) =>
+  Effect.gen(function* () {
+    const { contextTo } = (yield* Config).telemetry
+    const unknown = contextTo.find((id) => !ids.has(id))
+    if (unknown === undefined) return new Set(contextTo)
+    return yield* new StartError({ message: `TRACE_CONTEXT_PROVIDERS names ${unknown}, and there is no such provider` })
   })
 
 const pool = Layer.unwrap(
@@ -103,7 +122,8 @@ const pool = Layer.unwrap(
     const custom = yield* hosts
     const real = yield* realProviders(custom)
     const served = new Set(real.map((provider) => provider.id))
-    const ids = [...listedProviders, ...custom].map(({ id }) => id).filter((id) => !served.has(id))
+    const known = [...listedProviders, ...custom].map(({ id }) => id)
+    const ids = known.filter((id) => !served.has(id))
     return ProviderPool.layerFrom({
       providers: [...real, ...(sandbox ? ids.map(makeSandbox) : [])],
       clocks: {
@@ -112,7 +132,8 @@ const pool = Layer.unwrap(
         idleMs: Duration.toMillis(upstream.idleTimeout),
         totalMs: Duration.toMillis(upstream.totalTimeout)
       },
-      observe: live.record
+      observe: live.record,
+      traceTo: yield* traceTo(new Set(known))
     })
   })
 )
@@ -132,7 +153,8 @@ const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(Dat
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
 const serving = (ledger: typeof Ledger.layer) =>
-  server.pipe(
+  readiness.pipe(
+    Layer.provideMerge(server),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(Router.layer),
@@ -141,7 +163,8 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(catalogue),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter)),
     Layer.provideMerge(Auth.layer),
-    Layer.provideMerge(Customers.layer.pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts)))
+    Layer.provideMerge(Customers.layer.pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))),
+    Layer.provideMerge(Ops.layer)
   )
 
 /** The whole service on its database, with this ledger; the bench has one that keeps no books. */

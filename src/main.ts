@@ -2,10 +2,12 @@
 // Compiles schemas to functions; it must be loaded before the first of them is used.
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, Console, Effect, Exit, Layer, Logger, References, Runtime } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { layer as app } from "./App.ts"
 import { demoAccount, localOrigin } from "./Demo.ts"
+import { Ops } from "./http/Ops.ts"
 import { Config } from "./platform/Config.ts"
+import { layer as telemetry, logging } from "./platform/Telemetry.ts"
 
 const HELP = `tollgate: a paid gateway to many hosted AI models behind one HTTP API.
 
@@ -19,24 +21,18 @@ Settings come from the environment; README.md lists them. The most used:
   SANDBOX       auto, on or off: simulated providers
 `
 
-const logging = Layer.unwrap(
-  Effect.map(Config, ({ log }) =>
-    Layer.mergeAll(
-      Logger.layer([log.format === "json" ? Logger.consoleJson : Logger.consolePretty()]),
-      Layer.succeed(References.MinimumLogLevel, log.level)
-    )
-  )
-)
-
 const announce = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const origin = yield* localOrigin
   yield* demoAccount
+  const { host, port } = yield* Ops
+  yield* Console.log(`/healthz, /readyz and /metrics are at http://${host}:${port}`)
   yield* Console.log(`tollgate is ready at ${origin}/api/v1${sandbox ? " (sandbox: providers are simulated)" : ""}`)
 })
 
 const service = Layer.effectDiscard(announce).pipe(
   Layer.provide(app),
+  Layer.provide(telemetry),
   Layer.provide(logging),
   Layer.provide(Config.layer)
 )

@@ -26,7 +26,6 @@ const compose: { readonly services: Record<string, Service>; readonly volumes: o
 )
 const { gateway, ...others } = compose.services
 const environment = gateway?.environment ?? {}
-const own = Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("OTEL_")))
 
 /** The instructions of the Dockerfile, continued lines joined. */
 const instructions = textOf("Dockerfile")
@@ -57,11 +56,12 @@ describe("docker-compose.yml", () => {
   it.effect("sets only variables that the service reads, to values that it takes", () =>
     Effect.gen(function* () {
       const known = yield* settingNames
-      for (const name of Object.keys(own)) assert.include(known, name)
-      const settings = yield* Config.pipe(Effect.provide(Config.layerFrom(own)))
+      for (const name of Object.keys(environment)) assert.include(known, name)
+      const settings = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
       assert.isTrue(settings.sandbox)
       assert.isDefined(settings.redisUrl)
       assert.isDefined(settings.database.url)
+      assert.strictEqual(settings.telemetry.endpoint?.hostname, "telemetry")
     })
   )
 
@@ -93,7 +93,7 @@ describe("docker-compose.yml", () => {
 
   it.effect("gives the gateway longer to stop than it takes", () =>
     Effect.gen(function* () {
-      const { http, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(own)))
+      const { http, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
       const seconds = Number(/^(\d+)s$/.exec(gateway?.stop_grace_period ?? "")?.[1])
       assert.isAbove(seconds, Duration.toSeconds(shutdownGrace))
       assert.include(gateway?.ports ?? [], `127.0.0.1:${http.port}:${http.port}`)
@@ -101,19 +101,22 @@ describe("docker-compose.yml", () => {
     })
   )
 
-  it.live("checks the gateway's health by asking it", () =>
+  it.live("checks the gateway's health by asking whether it is ready", () =>
     Effect.gen(function* () {
       const [, , ...check] = gateway?.healthcheck?.test ?? []
+      const { ops } = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
+      const asked = `http://127.0.0.1:${ops.port}/readyz`
+      assert.isTrue(check.some((word) => word.includes(`"${asked}"`)))
       const ask = (origin: string) =>
         Effect.callback<number | null>((resume) => {
-          const words = check.map((word) => word.replace("http://127.0.0.1:8787", origin))
+          const words = check.map((word) => word.replace(asked, `${origin}/readyz`))
           spawn(process.execPath, words, { stdio: "ignore" }).once("exit", (code) => resume(Effect.succeed(code)))
         })
       const origin = yield* Effect.scoped(
         Effect.gen(function* () {
           const service = yield* startService()
-          assert.strictEqual(yield* ask(service.origin), 0)
-          return service.origin
+          assert.strictEqual(yield* ask(service.ops), 0)
+          return service.ops
         })
       )
       assert.strictEqual(yield* ask(origin), 1)

@@ -15,7 +15,7 @@ import { parseSteering } from "../src/providers/sandbox/Steering.ts"
 import { freshDatabase } from "./support/Database.ts"
 import { operations } from "./support/Published.ts"
 import { settingNames } from "./support/Settings.ts"
-import { startService } from "./support/Service.ts"
+import { post, startService } from "./support/Service.ts"
 import { root, textOf } from "./support/Sources.ts"
 
 const readme = textOf("README.md")
@@ -155,13 +155,33 @@ describe("the README", () => {
           .split("\n")
           .filter((line) => line.startsWith("curl "))
       )
-      assert.lengthOf(requests, 3)
+      assert.lengthOf(requests, 4)
       for (const request of requests) {
-        const command = request.replace("http://127.0.0.1:8787", service.origin).replace("curl ", "curl -fsS ")
+        const command = request
+          .replace("http://127.0.0.1:8787", service.origin)
+          .replace("http://127.0.0.1:9464", service.ops)
+          .replace("curl ", "curl -fsS ")
         const { code, stderr, stdout } = yield* run("sh", ["-c", command], { KEY: inferenceKey })
         assert.strictEqual(code, 0, `${request}\n${stderr}`)
-        assert.match(stdout, /"(cost|hold)_usd":/, request)
+        assert.match(stdout, request.endsWith("/readyz") ? /^ready$/m : /"(cost|hold)_usd":/, request)
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lists every metric, and no other", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const body = { model: "gpt-4o-mini", stream: true, messages: [{ role: "user", content: "Hello!" }] }
+      const response = yield* post(`${service.api}/chat/completions`, inferenceKey, body)
+      yield* Effect.promise(() => response.text())
+      const text = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text()))
+      const made = [...text.matchAll(/^# TYPE (\w+) /gm)].map((found) => found[1]!)
+      const said = tableOf("Metric").flatMap(([names = ""]) => quoted(names))
+      assert.sameMembers(
+        said.map((name) => name.replaceAll(".", "_")),
+        made
+      )
     }).pipe(Effect.scoped)
   )
 

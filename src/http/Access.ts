@@ -7,6 +7,7 @@ import { Auth } from "../auth/Auth.ts"
 import { problemsOf } from "../dialects/Decode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
+import type { Span } from "../platform/Tracing.ts"
 import { type PolicyName, subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { Exchange } from "./Exchange.ts"
@@ -58,6 +59,13 @@ const makeCounter = Effect.gen(function* () {
   }
 })
 
+/** Names a request's span after the operation it is for. */
+const named = (span: Span | undefined, { method, path }: { readonly method: string; readonly path: string }): void => {
+  if (span === undefined) return
+  span.name = `${method} ${path}`
+  span.set({ "http.route": path })
+}
+
 /** A failure before the handler is an answer like any other. */
 const answered = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>
@@ -78,6 +86,8 @@ const inferenceAccess = Layer.effect(
       bearer: (app, { endpoint }) =>
         Effect.gen(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
+          const { span } = yield* Exchange
+          named(span, endpoint)
           const authorization = request.headers["authorization"]
           const hash = hashOf(authorization ?? "")
           // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
@@ -93,6 +103,7 @@ const inferenceAccess = Layer.effect(
               })
             )
           familiar.add(hash)
+          span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
           yield* count("default", principal)
           return yield* Effect.provideService(app, Caller, principal)
         }).pipe(answered)
@@ -104,7 +115,13 @@ const openAccess = Layer.effect(
   OpenAccess,
   Effect.gen(function* () {
     const { count } = yield* makeCounter
-    return OpenAccess.of((app) => Effect.andThen(count("default", undefined), app).pipe(answered))
+    return OpenAccess.of((app, { endpoint }) =>
+      Effect.gen(function* () {
+        named((yield* Exchange).span, endpoint)
+        yield* count("default", undefined)
+        return yield* app
+      }).pipe(answered)
+    )
   })
 )
 

@@ -13,6 +13,7 @@ import type { ChatRequest } from "../inference/Request.ts"
 import type { StreamItem } from "../inference/StreamFlow.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Config } from "../platform/Config.ts"
+import { readTraceContext } from "../platform/Tracing.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
 import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
@@ -36,9 +37,6 @@ const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
     : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
 
 const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
-
-const traceIdOf = (traceparent: string | undefined): string | null =>
-  /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/.exec(traceparent ?? "")?.[1] ?? null
 
 /** The steering of the sandbox's double; outside a sandbox the header means nothing. */
 const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
@@ -78,7 +76,10 @@ const decodeRequest = (
     budgetCents: decoded.budgetCents,
     claim: claim.success,
     steering: steering.success,
-    traceId: traceIdOf(request.headers["traceparent"]),
+    trace: {
+      span: exchange.span,
+      from: readTraceContext(request.headers["traceparent"], request.headers["tracestate"])
+    },
     arrivedAt: exchange.arrivedAt
   }
   return Result.succeed({ chat, decoded })
@@ -112,7 +113,7 @@ const completions = Effect.gen(function* () {
     })
     const frameOf = (item: StreamItem): string => {
       // The last item at most, so that encoding the others stays a plain function.
-      if (item._tag === "Error") run(logged(item.failure))
+      if (item._tag === "Error") run(logged(item.failure, exchange))
       return encoder.encode(item)
     }
     const frames = Stream.mapArray(stream.items, (items) => [
@@ -143,7 +144,9 @@ const estimates = Effect.gen(function* () {
 const answered = <R>(
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
-  Effect.catch(handled, (error) => Effect.as(logged(error), respond(error)))
+  Effect.catch(handled, (error) =>
+    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error)))
+  )
 
 /** `POST /chat/completions` and `POST /estimate`. */
 export const layer = Layer.unwrap(

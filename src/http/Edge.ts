@@ -12,6 +12,7 @@ import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
+import { spanOf } from "./Observed.ts"
 
 export const API_PREFIX = "/api/v1"
 
@@ -136,8 +137,10 @@ const Edge = HttpRouter.middleware(
               request.headers["x-forwarded-for"],
               config.http.trustedProxies
             ),
-          verdict: undefined
+          verdict: undefined,
+          span: spanOf(request.source)
         }
+        exchange.span?.set({ "svc.request_id": exchange.requestId })
         if (isApi(request.url) && isPreflight(request)) return yield* finish(request, exchange, preflight)
         const response = yield* app.pipe(
           Effect.provideService(Exchange, exchange),
@@ -147,7 +150,7 @@ const Edge = HttpRouter.middleware(
               return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
             }
             const failed = failureOf(cause)
-            return failed === undefined ? Effect.failCause(cause) : Effect.as(logged(failed), respond(failed))
+            return failed === undefined ? Effect.failCause(cause) : Effect.as(logged(failed, exchange), respond(failed))
           })
         )
         return yield* finish(request, exchange, response)

@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 
 /** What the edge knows of the request being served, and what its response is to say. */
@@ -10,9 +11,11 @@ export interface Exchange {
   readonly address: () => string
   /** The rate limit it was counted against. */
   verdict: Verdict | undefined
+  /** Undefined unless its trace is recorded. */
+  readonly span: Span | undefined
 }
 
 /** The exchange of the running request. */
 export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
-  defaultValue: () => ({ requestId: "", arrivedAt: 0, address: () => "unknown", verdict: undefined })
+  defaultValue: () => ({ requestId: "", arrivedAt: 0, address: () => "unknown", verdict: undefined, span: undefined })
 })

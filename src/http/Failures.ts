@@ -1,9 +1,10 @@
 /** The one table of failures: what each is on the wire, and whether it charges. */
-import { Effect } from "effect"
+import { Effect, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ErrorBody } from "../../schemas/Errors.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
+import type { Exchange } from "./Exchange.ts"
 
 /** One line of the table. */
 export interface Line {
@@ -263,8 +264,11 @@ export const respond = (failure: Failure): HttpServerResponse.HttpServerResponse
     headers: headersOf(failure)
   })
 
-/** Logs what operators should know of a failure and callers should not. */
-export const logged = ({ log, reason }: Failure): Effect.Effect<void> => {
-  if (reason._tag === "InternalError") return Effect.logError("a defect answered a request", log)
-  return log === undefined ? Effect.void : Effect.logWarning(reason._tag, log)
+/** Logs what operators should know of a failure and callers should not, under the request's id and in its trace. */
+export const logged = ({ log, reason }: Failure, { requestId, span }: Exchange): Effect.Effect<void> => {
+  const bug = reason._tag === "InternalError"
+  if (log === undefined && !bug) return Effect.void
+  const said = bug ? Effect.logError("a defect answered a request", log) : Effect.logWarning(reason._tag, log)
+  const annotated = Effect.annotateLogs(said, { request_id: requestId })
+  return span === undefined ? annotated : Effect.provideService(annotated, Tracer.ParentSpan, span.forLogs)
 }

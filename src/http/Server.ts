@@ -9,6 +9,8 @@ import { Api } from "../../schemas/Api.ts"
 import { failure, type Reason } from "../domain/Failure.ts"
 import { Config, StartError } from "../platform/Config.ts"
 import { newRequestId } from "../platform/Ids.ts"
+import { Metrics } from "../platform/Metrics.ts"
+import { Tracing } from "../platform/Tracing.ts"
 import { headers as limitHeaders } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
@@ -20,6 +22,7 @@ import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as models } from "./Models.ts"
+import { observe } from "./Observed.ts"
 import { layer as requests } from "./Requests.ts"
 import { endStalled } from "./Stalled.ts"
 
@@ -121,6 +124,7 @@ export const layerListening = (patience: Patience) =>
         connectionsCheckingInterval: patience.checkMs,
         keepAliveTimeout: patience.keepAliveMs
       })
+      observe(server, yield* Metrics, yield* Tracing)
       // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       // A server that stops closes the connections idle at that time; those still busy then are closed as they come to rest.

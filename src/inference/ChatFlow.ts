@@ -25,6 +25,7 @@ export const poolCall = (admitted: Admitted, running: Running): PoolCall => {
     promptBound: estimate.promptBound,
     held,
     steering: request.steering,
+    trace: request.trace,
     maxOutputTokens: (candidate) => capWithin(candidate, estimate, held),
     onAttempt: (attempt) => {
       running.stopsBillingOnAbort = attempt.stopsBillingOnAbort

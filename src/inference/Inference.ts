@@ -6,6 +6,7 @@ import { eventsOf, isContent } from "../domain/Output.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { countPrompt, promptBound } from "../domain/Tokens.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { Metrics } from "../platform/Metrics.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
@@ -13,7 +14,7 @@ import type { Answer } from "./Answer.ts"
 import { carryOutChat, type Running } from "./ChatFlow.ts"
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
-import { makeRenewals } from "./Renewals.ts"
+import { makeRenewals, type Renewals } from "./Renewals.ts"
 import { replay } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
@@ -70,12 +71,11 @@ export class Inference extends Context.Service<
         const pool = yield* ProviderPool
         const requests = yield* Requests
         const holdTtlMs = Duration.toMillis(options.holdTtl)
-        const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs }
+        const metrics = yield* Metrics
+        const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs, metrics }
         const renewals = yield* makeRenewals(metered)
         const fibers = yield* FiberSet.make<unknown, Failure>()
         yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.shutdownGrace))
-        const prepare = preparing(router)
-
         /** Runs in the background what is to happen when a caller has gone. */
         const hangUp = (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => {
           const wait = running.stopsBillingOnAbort
@@ -84,33 +84,13 @@ export class Inference extends Context.Service<
           return FiberSet.run(fibers, Effect.andThen(wait, Fiber.interrupt(fiber)))
         }
 
-        /** Plans, holds, and goes on with `carry`, or answers from what stands under the idempotency key. */
-        const metering = <A, B>(
-          request: ChatRequest,
-          carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
-          again: (answer: Answer) => B
-        ): Effect.Effect<A | B, Failure> =>
-          // Between the hold and its close nothing may be interrupted but the provider's call, which `carry` sees to.
-          Effect.gen(function* () {
-            const { estimate, plan } = yield* Effect.fromResult(prepare(request))
-            while (true) {
-              const admitted = yield* admit(metered, request, plan, estimate)
-              if (!("claimedBy" in admitted)) {
-                renewals.add(admitted)
-                return yield* carry(admitted).pipe(
-                  Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void)),
-                  Effect.ensuring(Effect.sync(() => renewals.drop(admitted)))
-                )
-              }
-              const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))
-              if (answer !== undefined) return again(answer)
-            }
-          }).pipe(Effect.uninterruptible)
+        const door: Door = { metered, prepare: preparing(router), renewals, requests }
 
         const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
           Effect.suspend(() => {
             const running: Running = { stopsBillingOnAbort: true }
             const work = metering<ChatResult, ChatResult>(
+              door,
               request,
               (admitted) =>
                 Effect.map(carryOutChat(metered, pool, admitted, running), (answer) => ({ answer, replayed: false })),
@@ -129,6 +109,7 @@ export class Inference extends Context.Service<
             const opened = yield* Deferred.make<AnswerStream, Failure>()
             const pipe = yield* makePipe
             const work = metering(
+              door,
               request,
               (admitted) => carryOutStream({ options: metered, pool, admitted, running, pipe, opened }),
               (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
@@ -142,10 +123,48 @@ export class Inference extends Context.Service<
             return { ...stream, items: Stream.ensuring(stream.items, leave) }
           })
 
-        return Inference.of({ chat, chatStream, prepare })
+        return Inference.of({ chat, chatStream, prepare: door.prepare })
       })
     )
 }
+
+/** What every request passes on its way in. */
+interface Door {
+  readonly metered: MeteredOptions
+  readonly prepare: Inference["Service"]["prepare"]
+  readonly renewals: Renewals
+  readonly requests: Requests["Service"]
+}
+
+/**
+ * Plans, holds, and goes on with `carry`, or answers from what stands under the idempotency key. Between the hold and its close
+ * nothing may be interrupted but the provider's call, which `carry` sees to.
+ */
+const metering = <A, B>(
+  { metered, prepare, renewals, requests }: Door,
+  request: ChatRequest,
+  carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
+  again: (answer: Answer) => B
+): Effect.Effect<A | B, Failure> =>
+  Effect.gen(function* () {
+    const { estimate, plan } = yield* Effect.fromResult(prepare(request))
+    while (true) {
+      const admitted = yield* admit(metered, request, plan, estimate)
+      if (!("claimedBy" in admitted)) {
+        renewals.add(admitted)
+        const ended = Effect.sync(() => {
+          renewals.drop(admitted)
+          metered.metrics.ledger.closed()
+        })
+        return yield* carry(admitted).pipe(
+          Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void)),
+          Effect.ensuring(ended)
+        )
+      }
+      const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))
+      if (answer !== undefined) return again(answer)
+    }
+  }).pipe(Effect.uninterruptible)
 
 const preparing =
   (router: Router["Service"]) =>

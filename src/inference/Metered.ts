@@ -3,10 +3,14 @@ import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { promptTokens } from "../domain/Usage.ts"
 import { minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
+import type { HoldResult } from "../ledger/Operation.ts"
+import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
+import { traceIdOf } from "../platform/Tracing.ts"
 import type { Estimate } from "./Estimate.ts"
 import { type ClosedFacts, type Opened, pricesOf } from "./Receipt.ts"
 import type { ChatRequest } from "./Request.ts"
@@ -51,11 +55,27 @@ export interface MeteredOptions {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
   readonly holdTtlMs: number
+  readonly metrics: Metrics
 }
+
+const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
+  Granted: "admitted",
+  Claimed: "claimed",
+  KeyInactive: "key_inactive",
+  Refused: "refused"
+}
+
+/** What a request's span says of it from its plan on; the caller's own words are not among it. */
+const planned = ({ stream }: ChatRequest, { candidates, policy }: Plan) => ({
+  "svc.model": candidates[0].model.id,
+  "svc.streamed": stream,
+  "svc.strategy": policy.strategy,
+  "svc.data_policy": policy.dataPolicy
+})
 
 /** Takes the hold of a request. Answers the id of the request that has the idempotency key instead, where one has. */
 export const admit = (
-  { auth, holdTtlMs, ledger }: MeteredOptions,
+  { auth, holdTtlMs, ledger, metrics }: MeteredOptions,
   request: ChatRequest,
   plan: Plan,
   estimate: Estimate
@@ -69,28 +89,36 @@ export const admit = (
   const opened: Opened = {
     streamed: request.stream,
     queueMs: startedAt - request.arrivedAt,
-    traceId: request.traceId,
+    traceId: traceIdOf(request.trace),
     prices: pricesOf(plan)
   }
-  const hold = ledger.commit({
-    _tag: "Hold",
-    requestId: request.requestId,
-    accountId: principal.accountId,
-    keyId: principal.keyId,
-    projectId: principal.projectId,
-    operation: request.operation,
-    model: request.model,
-    atLeast: estimate.atLeast,
-    upTo: estimate.upTo,
-    ttlMs: holdTtlMs,
-    budgets,
-    opened,
-    claim: request.claim,
-    charge: false
-  })
+  const span = request.trace?.span?.set(planned(request, plan))
+  const hold = ledger.commit(
+    {
+      _tag: "Hold",
+      requestId: request.requestId,
+      accountId: principal.accountId,
+      keyId: principal.keyId,
+      projectId: principal.projectId,
+      operation: request.operation,
+      model: request.model,
+      atLeast: estimate.atLeast,
+      upTo: estimate.upTo,
+      ttlMs: holdTtlMs,
+      budgets,
+      opened,
+      claim: request.claim,
+      charge: false
+    },
+    span
+  )
   return Effect.flatMap(
-    Effect.mapError(hold, storeUnavailable),
+    Effect.mapError(hold, (error) => {
+      metrics.ledger.held("unavailable")
+      return storeUnavailable(error)
+    }),
     (result): Effect.Effect<Admitted | { readonly claimedBy: string }, Failure> => {
+      metrics.ledger.held(holdOutcomes[result._tag])
       switch (result._tag) {
         case "Granted": {
           const heldAt = performance.now()
@@ -123,15 +151,18 @@ export const admit = (
 /** Adds to a hold, records its progress and puts its expiry off. False where that was refused or could not be done. */
 export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Nano): Effect.Effect<boolean> =>
   Effect.suspend(() =>
-    options.ledger.commit({
-      _tag: "Extend",
-      requestId: admitted.request.requestId,
-      accountId: admitted.request.principal.accountId,
-      held: admitted.held,
-      more,
-      progress: minNano(admitted.progress(), admitted.held),
-      ttlMs: options.holdTtlMs
-    })
+    options.ledger.commit(
+      {
+        _tag: "Extend",
+        requestId: admitted.request.requestId,
+        accountId: admitted.request.principal.accountId,
+        held: admitted.held,
+        more,
+        progress: minNano(admitted.progress(), admitted.held),
+        ttlMs: options.holdTtlMs
+      },
+      admitted.request.trace?.span
+    )
   ).pipe(
     Effect.map((result) => {
       if (result._tag === "Extended") admitted.held += more
@@ -163,7 +194,7 @@ const errorOf = ({ plan }: Admitted, outcome: Outcome): Reason | null => {
  * answered with; it is written in the same statement as the settle.
  */
 export const close = (
-  { ledger }: MeteredOptions,
+  { ledger, metrics }: MeteredOptions,
   admitted: Admitted,
   carried: Carried,
   keep: (settlement: Settlement) => object | null
@@ -184,40 +215,74 @@ export const close = (
     endedAtMs: Date.now()
   }
   const keepClaim = request.claim !== undefined && settlement.final
-  const operation = ledger.commit({
-    _tag: "Close",
-    requestId: request.requestId,
-    accountId: request.principal.accountId,
-    settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
-    onlyIfExpired: false,
-    status: settlement.status,
-    keepClaim,
-    resolvedModel: carried.served?.model.id ?? null,
-    provider: carried.served?.offer.provider ?? null,
-    closed,
-    answer: keepClaim ? keep(settlement) : null
+  const operation = ledger.commit(
+    {
+      _tag: "Close",
+      requestId: request.requestId,
+      accountId: request.principal.accountId,
+      settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
+      onlyIfExpired: false,
+      status: settlement.status,
+      keepClaim,
+      resolvedModel: carried.served?.model.id ?? null,
+      provider: carried.served?.offer.provider ?? null,
+      closed,
+      answer: keepClaim ? keep(settlement) : null
+    },
+    request.trace?.span
+  )
+  return Effect.map(Effect.mapError(operation, storeUnavailable), (result) => {
+    counted(metrics, admitted, carried, settlement, closed.overheadMs, result.settled)
+    return { settlement, cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined }
   })
-  return Effect.map(Effect.mapError(operation, storeUnavailable), (result) => ({
-    settlement,
-    cost: result.settled,
-    posted: result._tag === "Closed" ? result.posted : undefined
-  }))
+}
+
+/** Counts a request whose hold is closed. */
+const counted = (
+  metrics: Metrics,
+  { plan, request }: Admitted,
+  { firstTokenMs, outcome, served }: Carried,
+  { status, usage }: Settlement,
+  overheadMs: number,
+  settled: Nano
+): void => {
+  const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
+  metrics.request({
+    provider: served?.offer.provider,
+    model: (served ?? plan.candidates[0]).model.id,
+    errorType: failed,
+    totalMs: performance.now() - request.arrivedAt,
+    overheadMs,
+    firstTokenMs,
+    inputTokens: promptTokens(usage),
+    outputTokens: usage.output,
+    settled
+  })
+  request.trace?.span?.set({
+    "svc.resolved_model": served?.model.id,
+    "svc.provider": served?.offer.provider,
+    "svc.status": status,
+    "svc.cost_nano_usd": settled
+  })
 }
 
 /** Ends a hold after a fault of ours, whatever it was: nothing is charged. A request that is ended already stays as it is. */
 export const abandon = ({ ledger }: MeteredOptions, admitted: Admitted): Effect.Effect<void> =>
   Effect.ignore(
-    ledger.commit({
-      _tag: "Close",
-      requestId: admitted.request.requestId,
-      accountId: admitted.request.principal.accountId,
-      settle: undefined,
-      onlyIfExpired: false,
-      status: "failed",
-      keepClaim: false,
-      resolvedModel: null,
-      provider: null,
-      closed: { error: { _tag: "InternalError" } },
-      answer: null
-    })
+    ledger.commit(
+      {
+        _tag: "Close",
+        requestId: admitted.request.requestId,
+        accountId: admitted.request.principal.accountId,
+        settle: undefined,
+        onlyIfExpired: false,
+        status: "failed",
+        keepClaim: false,
+        resolvedModel: null,
+        provider: null,
+        closed: { error: { _tag: "InternalError" } },
+        answer: null
+      },
+      admitted.request.trace?.span
+    )
   )

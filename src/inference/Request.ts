@@ -2,6 +2,7 @@ import type { Principal } from "../../schemas/Access.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
+import type { Trace } from "../platform/Tracing.ts"
 
 /** A chat request of any dialect, decoded. */
 export interface ChatRequest {
@@ -22,7 +23,8 @@ export interface ChatRequest {
   readonly claim: Claim | undefined
   /** The raw `X-Svc-Sandbox` header. */
   readonly steering: string | undefined
-  readonly traceId: string | null
+  /** The trace it belongs to, where there is one. */
+  readonly trace?: Trace
   /** When the request arrived, in `performance.now()` milliseconds. */
   readonly arrivedAt: number
 }

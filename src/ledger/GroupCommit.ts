@@ -69,11 +69,13 @@ class Lane {
   readonly #sql: SqlClient.SqlClient
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
+  readonly #committed: Committed
   readonly #unanswered = new Set<Entry>()
   #closed = false
 
-  constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>) {
+  constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>, committed: Committed) {
     this.#sql = sql
+    this.#committed = committed
     this.#patience = patience
     this.#arrived = arrived
   }
@@ -118,11 +120,13 @@ class Lane {
 
   /** Answers a group, but for those that are to be tried again. */
   #carryOut(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
+    const sentAt = performance.now()
     return commitGroup(
       this.#sql,
       group.map((entry) => entry.operation)
     ).pipe(
       Effect.map((results) => {
+        this.#committed(group.length, performance.now() - sentAt)
         group.forEach((entry, index) => this.#answer(entry, Exit.succeed(results[index]!)))
         return []
       }),
@@ -168,6 +172,9 @@ class Lane {
   }
 }
 
+/** Told of every group that is committed: how many operations it had, and how long its statement took. */
+export type Committed = (operations: number, durationMs: number) => void
+
 export interface GroupCommit {
   /** Joins the next group; answers when that group is committed. */
   readonly commit: (operation: Operation) => Effect.Effect<AnyResult, Unavailable>
@@ -176,10 +183,11 @@ export interface GroupCommit {
 /** Starts committing; ends with the scope, which leaves no caller without an answer. */
 export const makeGroupCommit = (
   sql: SqlClient.SqlClient,
-  patience: Patience
+  patience: Patience,
+  committed: Committed = () => undefined
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>())
+    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>(), committed)
     yield* Effect.addFinalizer(() => Effect.sync(() => lane.close()))
     yield* Effect.forkScoped(lane.run)
     return { commit: (operation) => lane.commit(operation) }

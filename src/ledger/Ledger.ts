@@ -1,8 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
+import { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import type { Span } from "../platform/Tracing.ts"
 import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
+import { recorded } from "./LedgerSpan.ts"
 import { balanceOf, commitGroup, dropOldClaims, expireOverdue } from "./LedgerSql.ts"
 import type { Operation, OperationResult } from "./Operation.ts"
 
@@ -18,8 +21,14 @@ const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 1
 export class Ledger extends Context.Service<
   Ledger,
   {
-    /** Joins the next group commit. Repeating it after `Unavailable` is safe: each operation happens once. */
-    readonly commit: <Op extends Operation>(operation: Op) => Effect.Effect<OperationResult<Op>, Unavailable>
+    /**
+     * Joins the next group commit. Repeating it after `Unavailable` is safe: each operation happens once. Given the span of its
+     * request, it is recorded as one below it.
+     */
+    readonly commit: <Op extends Operation>(
+      operation: Op,
+      span?: Span
+    ) => Effect.Effect<OperationResult<Op>, Unavailable>
     /** Runs at once, inside the caller's transaction on this database, and is undone with it. */
     readonly within: <Op extends Operation>(
       transaction: SqlClient.SqlClient,
@@ -41,10 +50,12 @@ export class Ledger extends Context.Service<
       Ledger,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const group = yield* makeGroupCommit(sql, patience)
+        const group = yield* makeGroupCommit(sql, patience, (yield* Metrics).ledger.committed)
         return Ledger.of({
-          commit: <Op extends Operation>(operation: Op) =>
-            group.commit(operation) as Effect.Effect<OperationResult<Op>, Unavailable>,
+          commit: <Op extends Operation>(operation: Op, span?: Span) => {
+            const committed = group.commit(operation) as Effect.Effect<OperationResult<Op>, Unavailable>
+            return span === undefined ? committed : recorded(committed, operation, span)
+          },
           within: <Op extends Operation>(transaction: SqlClient.SqlClient, operation: Op) =>
             Effect.map(commitGroup(transaction, [operation]), ([result]) => result as OperationResult<Op>),
           balance: (accountId) => storeErrors(balanceOf(sql, accountId)),

@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto"
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 const pool = new Uint8Array(4096)
 let used = pool.length
 
@@ -31,3 +32,22 @@ export const newRequestId = (): string => {
 /** A new resource id: 24 hexadecimal characters, 48 bits of this millisecond and 48 random bits. */
 export const newResourceId = (): string =>
   Date.now().toString(16).padStart(12, "0") + Buffer.from(randomBytes(6)).toString("hex")
+
+const hex = (count: number): string => {
+  const bytes = randomBytes(count)
+  let text = ""
+  for (const byte of bytes) text += HEX[byte]!
+  return text
+}
+
+/** A new trace id of W3C Trace Context: 32 hexadecimal characters, all of them random, never all zero. */
+export const newTraceId = (): string => {
+  const id = hex(16)
+  return id === "0".repeat(32) ? newTraceId() : id
+}
+
+/** A new span id of W3C Trace Context: 16 hexadecimal characters, never all zero. */
+export const newSpanId = (): string => {
+  const id = hex(8)
+  return id === "0".repeat(16) ? newSpanId() : id
+}

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Data, Effect, type Redacted, Schedule } from "effect"
-import { SqlError } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
 import { Config, StartError } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
@@ -71,6 +71,13 @@ export const storeErrors = <A, E, R>(
         ? Effect.fail(new Unavailable({ store: "database", cause: describeSqlError(error) }))
         : Effect.die(new StatementRefused(describeSqlError(error)))
     })
+  )
+
+/** Whether the database answers within a second. */
+export const answers = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>
+  Effect.map(
+    Effect.timeoutOption(Effect.exit(sql`SELECT 1`), "1 second"),
+    (exit) => exit._tag === "Some" && exit.value._tag === "Success"
   )
 
 export interface ConnectOptions {

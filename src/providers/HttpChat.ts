@@ -77,12 +77,16 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
   })
   const whole = headersOf("application/json")
   const streamed = headersOf("text/event-stream")
+  const headersFor = ({ traceHeaders }: ChatCall, stream: boolean) => {
+    const headers = stream ? streamed : whole
+    return traceHeaders === undefined ? headers : { ...headers, ...traceHeaders }
+  }
   return {
     wire,
     request: (call, stream) => ({
       method: "POST",
       ...wire.target(call, stream),
-      headers: stream ? streamed : whole,
+      headers: headersFor(call, stream),
       body: wire.encode(call, stream),
       clocks: {
         connectMs: call.clocks.connectMs,

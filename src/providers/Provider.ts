@@ -27,6 +27,8 @@ export interface ChatCall {
   /** What is held for the call. Adapters of real providers have no use for it; the sandbox can spend it whole. */
   readonly held: Nano
   readonly clocks: Clocks
+  /** What tells the provider of the trace the call belongs to; absent for one that is not to be told. */
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined
   /** The raw `X-Svc-Sandbox` header; only the sandbox's double looks at it. */
   readonly steering: string | undefined
 }
@@ -64,6 +66,8 @@ export interface Provider {
   readonly id: string
   /** Whether the provider stops charging when we hang up. Where it does not, a call is drained instead. */
   readonly stopsBillingOnAbort: boolean
+  /** The host that its calls go to, where it is known. */
+  readonly server?: { readonly address: string; readonly port: number }
   readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>
   readonly chatStream: (call: ChatCall) => Effect.Effect<ChatSource, ProviderError, Scope.Scope>
 }

@@ -2,6 +2,9 @@ import { Clock, Context, Data, Effect, Exit, Layer, Scope } from "effect"
 import type { Reason } from "../domain/Failure.ts"
 import { isContent, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { Attempt, Candidate, Plan } from "../domain/Plan.ts"
+import { Metrics } from "../platform/Metrics.ts"
+import type { Trace } from "../platform/Tracing.ts"
+import { AttemptRecord } from "./AttemptRecord.ts"
 import {
   type ChatCall,
   type ChatSource,
@@ -12,8 +15,10 @@ import {
 } from "./Provider.ts"
 
 /** A chat call that may be tried at several providers. */
-export interface PoolCall extends Omit<ChatCall, "candidate" | "maxOutputTokens" | "clocks"> {
+export interface PoolCall extends Omit<ChatCall, "candidate" | "maxOutputTokens" | "clocks" | "traceHeaders"> {
   readonly plan: Plan
+  /** The trace its attempts belong to, where there is one. */
+  readonly trace?: Trace | undefined
   /** The output cap at a candidate, within what is held. */
   readonly maxOutputTokens: (candidate: Candidate) => number
   /** Told at the start of every attempt whom it goes to, so that whoever hangs up knows whether to drain. */
@@ -66,6 +71,8 @@ export interface ProviderPoolOptions {
   /** The longest clocks; a plan's policy can shorten them. */
   readonly clocks: Clocks
   readonly observe: (sample: AttemptSample) => void
+  /** Ids of the providers that are told of the trace a call belongs to; nobody when absent. */
+  readonly traceTo?: ReadonlySet<string>
 }
 
 /**
@@ -82,17 +89,24 @@ export class ProviderPool extends Context.Service<
     readonly has: (provider: string) => boolean
   }
 >()("tollgate/providers/ProviderPool") {
-  static readonly layerFrom = (options: ProviderPoolOptions) => Layer.sync(ProviderPool, () => make(options))
+  static readonly layerFrom = (options: ProviderPoolOptions) =>
+    Layer.effect(
+      ProviderPool,
+      Effect.map(Metrics, (metrics) => make(options, metrics))
+    )
 }
 
-const make = (options: ProviderPoolOptions): ProviderPool["Service"] => {
+const make = (options: ProviderPoolOptions, metrics: Metrics): ProviderPool["Service"] => {
   const providers = new Map(options.providers.map((provider) => [provider.id, provider]))
   return ProviderPool.of({
     has: (provider) => providers.has(provider),
     chat: (call) =>
-      Effect.map(run(providers, options, call, attemptChat), ({ served, by }) => ({ ...by, output: served })),
+      Effect.map(run({ providers, options, metrics, stream: false }, call, attemptChat), ({ served, by }) => ({
+        ...by,
+        output: served
+      })),
     chatStream: (call) =>
-      Effect.map(run(providers, options, call, attemptStream), ({ served, by }) => ({
+      Effect.map(run({ providers, options, metrics, stream: true }, call, attemptStream), ({ served, by }) => ({
         ...by,
         firstTokenMs: served.firstTokenMs,
         source: served.source
@@ -104,18 +118,25 @@ interface AttemptContext {
   readonly provider: Provider
   readonly call: ChatCall
   readonly observe: ProviderPoolOptions["observe"]
+  readonly record: AttemptRecord
+}
+
+interface Running {
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly options: ProviderPoolOptions
+  readonly metrics: Metrics
+  readonly stream: boolean
 }
 
 /** What an attempt gave; undefined when that was nothing. */
 type AttemptBy<A, R> = (context: AttemptContext) => Effect.Effect<A | undefined, ProviderError, R>
 
 const run = Effect.fnUntraced(function* <A, R>(
-  providers: ReadonlyMap<string, Provider>,
-  options: ProviderPoolOptions,
+  { metrics, options, providers, stream }: Running,
   call: PoolCall,
   attempt: AttemptBy<A, R>
 ) {
-  const { plan, maxOutputTokens, onAttempt, ...shared } = call
+  const { plan, maxOutputTokens, onAttempt, trace, ...shared } = call
   const clocks = shorten(options.clocks, plan.policy.timeouts)
   const candidates = plan.policy.allowFallbacks ? plan.candidates : [plan.candidates[0]]
   const failures: Array<FailedAttempt> = []
@@ -129,12 +150,18 @@ const run = Effect.fnUntraced(function* <A, R>(
       continue
     }
     onAttempt?.({ provider: provider.id, stopsBillingOnAbort: provider.stopsBillingOnAbort })
+    const asked = { ...shared, candidate, maxOutputTokens: maxOutputTokens(candidate), clocks }
+    const record = new AttemptRecord({ metrics, trace, provider, call: asked, index: failures.length, stream })
+    const traceHeaders = options.traceTo?.has(provider.id) === true ? record.traceHeaders : undefined
     const context: AttemptContext = {
       provider,
-      call: { ...shared, candidate, maxOutputTokens: maxOutputTokens(candidate), clocks },
-      observe: options.observe
+      call: traceHeaders === undefined ? asked : { ...asked, traceHeaders },
+      observe: options.observe,
+      record
     }
-    const result = yield* Effect.result(attempt(context))
+    const result = yield* Effect.result(
+      Effect.onInterrupt(attempt(context), () => Effect.sync(() => record.cancelled()))
+    )
     if (result._tag === "Success" && result.success !== undefined) {
       const attempts = attemptsOf(failures, { ...failed, outcome: "served" })
       const { stopsBillingOnAbort } = provider
@@ -142,6 +169,7 @@ const run = Effect.fnUntraced(function* <A, R>(
     }
     const fault = result._tag === "Failure" ? result.failure.fault : undefined
     failures.push({ ...failed, fault })
+    record.failed(fault, queue.length === 0 && (retried || fault?._tag !== "Unreachable") ? "failed" : "failed_over")
     if (fault?._tag === "Unreachable" && queue.length === 0 && !retried) {
       retried = true
       queue.push(candidate)
@@ -183,6 +211,7 @@ const attemptChat: AttemptBy<Output, never> = Effect.fnUntraced(function* (conte
   }
   const empty = isEmpty(result.success) && result.success.finish !== "length"
   sample(now, empty ? "empty" : "ok")
+  if (!empty) context.record.served(result.success)
   return empty ? undefined : result.success
 })
 
@@ -216,16 +245,22 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const cut = pulled.some((event) => event._tag === "Finish" && event.reason === "length")
   if (events === undefined && !cut) return void sample(now, "empty")
   const firstTokenMs = events === undefined ? undefined : now - startedAt
+  if (firstTokenMs !== undefined) context.record.firstContent()
+  context.record.note(pulled)
   const end = (outcome: SampleOutcome) => sample(clock.currentTimeMillisUnsafe(), outcome, firstTokenMs)
-  yield* Scope.addFinalizer(
-    scope,
-    Effect.sync(() => end("ok"))
+  yield* Scope.addFinalizerExit(scope, (exit) =>
+    Effect.sync(() => {
+      end("ok")
+      if (Exit.hasInterrupts(exit)) context.record.cancelled()
+      else context.record.served()
+    })
   )
-  return { source: resumed(pulled, events === undefined, next, end), firstTokenMs }
+  return { source: resumed(context.record, pulled, events === undefined, next, end), firstTokenMs }
 })
 
 /** The stream from its beginning: first what was pulled already, then the rest, whose end is reported. */
 const resumed = (
+  record: AttemptRecord,
   pulled: ReadonlyArray<OutputEvent>,
   over: boolean,
   next: ChatSource["next"],
@@ -234,10 +269,17 @@ const resumed = (
   let first: ReadonlyArray<OutputEvent> | undefined = pulled
   const rest = Effect.tapError(
     Effect.map(next, (events) => {
-      if (events === undefined) end("ok")
+      if (events === undefined) {
+        end("ok")
+        record.served()
+      } else record.note(events)
       return events
     }),
-    (error) => Effect.sync(() => end(error))
+    (error) =>
+      Effect.sync(() => {
+        end(error)
+        record.broke(error.fault)
+      })
   )
   return {
     next: Effect.suspend(() => {

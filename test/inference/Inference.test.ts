@@ -94,7 +94,6 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
         budgetCents: undefined,
         claim: undefined,
         steering: undefined,
-        traceId: null,
         arrivedAt: performance.now()
       }
       const row = Effect.map(requests.find(account.id, request.requestId), (found) => found!)

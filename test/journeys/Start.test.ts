@@ -18,6 +18,7 @@ const environment = (settings: Record<string, string>) => ({
   PATH: process.env["PATH"] ?? "",
   HOST: "127.0.0.1",
   RATE_LIMIT_SCALE: "1000",
+  OPS_PORT: "0",
   ...settings
 })
 
@@ -66,6 +67,8 @@ interface Process {
   readonly greeting: string
   readonly api: string
   readonly port: number
+  /** Where `/readyz` and the like are. */
+  readonly ops: string
   /** Sends a signal and answers how it ended. */
   readonly end: (signal: NodeJS.Signals) => Effect.Effect<number | NodeJS.Signals | null>
 }
@@ -74,7 +77,7 @@ const start = (settings: Record<string, string>) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<Process> => {
       const child = spawn(process.execPath, [program("main.ts")], {
-        env: environment({ PORT: "0", OPS_PORT: "0", ...settings }),
+        env: environment({ PORT: "0", ...settings }),
         stdio: ["ignore", "pipe", "pipe"]
       })
       const exit = new Promise<number | NodeJS.Signals | null>((resolve) =>
@@ -96,7 +99,8 @@ const start = (settings: Record<string, string>) =>
           child.kill(signal)
           return exit
         })
-      return { child, greeting: lines.join("\n"), api, port: Number(port), end }
+      const [ops = ""] = /http:\/\/127\.0\.0\.1:\d+$/m.exec(lines.join("\n")) ?? []
+      return { child, greeting: lines.join("\n"), api, port: Number(port), ops, end }
     }),
     ({ end }) => end("SIGTERM")
   )
@@ -146,6 +150,16 @@ const openStream = (api: string, key: string) =>
     })
     return { requestId: response.headers.get("x-request-id") ?? "", text, whole: new Response(rest) }
   })
+
+/** The statuses of `/healthz` and `/readyz`. */
+const probes = (ops: string) =>
+  Effect.promise(() => Promise.all(["healthz", "readyz"].map(async (path) => (await fetch(`${ops}/${path}`)).status)))
+
+/** Asks until they are these. */
+const untilProbes = (ops: string, statuses: ReadonlyArray<number>): Effect.Effect<void> =>
+  Effect.flatMap(probes(ops), (found) =>
+    found.join() === statuses.join() ? Effect.void : Effect.suspend(() => untilProbes(ops, statuses))
+  )
 
 const missing = ["curl", "bash"].filter((tool) => spawnSync(tool, ["--version"]).status !== 0)
 if (missing.length > 0) {
@@ -242,6 +256,14 @@ describe("beside a running service", () => {
         const refused = [
           { settings: { DATA_DIR: directory, PORT: "0" }, line: new RegExp(`DATA_DIR ${directory} is in use`) },
           { settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: String(port) }, line: `PORT ${port} is in use` },
+          {
+            settings: { DATA_DIR: spare, DATABASE_URL: url, OPS_PORT: String(port) },
+            line: `OPS_PORT ${port} is in use`
+          },
+          {
+            settings: { DATA_DIR: spare, DATABASE_URL: url, PORT: "0", TRACE_CONTEXT_PROVIDERS: "openai,opnai" },
+            line: "TRACE_CONTEXT_PROVIDERS names opnai, and there is no such provider"
+          },
           { settings: { DATA_DIR: spare, PORT: "http" }, line: "PORT must be a port" },
           { settings: { DATA_DIR: program("main.ts"), PORT: "0" }, line: /DATA_DIR .*main\.ts cannot be used/ },
           { settings: { DATA_DIR: spare, DATABASE_URL: "mysql://a:hunter2@b/c" }, line: "DATABASE_URL must be a URL" }
@@ -271,7 +293,12 @@ describe("stopping", () => {
 
         const stream = yield* openStream(first.api, key)
         assert.notMatch(stream.text, /\bten\b/)
-        const [code, all] = yield* Effect.all([first.end("SIGTERM"), frames(stream.whole)], { concurrency: 2 })
+        assert.deepStrictEqual(yield* probes(first.ops), [200, 200])
+        // While the stream is finished, the process is up and not ready.
+        const [code, all] = yield* Effect.all(
+          [first.end("SIGTERM"), frames(stream.whole), untilProbes(first.ops, [200, 503])],
+          { concurrency: 3 }
+        )
         const last = lastFrame(all)
         assert.strictEqual(code, 0)
         assert.strictEqual(all.at(-1), "[DONE]")

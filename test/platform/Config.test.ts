@@ -21,6 +21,13 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["OUTBOUND_ALLOW_LOOPBACK", ["2", "maybe"], "0 or 1"],
   ["LOG_LEVEL", ["loud"], "one of all, trace, debug, info, warn, error, fatal, none"],
   ["LOG_FORMAT", ["xml"], "one of json, pretty"],
+  ["OTEL_EXPORTER_OTLP_ENDPOINT", ["localhost:4318", "grpc://host:4317"], "an http or https URL"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", ["key", "=v", "a b=c", "a=%0d%0ab", "a=%zz"], "name=value, percent-encoded"],
+  ["OTEL_RESOURCE_ATTRIBUTES", ["key", "a=%zz", "a=b,c"], "key=value, percent-encoded"],
+  ["OTEL_TRACES_SAMPLER", ["sometimes", "ratio"], "one of always_on, always_off, traceidratio, parentbased_always_on"],
+  ["OTEL_TRACES_SAMPLER_ARG", ["-0.1", "1.1", "half", "1e-3"], "a number from 0 to 1"],
+  ["OTEL_SDK_DISABLED", ["yes"], "0 or 1"],
+  ["TRACE_CONTEXT_PROVIDERS", ["open ai", "openai,,azure"], "a comma-separated list of providers' ids"],
   ...[
     "HOLD_TTL",
     "UPSTREAM_CONNECT_TIMEOUT",
@@ -157,5 +164,53 @@ describe("settings", () => {
     Effect.forEach(sandbox, ([variables, on]) =>
       Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
     )
+  )
+})
+
+describe("telemetry", () => {
+  const telemetry = (variables: Record<string, string>) =>
+    Effect.map(decode(variables), (settings) => settings.telemetry)
+
+  it.effect("goes nowhere until told where, and not when switched off", () =>
+    Effect.gen(function* () {
+      const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" }
+      assert.isUndefined((yield* telemetry({})).endpoint)
+      assert.strictEqual((yield* telemetry(endpoint)).endpoint?.host, "collector:4318")
+      assert.isUndefined((yield* telemetry({ ...endpoint, OTEL_SDK_DISABLED: "true" })).endpoint)
+    })
+  )
+
+  it.effect("samples as OpenTelemetry's names for it say", () =>
+    Effect.gen(function* () {
+      const all: ReadonlyArray<readonly [string, number, boolean]> = [
+        ["always_on", 1, false],
+        ["always_off", 0, false],
+        ["traceidratio", 0.25, false],
+        ["parentbased_always_on", 1, true],
+        ["parentbased_always_off", 0, true],
+        ["parentbased_traceidratio", 0.25, true]
+      ]
+      for (const [name, ratio, followsParent] of all) {
+        const { sampler } = yield* telemetry({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: "0.25" })
+        assert.deepStrictEqual(sampler, { ratio, followsParent }, name)
+      }
+      assert.deepStrictEqual((yield* telemetry({})).sampler, { ratio: 1, followsParent: true })
+      assert.strictEqual((yield* telemetry({ OTEL_TRACES_SAMPLER: "traceidratio" })).sampler.ratio, 1)
+    })
+  )
+
+  it.effect("takes pairs as OpenTelemetry writes them, and keeps headers to itself", () =>
+    Effect.gen(function* () {
+      const { headers, resource, serviceName } = yield* telemetry({
+        OTEL_EXPORTER_OTLP_HEADERS: " Authorization = Basic%20aGVsbG8= ,x=1",
+        OTEL_RESOURCE_ATTRIBUTES: "service.name=gate,deployment.environment=a%2Cb=c,"
+      })
+      assert.deepStrictEqual(Redacted.value(headers), { Authorization: "Basic aGVsbG8=", x: "1" })
+      assert.notInclude(JSON.stringify(headers), "aGVsbG8")
+      assert.deepStrictEqual(resource, { "service.name": "gate", "deployment.environment": "a,b=c" })
+      assert.strictEqual(serviceName, "gate")
+      const both = { OTEL_SERVICE_NAME: "own", OTEL_RESOURCE_ATTRIBUTES: "service.name=gate" }
+      assert.strictEqual((yield* telemetry(both)).serviceName, "own")
+    })
   )
 })

@@ -11,7 +11,9 @@ import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { verify } from "../../src/ledger/Verify.ts"
+import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { layer as telemetry } from "../../src/platform/Telemetry.ts"
 import { freshDatabase } from "./Database.ts"
 
 const actor = { type: "operator", id: "test" } as const
@@ -27,6 +29,7 @@ export const startService = (env: Record<string, string> = {}) =>
     const databaseUrl = env["DATABASE_URL"] ?? (yield* freshDatabase("service"))
     const settings = Config.layerFrom({
       PORT: "0",
+      OPS_PORT: "0",
       HOST: "127.0.0.1",
       SANDBOX: "on",
       RATE_LIMIT_SCALE: "1000",
@@ -35,12 +38,15 @@ export const startService = (env: Record<string, string> = {}) =>
       ...env,
       DATABASE_URL: databaseUrl
     })
-    const context = yield* Layer.build(app.pipe(Layer.provideMerge(settings), Layer.provide(Logger.layer([]))))
+    const context = yield* Layer.build(
+      app.pipe(Layer.provide(telemetry), Layer.provideMerge(settings), Layer.provide(Logger.layer([])))
+    )
     return yield* Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
       const customers = yield* Customers
       const ledger = yield* Ledger
+      const ops = yield* Ops
       const keys = yield* Keys
       const sql = yield* SqlClient.SqlClient
       let accounts = 0
@@ -48,6 +54,8 @@ export const startService = (env: Record<string, string> = {}) =>
         origin,
         /** The base URL of the API. */
         api: `${origin}/api/v1`,
+        /** Where `/metrics` and the like are. */
+        ops: `http://127.0.0.1:${ops.port}`,
         databaseUrl,
         customers,
         ledger,

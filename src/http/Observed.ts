@@ -1,0 +1,50 @@
+import type { IncomingMessage, Server } from "node:http"
+import type { Metrics } from "../platform/Metrics.ts"
+import type { Span, Tracing } from "../platform/Tracing.ts"
+
+/** Spans of the requests under way. */
+const spans = new WeakMap<object, Span>()
+
+/** The span of a request as Node has it; undefined unless its trace is recorded. */
+export const spanOf = (request: object): Span | undefined => spans.get(request)
+
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"])
+
+/** The convention's word for a method that nobody knows, which would be a name of the caller's making. */
+const methodOf = ({ method = "" }: IncomingMessage): string => (METHODS.has(method) ? method : "_OTHER")
+
+const text = (header: string | Array<string> | undefined): string | undefined =>
+  Array.isArray(header) ? header.join() : header
+
+const begin = (request: IncomingMessage, span: Span): Span => {
+  const method = methodOf(request)
+  span.name = method === "_OTHER" ? "HTTP" : method
+  spans.set(request, span)
+  return span.set({ "http.request.method": method, "url.scheme": "http" })
+}
+
+/** What is recorded of a response: an error is ours alone, and a client that leaves is none. */
+const finish = (span: Span, status: number, whole: boolean): void => {
+  if (status !== 0) span.set({ "http.response.status_code": status })
+  if (!whole) span.set({ "svc.client_left": true })
+  if (status >= 500) span.fail(String(status))
+  span.end()
+}
+
+/**
+ * Counts the requests of a server, and records the span of each that has one, from its headers to the last byte of its answer or
+ * the loss of its connection: a stream's lasts as long as the stream. It must be there before whatever answers the requests.
+ */
+export const observe = (server: Server, metrics: Metrics, tracing: Tracing): void => {
+  server.on("request", (request, response) => {
+    metrics.http.arrived()
+    const { traceparent, tracestate } = request.headers
+    const began = tracing.server(text(traceparent), text(tracestate))
+    const span = began === undefined ? undefined : begin(request, began)
+    response.once("close", () => {
+      const status = response.headersSent ? response.statusCode : 0
+      metrics.http.left(status)
+      if (span !== undefined) finish(span, status, response.writableFinished)
+    })
+  })
+}

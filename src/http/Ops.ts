@@ -1,0 +1,116 @@
+import { Context, Effect, Layer, Metric } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { SqlClient } from "effect/sql"
+import { createServer, type ServerResponse } from "node:http"
+import { isIPv6 } from "node:net"
+import { Config, StartError } from "../platform/Config.ts"
+import { Metrics } from "../platform/Metrics.ts"
+import { answers } from "../platform/Sql.ts"
+
+/** What was found of the database stands so long: probing more often asks it no more often. */
+const FOUND_FOR_MS = 1_000
+
+/** Requests here are short; what waits longer is no probe. */
+const REQUEST_TIMEOUT_MS = 5_000
+
+type Phase = "starting" | "serving" | "stopping"
+
+/** The address for operators. */
+export interface Listening {
+  /** As in a URL. */
+  readonly host: string
+  readonly port: number
+  /** What it says of the service from now on. */
+  readonly say: (phase: Phase) => void
+}
+
+/** Why a service takes no requests now; nothing when it does. */
+const missing = (phase: Phase, database: boolean): ReadonlyArray<string> => [
+  ...(phase === "serving" ? [] : [`the service is ${phase}`]),
+  ...(database ? [] : ["the database does not answer"])
+]
+
+/** Asks at most once a second, and never twice at once. */
+const remembered = (ask: () => Promise<boolean>): (() => Promise<boolean>) => {
+  let askedAt = Number.NEGATIVE_INFINITY
+  let found: Promise<boolean> = Promise.resolve(false)
+  return () => {
+    const now = performance.now()
+    if (now - askedAt >= FOUND_FOR_MS) {
+      askedAt = now
+      found = ask()
+    }
+    return found
+  }
+}
+
+const say = (response: ServerResponse, status: number, body: string, type = "text/plain; charset=utf-8"): void => {
+  response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(body)
+}
+
+const sayReadiness = (response: ServerResponse, reasons: ReadonlyArray<string>): void =>
+  reasons.length === 0 ? say(response, 200, "ready\n") : say(response, 503, `${reasons.join("\n")}\n`)
+
+const listen = Effect.gen(function* () {
+  const { host, port } = (yield* Config).ops
+  const context = Context.make(Metric.MetricRegistry, (yield* Metrics).registry)
+  const sql = yield* SqlClient.SqlClient
+  const run = Effect.runPromiseWith(yield* Effect.context())
+  const database = remembered(() => run(answers(sql)))
+  let phase: Phase = "starting"
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    // Nothing is read from a request but its line.
+    request.resume()
+    if (request.method !== "GET" && request.method !== "HEAD") return say(response, 405, "only GET is answered here\n")
+    switch (request.url?.split("?", 1)[0]) {
+      case "/healthz":
+        return say(response, 200, "up\n")
+      case "/readyz":
+        return void database().then((found) => sayReadiness(response, missing(phase, found)))
+      case "/metrics":
+        return say(response, 200, PrometheusMetrics.formatUnsafe(context), "text/plain; version=0.0.4; charset=utf-8")
+      default:
+        return say(response, 404, "there are /healthz, /readyz and /metrics\n")
+    }
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void, StartError>((resume) => {
+      server.once("error", ({ code }: NodeJS.ErrnoException) => {
+        const why = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code ?? "unknown error"})`
+        resume(Effect.fail(new StartError({ message: `OPS_PORT ${port} ${why}` })))
+      })
+      server.listen(port, host, () => resume(Effect.void))
+    }),
+    () =>
+      Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  return Ops.of({
+    host: isIPv6(host) ? `[${host}]` : host,
+    port: typeof address === "object" && address !== null ? address.port : port,
+    say: (now) => void (phase = now)
+  })
+})
+
+/**
+ * The address for operators, apart from the public one: `/healthz` is answered for as long as the process serves, `/readyz` while
+ * it takes requests and the database answers, `/metrics` in Prometheus' text format.
+ */
+export class Ops extends Context.Service<Ops, Listening>()("tollgate/http/Ops") {
+  /** Fails with a `StartError` when the address cannot be listened on. */
+  static readonly layer = Layer.effect(Ops, listen)
+}
+
+/** Ready from when all that it is built upon is up until it is told to stop, which is before that stops taking requests. */
+export const readiness = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { say } = yield* Ops
+    yield* Effect.acquireRelease(
+      Effect.sync(() => say("serving")),
+      () => Effect.sync(() => say("stopping"))
+    )
+  })
+)

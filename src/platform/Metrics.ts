@@ -1,0 +1,301 @@
+/**
+ * What the service counts, under the one set of names it is known by outside. An instrument is a few numbers in memory: counting
+ * looks nothing up but its labels, and everything else is left to whoever reads. No label is ever of a caller's making, or an
+ * account's; each is a provider, a model of the catalogue, or one of a few words.
+ */
+import { Context, Metric } from "effect"
+
+/** Buckets of the GenAI semantic conventions of OpenTelemetry. */
+const DURATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+const FIRST_TOKEN_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const OUTPUT_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
+const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
+
+/** Of our own making: powers of two around what is usual. */
+const OVERHEAD_SECONDS = Array.from({ length: 14 }, (_, power) => 0.000_5 * 2 ** power)
+const GROUP_SIZE = Array.from({ length: 8 }, (_, power) => 2 ** power)
+
+const wellKnown: Readonly<Record<string, string>> = {
+  azure: "azure.ai.openai",
+  bedrock: "aws.bedrock",
+  gemini: "gcp.gemini",
+  vertex: "gcp.vertex_ai",
+  xai: "x_ai",
+  mistral: "mistral_ai",
+  moonshot: "moonshot_ai"
+}
+
+/** `gen_ai.provider.name` of a provider: the convention's name for it where there is one. */
+export const providerName = (provider: string): string => wellKnown[provider] ?? provider
+
+type Labels = Readonly<Record<string, string>>
+
+const unused = () => undefined
+
+/** Instruments that are read through Effect's registry, from which `/metrics` and OTLP are written. */
+class Instruments {
+  readonly #context: Context.Context<never>
+
+  constructor(registry: Metric.MetricRegistry) {
+    this.#context = Context.make(Metric.MetricRegistry, registry)
+  }
+
+  counter(name: string, description: string, unit: string, labels: Labels = {}): (more: number) => void {
+    let count = 0
+    const metric = Metric.counter(name, { description, incremental: true, attributes: { ...labels, unit } })
+    const get = () => ({ count, incremental: true })
+    Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
+    return (more) => {
+      count += more
+    }
+  }
+
+  gauge(name: string, description: string, unit: string, read: () => number): void {
+    const metric = Metric.gauge(name, { description, attributes: { unit } })
+    const get = () => ({ value: read() })
+    Metric.registerUnsafe(metric, this.#context, { get, update: unused, modify: unused })
+  }
+
+  histogram(
+    name: string,
+    description: string,
+    unit: string,
+    boundaries: ReadonlyArray<number>,
+    labels: Labels = {}
+  ): (value: number) => void {
+    const counts = boundaries.map(() => 0)
+    const seen = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+    const metric = Metric.histogram(name, { description, boundaries, attributes: { ...labels, unit } })
+    const get = () => {
+      let upTo = 0
+      return { ...seen, buckets: boundaries.map((bound, index) => [bound, (upTo += counts[index]!)] as const) }
+    }
+    Metric.registerUnsafe(metric, this.#context, {
+      get: get as never,
+      update: unused,
+      modify: unused
+    })
+    return (value) => {
+      seen.count++
+      seen.sum += value
+      if (value < seen.min) seen.min = value
+      if (value > seen.max) seen.max = value
+      for (let index = 0; index < boundaries.length; index++) {
+        if (value <= boundaries[index]!) {
+          counts[index]!++
+          return
+        }
+      }
+    }
+  }
+}
+
+/** Makes an instrument of a family when its labels are first seen, and finds it again by them. */
+const family = <A>(make: (...labels: ReadonlyArray<string>) => A): ((...labels: ReadonlyArray<string>) => A) => {
+  const made = new Map<string, A>()
+  return (...labels) => {
+    const key = labels.length === 1 ? labels[0]! : labels.join(" ")
+    let found = made.get(key)
+    if (found === undefined) {
+      found = make(...labels)
+      made.set(key, found)
+    }
+    return found
+  }
+}
+
+const OPERATION = { "gen_ai.operation.name": "chat" }
+
+const genAiLabels = (provider: string, model: string, error: string): Labels => ({
+  ...OPERATION,
+  "gen_ai.provider.name": providerName(provider),
+  "gen_ai.request.model": model,
+  ...(error === "" ? {} : { "error.type": error })
+})
+
+/** A paid request that has ended; times are in milliseconds. */
+export interface RequestFigures {
+  /** Who served it; absent when nobody did. */
+  readonly provider: string | undefined
+  readonly model: string
+  readonly errorType: string | undefined
+  readonly totalMs: number
+  readonly overheadMs: number
+  readonly firstTokenMs: number | null
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly settled: bigint
+}
+
+/** A call to a provider that has ended. */
+export interface AttemptFigures {
+  readonly provider: string
+  readonly model: string
+  readonly outcome: "served" | "failed" | "cancelled"
+  readonly errorType: string | undefined
+  readonly durationMs: number
+}
+
+export type HoldOutcome = "admitted" | "refused" | "claimed" | "key_inactive" | "unavailable"
+
+const httpInstruments = (instruments: Instruments) => {
+  let inFlight = 0
+  instruments.gauge("http.server.active_requests", "Requests being answered", "{request}", () => inFlight)
+  const requests = family((statusClass) =>
+    instruments.counter("svc.http.requests", "Requests answered, by class of status", "{request}", {
+      "http.response.status_class": statusClass!
+    })
+  )
+  return {
+    arrived: () => void inFlight++,
+    /** Status 0 is for a request whose connection went before it had an answer. */
+    left: (status: number) => {
+      inFlight--
+      requests(status === 0 ? "none" : `${Math.floor(status / 100)}xx`)(1)
+    }
+  }
+}
+
+const ledgerInstruments = (instruments: Instruments) => {
+  let open = 0
+  instruments.gauge("svc.ledger.holds.open", "Holds that this process has open", "{hold}", () => open)
+  const holds = family((outcome) =>
+    instruments.counter("svc.ledger.holds", "Holds asked for, by outcome", "{hold}", { "svc.outcome": outcome! })
+  )
+  const size = instruments.histogram(
+    "svc.ledger.group.size",
+    "Operations committed together",
+    "{operation}",
+    GROUP_SIZE
+  )
+  const duration = instruments.histogram(
+    "svc.ledger.commit.duration",
+    "The statement of a group, from sent to committed",
+    "s",
+    OVERHEAD_SECONDS
+  )
+  return {
+    held: (outcome: HoldOutcome) => {
+      if (outcome === "admitted") open++
+      holds(outcome)(1)
+    },
+    closed: () => void open--,
+    committed: (operations: number, durationMs: number) => {
+      size(operations)
+      duration(durationMs / 1_000)
+    }
+  }
+}
+
+const requestInstruments = (instruments: Instruments) => {
+  const durations = family((provider, model, error) =>
+    instruments.histogram(
+      "gen_ai.server.request.duration",
+      "Paid requests, from arrival to settled",
+      "s",
+      DURATION_SECONDS,
+      genAiLabels(provider!, model!, error!)
+    )
+  )
+  const served = family((provider, model) => {
+    const labels = genAiLabels(provider!, model!, "")
+    const tokens = (type: string) =>
+      instruments.histogram("gen_ai.client.token.usage", "Tokens charged for", "{token}", TOKENS, {
+        ...labels,
+        "gen_ai.token.type": type
+      })
+    return {
+      input: tokens("input"),
+      output: tokens("output"),
+      firstToken: instruments.histogram(
+        "gen_ai.server.time_to_first_token",
+        "Streams, from arrival to the first content",
+        "s",
+        FIRST_TOKEN_SECONDS,
+        labels
+      ),
+      perOutputToken: instruments.histogram(
+        "gen_ai.server.time_per_output_token",
+        "Streams, the time of each output token after the first",
+        "s",
+        OUTPUT_TOKEN_SECONDS,
+        labels
+      )
+    }
+  })
+  const overhead = instruments.histogram(
+    "svc.gateway.overhead",
+    "Of a paid request, the time that no provider took",
+    "s",
+    OVERHEAD_SECONDS
+  )
+  const settled = instruments.counter(
+    "svc.ledger.settled",
+    "Charged for requests, in billionths of a USD",
+    "{nano_usd}"
+  )
+  return (figures: RequestFigures): void => {
+    const { errorType = "", firstTokenMs, model, outputTokens, provider, totalMs } = figures
+    durations(provider ?? "none", model, errorType)(totalMs / 1_000)
+    overhead(figures.overheadMs / 1_000)
+    if (provider === undefined) return
+    const { firstToken, input, output, perOutputToken } = served(provider, model)
+    input(figures.inputTokens)
+    output(outputTokens)
+    settled(Number(figures.settled))
+    if (firstTokenMs === null) return
+    firstToken(firstTokenMs / 1_000)
+    if (outputTokens > 1) perOutputToken((totalMs - firstTokenMs) / 1_000 / (outputTokens - 1))
+  }
+}
+
+const attemptInstruments = (instruments: Instruments) => {
+  const attempts = family((provider, outcome) =>
+    instruments.counter("svc.provider.attempts", "Calls to providers, by outcome", "{call}", {
+      "gen_ai.provider.name": providerName(provider!),
+      "svc.outcome": outcome!
+    })
+  )
+  const durations = family((provider, model, error) =>
+    instruments.histogram(
+      "gen_ai.client.operation.duration",
+      "Calls to providers, whole",
+      "s",
+      DURATION_SECONDS,
+      genAiLabels(provider!, model!, error!)
+    )
+  )
+  return ({ durationMs, errorType = "", model, outcome, provider }: AttemptFigures): void => {
+    attempts(provider, outcome)(1)
+    durations(provider, model, errorType)(durationMs / 1_000)
+  }
+}
+
+/** Counts what happens. */
+export interface Metrics {
+  /** Everything counted so far, for whoever writes it out. */
+  readonly registry: Metric.MetricRegistry
+  readonly http: ReturnType<typeof httpInstruments>
+  readonly ledger: ReturnType<typeof ledgerInstruments>
+  readonly request: (figures: RequestFigures) => void
+  readonly attempt: (figures: AttemptFigures) => void
+  /** A figure of this process, read when it is asked for. */
+  readonly gauge: (name: string, description: string, unit: string, read: () => number) => void
+}
+
+/** Instruments that all stand at zero. */
+export const makeMetrics = (): Metrics => {
+  const registry: Metric.MetricRegistry = new Map()
+  const instruments = new Instruments(registry)
+  return {
+    registry,
+    http: httpInstruments(instruments),
+    ledger: ledgerInstruments(instruments),
+    request: requestInstruments(instruments),
+    attempt: attemptInstruments(instruments),
+    gauge: (name, description, unit, read) => instruments.gauge(name, description, unit, read)
+  }
+}
+
+/** The metrics of the service; nobody reads those it has by default. */
+export const Metrics = Context.Reference<Metrics>("tollgate/platform/Metrics", { defaultValue: makeMetrics })

@@ -1,0 +1,132 @@
+import type { Conversation } from "../domain/Conversation.ts"
+import type { Output, OutputEvent } from "../domain/Output.ts"
+import { promptTokens, type TokenUsage } from "../domain/Usage.ts"
+import { type Metrics, providerName } from "../platform/Metrics.ts"
+import { type Attributes, type Span, type Trace, traceHeaders } from "../platform/Tracing.ts"
+import type { ChatCall, Provider, ProviderFault } from "./Provider.ts"
+
+/** What an attempt is recorded by. */
+export interface AttemptFacts {
+  readonly metrics: Metrics
+  readonly trace: Trace | undefined
+  readonly provider: Provider
+  readonly call: Pick<ChatCall, "candidate" | "conversation" | "maxOutputTokens">
+  readonly index: number
+  readonly stream: boolean
+}
+
+/** Parameters as the GenAI conventions have them. Stop sequences are left out: they are the caller's words. */
+const requestAttributes = (
+  { format, sampling }: Conversation,
+  maxOutputTokens: number,
+  stream: boolean
+): Attributes => ({
+  "gen_ai.request.stream": stream,
+  "gen_ai.output.type": format.type === "text" ? "text" : "json",
+  "gen_ai.request.max_tokens": maxOutputTokens,
+  "gen_ai.request.temperature": sampling.temperature,
+  "gen_ai.request.top_p": sampling.topP,
+  "gen_ai.request.top_k": sampling.topK,
+  "gen_ai.request.frequency_penalty": sampling.frequencyPenalty,
+  "gen_ai.request.presence_penalty": sampling.presencePenalty
+})
+
+/** The conventions count cached tokens among the input. */
+const usageAttributes = (usage: TokenUsage): Attributes => ({
+  "gen_ai.usage.input_tokens": promptTokens(usage),
+  "gen_ai.usage.cache_read.input_tokens": usage.cached,
+  "gen_ai.usage.cache_creation.input_tokens": usage.cacheWrite,
+  "gen_ai.usage.output_tokens": usage.output,
+  "gen_ai.usage.reasoning.output_tokens": usage.reasoning
+})
+
+const begin = ({ call, index, provider, stream, trace }: AttemptFacts): Span | undefined => {
+  const parent = trace?.span
+  if (parent === undefined) return undefined
+  const { candidate, conversation, maxOutputTokens } = call
+  return parent
+    .child(`chat ${candidate.model.id}`, "client", {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": providerName(provider.id),
+      "gen_ai.request.model": candidate.model.id,
+      "server.address": provider.server?.address,
+      "server.port": provider.server?.port,
+      "svc.provider": provider.id,
+      "svc.upstream_model": candidate.offer.upstreamId,
+      "svc.attempt.index": index
+    })
+    .set(requestAttributes(conversation, maxOutputTokens, stream))
+}
+
+/** Why an attempt failed, in one word of few. */
+const errorTypeOf = (fault: ProviderFault | undefined): string => fault?._tag ?? "Empty"
+
+/** One call to one provider, in the metrics and, where its trace is recorded, as a span. It ends once, as first told. */
+export class AttemptRecord {
+  readonly #facts: AttemptFacts
+  readonly #span: Span | undefined
+  readonly #startedAt = performance.now()
+  #ended = false
+
+  constructor(facts: AttemptFacts) {
+    this.#facts = facts
+    this.#span = begin(facts)
+  }
+
+  /** What tells the provider of the trace: this attempt's place in it, or, of one not recorded here, the caller's as it came. */
+  get traceHeaders(): Readonly<Record<string, string>> | undefined {
+    const context = this.#span?.context ?? this.#facts.trace?.from
+    return context === undefined ? undefined : traceHeaders(context)
+  }
+
+  /** The first content of a stream has come. */
+  firstContent(): void {
+    this.#span?.set({ "gen_ai.response.time_to_first_chunk": (performance.now() - this.#startedAt) / 1_000 })
+  }
+
+  /** Takes what a stream says of itself at its end. */
+  note(events: ReadonlyArray<OutputEvent>): void {
+    if (this.#span === undefined) return
+    for (const event of events) {
+      if (event._tag === "Finish") this.#span.set({ "gen_ai.response.finish_reasons": [event.reason] })
+      else if (event._tag === "Usage") this.#span.set(usageAttributes(event.usage))
+    }
+  }
+
+  /** The answer came, or all of the stream. */
+  served(output?: Output): void {
+    if (this.#span !== undefined && output !== undefined) {
+      const { finish, usage } = output
+      if (finish !== undefined) this.#span.set({ "gen_ai.response.finish_reasons": [finish] })
+      if (usage !== undefined) this.#span.set(usageAttributes(usage))
+    }
+    this.#end("served", "served", undefined)
+  }
+
+  /** It gave nothing; without a fault it answered nothing. */
+  failed(fault: ProviderFault | undefined, outcome: "failed" | "failed_over"): void {
+    this.#end("failed", outcome, errorTypeOf(fault))
+  }
+
+  /** It broke off after content had come, so that nobody else could be asked. */
+  broke(fault: ProviderFault): void {
+    this.#end("failed", "served", errorTypeOf(fault))
+  }
+
+  /** We hung up: the caller had gone, or the service stops. */
+  cancelled(): void {
+    this.#end("cancelled", "cancelled", undefined)
+  }
+
+  #end(counted: "served" | "failed" | "cancelled", outcome: string, errorType: string | undefined): void {
+    if (this.#ended) return
+    this.#ended = true
+    const { call, metrics, provider } = this.#facts
+    const durationMs = performance.now() - this.#startedAt
+    metrics.attempt({ provider: provider.id, model: call.candidate.model.id, outcome: counted, errorType, durationMs })
+    if (this.#span === undefined) return
+    this.#span.set({ "svc.attempt.outcome": outcome })
+    if (errorType !== undefined) this.#span.fail(errorType)
+    this.#span.end()
+  }
+}

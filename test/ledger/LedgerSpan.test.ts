@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { recorded } from "../../src/ledger/LedgerSpan.ts"
+import type { AnyResult, Operation } from "../../src/ledger/Operation.ts"
+import { makeTracing, type SpanRecord } from "../../src/platform/Tracing.ts"
+
+/** What an operation with this answer is recorded as, below a request's span. */
+const span = <E>(operation: Operation, answer: Effect.Effect<AnyResult, E>) =>
+  Effect.gen(function* () {
+    const spans: Array<SpanRecord> = []
+    const parent = makeTracing({ ratio: 1, followsParent: false }, (one) => spans.push(one)).server(
+      undefined,
+      undefined
+    )!
+    const exit = yield* Effect.exit(recorded(answer, operation, parent))
+    const [only, ...more] = spans
+    assert.isEmpty(more)
+    assert.strictEqual(only?.parentSpanId, parent.context.spanId)
+    return { name: only!.name, failed: only!.failed, attributes: Object.fromEntries(only!.attributes), exit }
+  })
+
+const subject = { requestId: "req_1", accountId: "account" }
+const hold: Operation = {
+  ...{ _tag: "Hold", ...subject, keyId: "key", projectId: null, operation: "chat", model: "m", atLeast: 5n, upTo: 9n },
+  ...{ ttlMs: 1, budgets: [], opened: {}, claim: undefined, charge: false }
+}
+const close = (cost: bigint | undefined): Operation => ({
+  ...{ _tag: "Close", ...subject, settle: cost === undefined ? undefined : { cost }, onlyIfExpired: false },
+  ...{ status: "succeeded", keepClaim: false, resolvedModel: null, provider: null, closed: {}, answer: null }
+})
+
+describe("a movement of money", () => {
+  it.effect("is a span with what was asked and what was answered", () =>
+    Effect.gen(function* () {
+      const granted = yield* span(hold, Effect.succeed({ _tag: "Granted", granted: 7n }))
+      assert.strictEqual(granted.name, "ledger.hold")
+      assert.deepStrictEqual(granted.attributes, {
+        "svc.hold.at_least_nano_usd": 5n,
+        "svc.hold.up_to_nano_usd": 9n,
+        "svc.outcome": "granted",
+        "svc.hold.granted_nano_usd": 7n
+      })
+      const no = { _tag: "Refused", limitSource: "balance", available: 1n, posted: 1n } as const
+      const refused = yield* span(hold, Effect.succeed(no))
+      assert.include(refused.attributes, { "svc.outcome": "refused", "svc.limit_source": "balance" })
+      assert.isFalse(refused.failed)
+    })
+  )
+
+  it.effect("is named after what it does", () =>
+    Effect.gen(function* () {
+      const closed: AnyResult = { _tag: "Closed", settled: 4n, absorbed: 1n, posted: 0n, held: 0n }
+      const settle = yield* span(close(5n), Effect.succeed(closed))
+      assert.strictEqual(settle.name, "ledger.settle")
+      assert.include(settle.attributes, {
+        "svc.settle.cost_nano_usd": 5n,
+        "svc.settle.settled_nano_usd": 4n,
+        "svc.settle.absorbed_nano_usd": 1n,
+        "svc.status": "succeeded"
+      })
+      assert.strictEqual((yield* span(close(undefined), Effect.succeed(closed))).name, "ledger.release")
+      const extend: Operation = { _tag: "Extend", ...subject, held: 3n, more: 2n, progress: 1n, ttlMs: 1 }
+      const extended = yield* span(extend, Effect.succeed({ _tag: "Extended" }))
+      assert.strictEqual(extended.name, "ledger.extend")
+      assert.include(extended.attributes, { "svc.hold.held_nano_usd": 3n, "svc.hold.more_nano_usd": 2n })
+      const credit: Operation = { _tag: "Credit", accountId: "a", amount: 8n, source: "grants", reference: null }
+      const moved = yield* span(credit, Effect.succeed({ _tag: "Moved", posted: 8n, held: 0n }))
+      assert.deepStrictEqual([moved.name, moved.attributes["svc.amount_nano_usd"]], ["ledger.credit", 8n])
+    })
+  )
+
+  it.effect("that could not be made is a failed one, and fails as before", () =>
+    Effect.gen(function* () {
+      const { attributes, exit, failed } = yield* span(hold, Effect.fail("away"))
+      assert.isTrue(failed)
+      assert.include(attributes, { "svc.outcome": "unavailable", "error.type": "Unavailable" })
+      assert.strictEqual(exit._tag, "Failure")
+    })
+  )
+})

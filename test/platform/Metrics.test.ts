@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Metric } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { makeMetrics, type Metrics, providerName } from "../../src/platform/Metrics.ts"
+
+const textOf = (metrics: Metrics) =>
+  PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, metrics.registry))
+
+/** The value of one line of the text. */
+const valueOf = (metrics: Metrics, line: string): number | undefined => {
+  const found = textOf(metrics)
+    .split("\n")
+    .find((one) => one.startsWith(`${line} `))
+  return found === undefined ? undefined : Number(found.slice(line.length + 1))
+}
+
+const request = {
+  provider: "xai",
+  model: "grok-4",
+  errorType: undefined,
+  totalMs: 1_500,
+  overheadMs: 3,
+  firstTokenMs: 500,
+  inputTokens: 100,
+  outputTokens: 11,
+  settled: 2_000n
+}
+
+const genAi = 'gen_ai_operation_name="chat",gen_ai_provider_name="x_ai",gen_ai_request_model="grok-4"'
+
+describe("metrics", () => {
+  it("count a paid request by the conventions' names, with who served it and which model", () => {
+    const metrics = makeMetrics()
+    metrics.request(request)
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_request_duration_sum{${genAi}}`), 1.5)
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_request_duration_bucket{${genAi},le="1.28"}`), 0)
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_request_duration_bucket{${genAi},le="2.56"}`), 1)
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_time_to_first_token_sum{${genAi}}`), 0.5)
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_time_per_output_token_sum{${genAi}}`), 0.1)
+    assert.strictEqual(valueOf(metrics, `gen_ai_client_token_usage_sum{${genAi},gen_ai_token_type="input"}`), 100)
+    assert.strictEqual(valueOf(metrics, `gen_ai_client_token_usage_sum{${genAi},gen_ai_token_type="output"}`), 11)
+    assert.strictEqual(valueOf(metrics, "svc_gateway_overhead_sum"), 0.003)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_settled"), 2_000)
+  })
+
+  it("count one that nobody served by why, with no tokens", () => {
+    const metrics = makeMetrics()
+    metrics.request({ ...request, provider: undefined, errorType: "UpstreamError", firstTokenMs: null, settled: 0n })
+    const labels = genAi.replace("x_ai", "none")
+    assert.strictEqual(
+      valueOf(metrics, `gen_ai_server_request_duration_count{${labels},error_type="UpstreamError"}`),
+      1
+    )
+    assert.notInclude(textOf(metrics), "gen_ai_client_token_usage")
+  })
+
+  it("have a time per output token only of streams with more than one", () => {
+    const metrics = makeMetrics()
+    metrics.request({ ...request, outputTokens: 1 })
+    metrics.request({ ...request, firstTokenMs: null })
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_time_per_output_token_count{${genAi}}`), 0)
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_time_to_first_token_count{${genAi}}`), 1)
+  })
+
+  it("count attempts by outcome", () => {
+    const metrics = makeMetrics()
+    const attempt = { provider: "xai", model: "grok-4", durationMs: 10 }
+    metrics.attempt({ ...attempt, outcome: "failed", errorType: "TimedOut" })
+    metrics.attempt({ ...attempt, outcome: "served", errorType: undefined })
+    metrics.attempt({ ...attempt, outcome: "served", errorType: undefined })
+    assert.strictEqual(valueOf(metrics, 'svc_provider_attempts{gen_ai_provider_name="x_ai",svc_outcome="served"}'), 2)
+    assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_count{${genAi},error_type="TimedOut"}`), 1)
+    // A value on a boundary belongs below it.
+    assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_bucket{${genAi},le="0.01"}`), 2)
+  })
+
+  it("know what is under way", () => {
+    const metrics = makeMetrics()
+    metrics.http.arrived()
+    metrics.http.arrived()
+    metrics.http.left(404)
+    metrics.ledger.held("admitted")
+    metrics.ledger.held("refused")
+    assert.strictEqual(valueOf(metrics, "http_server_active_requests"), 1)
+    assert.strictEqual(valueOf(metrics, 'svc_http_requests{http_response_status_class="4xx"}'), 1)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_holds_open"), 1)
+    metrics.http.left(0)
+    metrics.ledger.closed()
+    assert.strictEqual(valueOf(metrics, "http_server_active_requests"), 0)
+    assert.strictEqual(valueOf(metrics, 'svc_http_requests{http_response_status_class="none"}'), 1)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_holds_open"), 0)
+    assert.strictEqual(valueOf(metrics, 'svc_ledger_holds{svc_outcome="refused"}'), 1)
+  })
+
+  it("count groups of the ledger, and read gauges when they are asked", () => {
+    const metrics = makeMetrics()
+    metrics.ledger.committed(5, 2)
+    assert.strictEqual(valueOf(metrics, 'svc_ledger_group_size_bucket{le="4"}'), 0)
+    assert.strictEqual(valueOf(metrics, 'svc_ledger_group_size_bucket{le="8"}'), 1)
+    assert.strictEqual(valueOf(metrics, "svc_ledger_commit_duration_sum"), 0.002)
+    let value = 1
+    metrics.gauge("test.gauge", "of a test", "1", () => value)
+    value = 7
+    assert.strictEqual(valueOf(metrics, "test_gauge"), 7)
+  })
+
+  it("stand apart from another service's", () => {
+    const [one, other] = [makeMetrics(), makeMetrics()]
+    one.http.left(200)
+    assert.isUndefined(valueOf(other, 'svc_http_requests{http_response_status_class="2xx"}'))
+  })
+})
+
+it("providers have the conventions' names where there are some", () => {
+  assert.deepStrictEqual(["openai", "bedrock", "gemini", "my-host"].map(providerName), [
+    "openai",
+    "aws.bedrock",
+    "gcp.gemini",
+    "my-host"
+  ])
+})
