@@ -1,4 +1,4 @@
-import { Cause, Effect, Exit, Queue, type Scope } from "effect"
+import { Cause, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
 import { commitGroup } from "./LedgerSql.ts"
@@ -71,6 +71,8 @@ class Lane {
   readonly #arrived: Queue.Queue<Entry>
   readonly #committed: Committed
   readonly #unanswered = new Set<Entry>()
+  /** What is committed and not answered yet. */
+  #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
   constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>, committed: Committed) {
@@ -92,23 +94,41 @@ class Lane {
     })
   }
 
+  /**
+   * A committed group is answered when the next one is on its way: what follows from the answers, the better part of a request,
+   * is then done while the database works, instead of the two waiting for each other.
+   */
   get run(): Effect.Effect<never> {
     return Effect.gen({ self: this }, function* () {
       let waiting: Array<Entry> = []
       while (true) {
-        waiting =
-          waiting.length === 0 ? yield* Queue.takeAll(this.#arrived) : waiting.concat(yield* Queue.clear(this.#arrived))
+        waiting = waiting.concat(yield* Queue.clear(this.#arrived))
+        if (waiting.length === 0) {
+          this.#answerDue()
+          waiting = yield* Queue.takeAll(this.#arrived)
+        }
         const { group, left } = gather(waiting)
-        const again = yield* this.#carryOut(group)
+        const commit = yield* Effect.forkChild(this.#carryOut(group), { startImmediately: true })
+        this.#answerDue()
+        const again = yield* Fiber.join(commit)
         waiting = again.concat(left)
-        if (again.length > 0) yield* Effect.sleep(RETRY_PAUSE)
+        if (again.length === 0) continue
+        this.#answerDue()
+        yield* Effect.sleep(RETRY_PAUSE)
       }
     })
+  }
+
+  #answerDue() {
+    const due = this.#due
+    this.#due = []
+    for (const [entry, result] of due) this.#answer(entry, Exit.succeed(result))
   }
 
   /** Nobody is left waiting for an answer that will not come. */
   close() {
     this.#closed = true
+    this.#answerDue()
     const exit = Exit.fail(new Unavailable({ store: "database", cause: "the ledger is closed" }))
     for (const entry of this.#unanswered) this.#answer(entry, exit)
   }
@@ -118,7 +138,7 @@ class Lane {
     entry.resume(exit)
   }
 
-  /** Answers a group, but for those that are to be tried again. */
+  /** Carries out a group, so that it is due to be answered; gives back those that are to be tried again. */
   #carryOut(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
     const sentAt = performance.now()
     return commitGroup(
@@ -127,7 +147,7 @@ class Lane {
     ).pipe(
       Effect.map((results) => {
         this.#committed(group.length, performance.now() - sentAt)
-        group.forEach((entry, index) => this.#answer(entry, Exit.succeed(results[index]!)))
+        this.#due = this.#due.concat(group.map((entry, index) => [entry, results[index]!] as const))
         return []
       }),
       Effect.catchIf(
