@@ -22,8 +22,13 @@ const principalOf = (row: KeyRow): Principal => ({
   budget: row.budget_id === null ? undefined : { id: row.budget_id, period: row.budget_period ?? "lifetime" }
 })
 
-/** The key of an `Authorization` header, or undefined when the header is not a bearer's. */
-const bearerOf = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
+/** The hash of the key in an `Authorization` header; undefined when that has none, or not in the form of one. */
+const hashOf = (header: string): Buffer | undefined => {
+  const key = /^bearer +(\S+) *$/i.exec(header)?.[1]
+  return key === undefined || !isWellFormedKey(key) ? undefined : hashKey(key)
+}
+
+const nameOf = (hash: Buffer): string => hash.toString("latin1")
 
 /** Turns a credential into the principal it stands for. */
 export class Auth extends Context.Service<
@@ -31,13 +36,11 @@ export class Auth extends Context.Service<
   {
     /**
      * Fails with `MissingApiKey` without a header, `InvalidApiKey` for anything but an active key, `WrongKeyKind` for a key of
-     * the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read. `mayCache` is for operations whose hold
-     * checks the key again.
+     * the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read.
      */
-    readonly authenticate: (
-      authorization: string | undefined,
-      options: { readonly kind: KeyKind; readonly mayCache: boolean }
-    ) => Effect.Effect<Principal, Failure>
+    readonly authenticate: (authorization: string | undefined, kind: KeyKind) => Effect.Effect<Principal, Failure>
+    /** The principal of a key that was read a short while ago; only for operations whose hold checks the key again. */
+    readonly remembered: (authorization: string | undefined, kind: KeyKind) => Principal | undefined
     /** Drops what is remembered of a key that turned out to be inactive. */
     readonly forget: (keyId: string) => void
   }
@@ -57,13 +60,13 @@ export class Auth extends Context.Service<
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
       }
 
-      const read = (hash: Buffer, name: string) =>
+      const read = (hash: Buffer) =>
         keys.findByHash(hash).pipe(
           Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
           Effect.flatMap((row) => {
             if (row === undefined || !row.active) return Effect.fail(invalidKey)
             const principal = principalOf(row)
-            remember(name, principal, row)
+            remember(nameOf(hash), principal, row)
             return Effect.succeed(principal)
           })
         )
@@ -74,15 +77,18 @@ export class Auth extends Context.Service<
           : Effect.fail(failure({ _tag: "WrongKeyKind", needed: kind }))
 
       return Auth.of({
-        authenticate: (authorization, { kind, mayCache }) => {
+        authenticate: (authorization, kind) => {
           if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
-          const key = bearerOf(authorization)
-          if (key === undefined || !isWellFormedKey(key)) return Effect.fail(invalidKey)
-          const hash = hashKey(key)
-          const name = hash.toString("latin1")
-          const known = mayCache ? cache.get(name) : undefined
-          if (known !== undefined && known.until > Date.now()) return ofKind(known.principal, kind)
-          return Effect.flatMap(read(hash, name), (principal) => ofKind(principal, kind))
+          const hash = hashOf(authorization)
+          if (hash === undefined) return Effect.fail(invalidKey)
+          return Effect.flatMap(read(hash), (principal) => ofKind(principal, kind))
+        },
+        remembered: (authorization, kind) => {
+          const hash = hashOf(authorization ?? "")
+          const known = hash === undefined ? undefined : cache.get(nameOf(hash))
+          return known !== undefined && known.until > Date.now() && known.principal.kind === kind
+            ? known.principal
+            : undefined
         },
         forget: (keyId) => {
           for (const [name, { principal }] of cache) if (principal.keyId === keyId) cache.delete(name)

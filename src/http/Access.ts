@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
@@ -8,7 +8,7 @@ import { problemsOf } from "../dialects/Decode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
 import type { Span } from "../platform/Tracing.ts"
-import { type PolicyName, subjectOf } from "../ratelimit/Limits.ts"
+import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { Exchange } from "./Exchange.ts"
 import { respond } from "./Failures.ts"
@@ -41,16 +41,16 @@ const makeCounter = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const judged =
     (how: "consume" | "peek") =>
-    (policy: PolicyName, principal: Principal | undefined): Effect.Effect<void, Failure> =>
-      Effect.gen(function* () {
-        const exchange = yield* Exchange
-        const subject = subjectOf(policy, principal, principal === undefined ? exchange.address() : "")
-        const verdict = yield* limiter[how](policy, subject, config.rateLimitScale * (principal?.limitScale ?? 1))
+    (exchange: Exchange, principal: Principal | undefined): Effect.Effect<void, Failure> => {
+      const subject = subjectOf("default", principal, principal === undefined ? exchange.address() : "")
+      const scale = config.rateLimitScale * (principal?.limitScale ?? 1)
+      return Effect.flatMap(limiter[how]("default", subject, scale), (verdict) => {
         exchange.verdict = verdict
-        if (verdict.admitted) return
+        if (verdict.admitted) return Effect.void
         const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
-        return yield* failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds })
+        return Effect.fail(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
       })
+    }
   return {
     /** Counts the request; fails when it is one too many. */
     count: judged("consume"),
@@ -82,31 +82,37 @@ const inferenceAccess = Layer.effect(
     const auth = yield* Auth
     const { count, look } = yield* makeCounter
     const familiar = makeFamiliar()
+
+    const authenticated = (exchange: Exchange, authorization: string | undefined): Effect.Effect<Principal, Failure> =>
+      Effect.gen(function* () {
+        const hash = hashOf(authorization ?? "")
+        // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
+        // while its address has requests left. Those that have been go on from there, whatever others do at their address.
+        if (!familiar.has(hash)) yield* look(exchange, undefined)
+        const principal = yield* Effect.tapError(auth.authenticate(authorization, "inference"), ({ reason }) => {
+          // What cannot be read at present is as good as it was.
+          if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
+          return count(exchange, undefined)
+        })
+        familiar.add(hash)
+        return principal
+      })
+
     return InferenceAccess.of({
       bearer: (app, { endpoint }) =>
-        Effect.gen(function* () {
-          const request = yield* HttpServerRequest.HttpServerRequest
-          const { span } = yield* Exchange
-          named(span, endpoint)
-          const authorization = request.headers["authorization"]
-          const hash = hashOf(authorization ?? "")
-          // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
-          // while its address has requests left. Those that have been go on from there, whatever others do at their address.
-          if (!familiar.has(hash)) yield* look("default", undefined)
-          const principal = yield* auth
-            .authenticate(authorization, { kind: "inference", mayCache: PAID.has(endpoint.identifier) })
-            .pipe(
-              Effect.tapError(({ reason }) => {
-                // What cannot be read at present is as good as it was.
-                if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
-                return count("default", undefined)
-              })
-            )
-          familiar.add(hash)
-          span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-          yield* count("default", principal)
-          return yield* Effect.provideService(app, Caller, principal)
-        }).pipe(answered)
+        Effect.withFiber((fiber) => {
+          const { authorization } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest).headers
+          const exchange = fiber.getRef(Exchange)
+          named(exchange.span, endpoint)
+          const admit = (principal: Principal) => {
+            exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
+            return Effect.flatMap(count(exchange, principal), () => Effect.provideService(app, Caller, principal))
+          }
+          const known = PAID.has(endpoint.identifier) ? auth.remembered(authorization, "inference") : undefined
+          return answered(
+            known === undefined ? Effect.flatMap(authenticated(exchange, authorization), admit) : admit(known)
+          )
+        })
     })
   })
 )
@@ -117,8 +123,9 @@ const openAccess = Layer.effect(
     const { count } = yield* makeCounter
     return OpenAccess.of((app, { endpoint }) =>
       Effect.gen(function* () {
-        named((yield* Exchange).span, endpoint)
-        yield* count("default", undefined)
+        const exchange = yield* Exchange
+        named(exchange.span, endpoint)
+        yield* count(exchange, undefined)
         return yield* app
       }).pipe(answered)
     )

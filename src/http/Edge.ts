@@ -1,4 +1,4 @@
-import { Cause, Effect, Layer, Option } from "effect"
+import { Cause, Context, Effect, Layer, Option } from "effect"
 import { type HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
@@ -8,6 +8,7 @@ import { Config } from "../platform/Config.ts"
 import { headers as limitHeaders } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
+import type { Verdict } from "../ratelimit/Store.ts"
 import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { Exchange } from "./Exchange.ts"
@@ -106,28 +107,43 @@ const Edge = HttpRouter.middleware(
     const refuse = yield* makeRefuse
     const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
 
+    const dressed = (
+      request: HttpServerRequest.HttpServerRequest,
+      { requestId }: Exchange,
+      verdict: Verdict,
+      response: HttpServerResponse.HttpServerResponse
+    ) =>
+      HttpServerResponse.setHeaders(response, {
+        "x-request-id": requestId,
+        ...limitHeaders(verdict),
+        ...sandbox,
+        ...(isApi(request.url) ? cors : {})
+      })
+
     const finish = (
       request: HttpServerRequest.HttpServerRequest,
       exchange: Exchange,
       response: HttpServerResponse.HttpServerResponse
-    ) => {
-      const seen =
-        exchange.verdict === undefined
-          ? limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale)
-          : Effect.succeed(exchange.verdict)
-      return Effect.map(seen, (verdict) =>
-        HttpServerResponse.setHeaders(response, {
-          "x-request-id": exchange.requestId,
-          ...limitHeaders(verdict),
-          ...sandbox,
-          ...(isApi(request.url) ? cors : {})
-        })
-      )
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+      exchange.verdict === undefined
+        ? Effect.map(
+            limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
+            (verdict) => dressed(request, exchange, verdict, response)
+          )
+        : Effect.succeed(dressed(request, exchange, exchange.verdict, response))
+
+    const answer = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange, cause: Cause.Cause<unknown>) => {
+      if (isRouteNotFound(cause)) {
+        const { method, url } = request
+        return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
+      }
+      const failed = failureOf(cause)
+      return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed))
     }
 
     return (app) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const exchange: Exchange = {
           requestId: newRequestId(),
           arrivedAt: performance.now(),
@@ -141,19 +157,16 @@ const Edge = HttpRouter.middleware(
           span: spanOf(request.source)
         }
         exchange.span?.set({ "svc.request_id": exchange.requestId })
-        if (isApi(request.url) && isPreflight(request)) return yield* finish(request, exchange, preflight)
-        const response = yield* app.pipe(
-          Effect.provideService(Exchange, exchange),
-          Effect.catchCause((cause) => {
-            if (isRouteNotFound(cause)) {
-              const { method, url } = request
-              return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
-            }
-            const failed = failureOf(cause)
-            return failed === undefined ? Effect.failCause(cause) : Effect.as(logged(failed, exchange), respond(failed))
-          })
-        )
-        return yield* finish(request, exchange, response)
+        if (isApi(request.url) && isPreflight(request)) return finish(request, exchange, preflight)
+        return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
+          onFailure: (cause) => {
+            const answered = answer(request, exchange, cause)
+            return answered === undefined
+              ? Effect.failCause(cause)
+              : Effect.flatMap(answered, (response) => finish(request, exchange, response))
+          },
+          onSuccess: (response) => finish(request, exchange, response)
+        })
       })
   }),
   { global: true }

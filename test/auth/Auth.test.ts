@@ -13,9 +13,6 @@ const rooms = Auth.layer.pipe(
   Layer.provideMerge(Audit.layer)
 )
 
-const paid = { kind: "inference", mayCache: true } as const
-const unpaid = { kind: "inference", mayCache: false } as const
-
 const scene = Effect.gen(function* () {
   const url = yield* freshDatabase("auth")
   const context = yield* Layer.build(rooms.pipe(Layer.provide(layerUrl(url))))
@@ -25,8 +22,8 @@ const scene = Effect.gen(function* () {
     const account = yield* (yield* Accounts).create("auth@example.com", actor)
     const create = (kind: "inference" | "management") =>
       keys.create({ accountId: account.id, kind, name: kind, scopes: ["usage:read"], actor })
-    const reasonOf = (header: string | undefined, options: typeof paid | typeof unpaid = unpaid) =>
-      Effect.map(Effect.flip(auth.authenticate(header, options)), ({ reason }) => reason._tag)
+    const reasonOf = (header: string | undefined) =>
+      Effect.map(Effect.flip(auth.authenticate(header, "inference")), ({ reason }) => reason._tag)
     return {
       url,
       auth,
@@ -43,9 +40,11 @@ describe("Auth", () => {
   it.live("tells a missing key, a bad one and one of the wrong kind apart", () =>
     Effect.gen(function* () {
       const { account, auth, inference, management, reasonOf } = yield* scene
-      const principal = yield* auth.authenticate(`Bearer ${inference.key}`, unpaid)
+      assert.isUndefined(auth.remembered(`Bearer ${inference.key}`, "inference"))
+      const principal = yield* auth.authenticate(`Bearer ${inference.key}`, "inference")
       assert.deepInclude(principal, { accountId: account.id, keyId: inference.id, kind: "inference", limitScale: 1 })
-      assert.strictEqual((yield* auth.authenticate(`bearer   ${inference.key}`, paid)).keyId, inference.id)
+      assert.deepStrictEqual(auth.remembered(`bearer   ${inference.key}`, "inference"), principal)
+      assert.isUndefined(auth.remembered(`Bearer ${inference.key}`, "management"))
       assert.strictEqual(yield* reasonOf(undefined), "MissingApiKey")
       assert.strictEqual(yield* reasonOf(""), "MissingApiKey")
       const bad = ["Bearer", "Basic abc", inference.key, "Bearer svc_sk_short", `Bearer ${inference.key}x`]
@@ -53,7 +52,8 @@ describe("Auth", () => {
         assert.strictEqual(yield* reasonOf(header), "InvalidApiKey", header)
       }
       assert.strictEqual(yield* reasonOf(`Bearer ${management.key}`), "WrongKeyKind")
-      assert.strictEqual(yield* reasonOf(`Bearer ${management.key}`, paid), "WrongKeyKind")
+      assert.isUndefined(auth.remembered(`Bearer ${management.key}`, "inference"))
+      assert.isUndefined(auth.remembered(undefined, "inference"))
     }).pipe(Effect.scoped)
   )
 
@@ -61,12 +61,12 @@ describe("Auth", () => {
     Effect.gen(function* () {
       const { auth, inference, keys, reasonOf } = yield* scene
       const header = `Bearer ${inference.key}`
-      yield* auth.authenticate(header, paid)
+      yield* auth.authenticate(header, "inference")
       yield* keys.revoke(inference.id, actor)
-      assert.strictEqual((yield* auth.authenticate(header, paid)).keyId, inference.id)
-      assert.strictEqual(yield* reasonOf(header, unpaid), "InvalidApiKey")
+      assert.strictEqual(auth.remembered(header, "inference")?.keyId, inference.id)
+      assert.strictEqual(yield* reasonOf(header), "InvalidApiKey")
       auth.forget(inference.id)
-      assert.strictEqual(yield* reasonOf(header, paid), "InvalidApiKey")
+      assert.isUndefined(auth.remembered(header, "inference"))
     }).pipe(Effect.scoped)
   )
 
@@ -76,9 +76,8 @@ describe("Auth", () => {
       const header = `Bearer ${inference.key}`
       yield* takeAway(url)
       assert.strictEqual(yield* reasonOf(header), "StoreUnavailable")
-      assert.strictEqual(yield* reasonOf(header, paid), "StoreUnavailable")
       yield* giveBack(url)
-      assert.strictEqual((yield* auth.authenticate(header, unpaid)).keyId, inference.id)
+      assert.strictEqual((yield* auth.authenticate(header, "inference")).keyId, inference.id)
     }).pipe(Effect.scoped)
   )
 })

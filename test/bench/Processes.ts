@@ -64,7 +64,7 @@ export const listen = (launch: Launch): Effect.Effect<Listening, BenchError, Sco
         resume(Effect.fail(new BenchError({ message: `${launch.name} ended before it listened: ${said.trim()}` })))
       )
       createInterface({ input: child.stdout }).on("line", (line) => {
-        const port = /\bat http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
+        const port = /\bready at http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1]
         if (port !== undefined) resume(Effect.succeed({ pid: child.pid ?? 0, port: Number(port) }))
       })
     })

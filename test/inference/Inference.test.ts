@@ -80,7 +80,7 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
         type: "operator",
         id: "t"
       })
-      const principal = yield* auth.authenticate(`Bearer ${inferenceKey}`, { kind: "inference", mayCache: true })
+      const principal = yield* auth.authenticate(`Bearer ${inferenceKey}`, "inference")
       const request: ChatRequest = {
         requestId: newRequestId(),
         operation: "chat.completions",
