@@ -1,4 +1,4 @@
-import { Clock, Effect, Redacted, type Result, type Scope } from "effect"
+import { Clock, Effect, Redacted, Result, type Scope } from "effect"
 import { eventsOf, isContent, type Output, type OutputEvent } from "../domain/Output.ts"
 import {
   headerOf,
@@ -172,8 +172,10 @@ const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold): ChatSourc
 
 const isOk = (status: number) => status >= 200 && status < 300
 
-const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> =>
-  Effect.mapError(Effect.fromResult(host.wire.decode(body, call.requestId)), host.error)
+const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> => {
+  const output = host.wire.decode(body, call.requestId)
+  return Result.isSuccess(output) ? Effect.succeed(output.success) : Effect.fail(host.error(output.failure))
+}
 
 const refused = (host: Host, answer: RefusedAnswer): Effect.Effect<never, ProviderError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(host.error(host.wire.faultOfStatus(answer, now))))

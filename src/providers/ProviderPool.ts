@@ -136,7 +136,7 @@ const run = Effect.fnUntraced(function* <A, R>(
   call: PoolCall,
   attempt: AttemptBy<A, R>
 ) {
-  const { plan, maxOutputTokens, onAttempt, trace, ...shared } = call
+  const { plan, maxOutputTokens, onAttempt, trace } = call
   const clocks = shorten(options.clocks, plan.policy.timeouts)
   const candidates = plan.policy.allowFallbacks ? plan.candidates : [plan.candidates[0]]
   const failures: Array<FailedAttempt> = []
@@ -150,7 +150,16 @@ const run = Effect.fnUntraced(function* <A, R>(
       continue
     }
     onAttempt?.({ provider: provider.id, stopsBillingOnAbort: provider.stopsBillingOnAbort })
-    const asked = { ...shared, candidate, maxOutputTokens: maxOutputTokens(candidate), clocks }
+    const asked: ChatCall = {
+      requestId: call.requestId,
+      candidate,
+      conversation: call.conversation,
+      maxOutputTokens: maxOutputTokens(candidate),
+      promptBound: call.promptBound,
+      held: call.held,
+      clocks,
+      steering: call.steering
+    }
     const record = new AttemptRecord({ metrics, trace, provider, call: asked, index: failures.length, stream })
     const traceHeaders = options.traceTo?.has(provider.id) === true ? record.traceHeaders : undefined
     const context: AttemptContext = {
@@ -200,20 +209,23 @@ const attemptsOf = (
   return served === undefined ? failed : [...failed, { ...served, index: failed.length }]
 }
 
-const attemptChat: AttemptBy<Output, never> = Effect.fnUntraced(function* (context: AttemptContext) {
-  const { provider, call } = context
-  const sample = sampler(context, yield* Clock.currentTimeMillis)
-  const result = yield* Effect.result(provider.chat(call))
-  const now = yield* Clock.currentTimeMillis
-  if (result._tag === "Failure") {
-    sample(now, result.failure)
-    return yield* result.failure
-  }
-  const empty = isEmpty(result.success) && result.success.finish !== "length"
-  sample(now, empty ? "empty" : "ok")
-  if (!empty) context.record.served(result.success)
-  return empty ? undefined : result.success
-})
+const attemptChat: AttemptBy<Output, never> = (context) =>
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const sample = sampler(context, clock.currentTimeMillisUnsafe())
+    return Effect.matchEffect(context.provider.chat(context.call), {
+      onFailure: (error) => {
+        sample(clock.currentTimeMillisUnsafe(), error)
+        return Effect.fail(error)
+      },
+      onSuccess: (output) => {
+        const empty = isEmpty(output) && output.finish !== "length"
+        sample(clock.currentTimeMillisUnsafe(), empty ? "empty" : "ok")
+        if (!empty) context.record.served(output)
+        return Effect.succeed(empty ? undefined : output)
+      }
+    })
+  })
 
 interface FirstContent {
   readonly source: ChatSource
