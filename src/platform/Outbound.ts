@@ -395,11 +395,13 @@ class StreamExchange extends Exchange {
   }
 
   #take(): Effect.Effect<Uint8Array | undefined, OutboundError> {
-    const chunk = this.#queue.shift()
-    if (chunk !== undefined) {
-      this.#queued -= chunk.length
-      if (this.#queued < HIGH_WATER_BYTES) this.#resume()
-      return Effect.succeed(chunk)
+    const [first, second] = this.#queue
+    if (first !== undefined) {
+      const bytes = second === undefined ? first : Buffer.concat(this.#queue, this.#queued)
+      this.#queue = []
+      this.#queued = 0
+      this.#resume()
+      return Effect.succeed(bytes)
     }
     if (this.#end !== undefined) return this.#end
     return Effect.callback((resume) => {

@@ -10,6 +10,8 @@ import { completionId, extrasOf, usageOf } from "./ChatEncode.ts"
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
 const DONE = "data: [DONE]\n\n"
+const TEXT_HEAD = '{"index":0,"delta":{"content":'
+const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}'
 const KEEP_ALIVE = ": svc-processing\n\n"
 
 /** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
@@ -66,7 +68,9 @@ export class ChatStreamEncoder {
   #event(event: OutputEvent): string {
     switch (event._tag) {
       case "Text":
-        return this.#frame(this.#choice({ content: event.text }, null))
+        return this.#started
+          ? this.#frame(`${TEXT_HEAD}${JSON.stringify(event.text)}${TEXT_TAIL}`)
+          : this.#frame(this.#choice({ content: event.text }, null))
       case "Reasoning":
         return this.#frame(this.#choice({ reasoning: event.text }, null))
       case "Refusal":
