@@ -98,6 +98,8 @@ const pool = ({ url, poolSize }: ConnectOptions) =>
     applicationName: "tollgate",
     startupParameters: {
       timezone: "UTC",
+      // Statements here take a millisecond; to compile one takes many.
+      jit: "off",
       statement_timeout: "30s",
       // A transaction whose process hangs must not keep its locks.
       idle_in_transaction_session_timeout: "60s"

@@ -1,10 +1,11 @@
 /** What a run is measured on: a database, a mock upstream, and what stands between it and the load. */
 import { Effect, Redacted, type Scope } from "effect"
-import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { prepareDataDirectory } from "../../src/platform/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/EmbeddedPostgres.ts"
+import { root } from "../support/Sources.ts"
 import type { BenchError } from "./BenchError.ts"
 import { type Machine, stepAside } from "./Machine.ts"
 import type { Options } from "./Options.ts"
@@ -97,6 +98,13 @@ const settingsOf = (databaseUrl: string, upstream: Listening, directory: string)
   LOG_FORMAT: "json"
 })
 
+/** The gateway's arguments as `npm start` gives them to Node. */
+const started = (
+  JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } }
+).scripts.start
+  .split(" ")
+  .slice(2)
+
 /** Starts all of it; everything ends with the scope. */
 export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Machine) {
   const cores = machine.pinning?.measured
@@ -116,9 +124,8 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
   const env = settingsOf(databaseUrl, upstream, directory)
   const moneyOff = yield* listen({ name: "the gateway without money", ...node(fileOf("moneyOff")), env, cores })
   const profiling = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]
-  const { args, program } = node("src/main.ts")
   const gateway = Effect.map(
-    listen({ name: "the gateway", program, args: [...profiling, ...args], env, cores }),
+    listen({ name: "the gateway", program: process.execPath, args: [...profiling, ...started], env, cores }),
     (listening) => target("gateway", paid, listening)
   )
   const stage: Stage = {
