@@ -41,10 +41,17 @@ export const observe = (server: Server, metrics: Metrics, tracing: Tracing): voi
     const { traceparent, tracestate } = request.headers
     const began = tracing.server(text(traceparent), text(tracestate))
     const span = began === undefined ? undefined : begin(request, began)
-    response.once("close", () => {
+    let left = false
+    const onLeft = () => {
+      if (left) return
+      left = true
+      request.socket.off("close", onLeft)
       const status = response.headersSent ? response.statusCode : 0
       metrics.http.left(status)
       if (span !== undefined) finish(span, status, response.writableFinished)
-    })
+    }
+    response.once("close", onLeft)
+    // A response that waits behind another on its connection is told of that one's end alone.
+    request.socket.once("close", onLeft)
   })
 }

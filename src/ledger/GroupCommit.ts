@@ -170,7 +170,13 @@ class Lane {
     const [only] = group
     if (group.length > 1 || only === undefined) {
       return Effect.map(
-        Effect.forEach(group, (entry) => this.#carryOut([entry])),
+        Effect.forEach(group, (entry) =>
+          Effect.map(this.#carryOut([entry]), (again) => {
+            // The others may take long.
+            this.#answerDue()
+            return again
+          })
+        ),
         (again) => again.flat()
       )
     }

@@ -68,7 +68,13 @@ class Instruments {
     const metric = Metric.histogram(name, { description, boundaries, attributes: { ...labels, unit } })
     const get = () => {
       let upTo = 0
-      return { ...seen, buckets: boundaries.map((bound, index) => [bound, (upTo += counts[index]!)] as const) }
+      // Without an observation there is no least and no greatest, and infinity is no number of JSON.
+      const bounds = seen.count === 0 ? { min: 0, max: 0 } : {}
+      return {
+        ...seen,
+        ...bounds,
+        buckets: boundaries.map((bound, index) => [bound, (upTo += counts[index]!)] as const)
+      }
     }
     Metric.registerUnsafe(metric, this.#context, {
       get: get as never,

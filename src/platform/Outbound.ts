@@ -153,6 +153,8 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024
 const SOCKET_CONNECT_MS = 10_000
 /** Bytes held for a slow reader before the socket is paused. */
 const HIGH_WATER_BYTES = 64 * 1024
+/** Small pieces are handed over together until they are this long. */
+const TOGETHER_BYTES = 4 * 1024
 /** What may still come after a reader has finished, so that the connection can be used again. */
 const LINGER_MS = 1_000
 const LINGER_BYTES = 64 * 1024
@@ -395,12 +397,10 @@ class StreamExchange extends Exchange {
   }
 
   #take(): Effect.Effect<Uint8Array | undefined, OutboundError> {
-    const [first, second] = this.#queue
-    if (first !== undefined) {
-      const bytes = second === undefined ? first : Buffer.concat(this.#queue, this.#queued)
-      this.#queue = []
-      this.#queued = 0
-      this.#resume()
+    if (this.#queue.length > 0) {
+      const bytes = this.#shift()
+      this.#queued -= bytes.length
+      if (this.#queued < HIGH_WATER_BYTES) this.#resume()
       return Effect.succeed(bytes)
     }
     if (this.#end !== undefined) return this.#end
@@ -410,6 +410,15 @@ class StreamExchange extends Exchange {
         this.#waiting = undefined
       })
     })
+  }
+
+  /** What has arrived, together up to a bound: a reader that meters what it reads must not be given far more than it holds for. */
+  #shift(): Uint8Array {
+    let length = 0
+    const end = this.#queue.findIndex((chunk) => (length += chunk.length) >= TOGETHER_BYTES)
+    const chunks = this.#queue.splice(0, end === -1 ? this.#queue.length : end + 1)
+    const [only, second] = chunks
+    return only !== undefined && second === undefined ? only : Buffer.concat(chunks, length)
   }
 
   /** The reader takes the bytes itself, so that one interrupted at this moment leaves them for the next. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, request as httpRequest } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { observe, spanOf } from "../../src/http/Observed.ts"
 import { makeMetrics } from "../../src/platform/Metrics.ts"
 import { makeTracing, type SpanRecord } from "../../src/platform/Tracing.ts"
@@ -92,6 +92,18 @@ describe("an observed server", () => {
       assert.deepStrictEqual(left, [200])
       assert.isTrue(spans[0]?.attributes.get("svc.client_left"))
       assert.isFalse(spans[0]?.failed)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sees those off that waited behind another when their connection went", () =>
+    Effect.gen(function* () {
+      const { allLeft, left, origin, spans } = yield* start()
+      const socket = connect(Number(new URL(origin).port), "127.0.0.1")
+      socket.write("GET /hang HTTP/1.1\r\nhost: a\r\n\r\nGET /behind HTTP/1.1\r\nhost: a\r\n\r\n")
+      socket.once("data", () => socket.destroy())
+      yield* allLeft(2)
+      assert.lengthOf(left, 2)
+      assert.lengthOf(spans, 2)
     }).pipe(Effect.scoped)
   )
 

@@ -104,6 +104,16 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, "test_gauge"), 7)
   })
 
+  it("are numbers before anything is counted", () => {
+    const context = Context.make(Metric.MetricRegistry, makeMetrics().registry)
+    const histograms = Metric.snapshotUnsafe(context).filter(({ type }) => type === "Histogram")
+    assert.isNotEmpty(histograms)
+    for (const { id, state } of histograms) {
+      const { max, min } = state as { readonly max: number; readonly min: number }
+      assert.isTrue(Number.isFinite(min) && Number.isFinite(max), id)
+    }
+  })
+
   it("stand apart from another service's", () => {
     const [one, other] = [makeMetrics(), makeMetrics()]
     one.http.left(200)

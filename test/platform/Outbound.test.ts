@@ -171,6 +171,31 @@ layer(Outbound.layer, { excludeTestServices: true })("Outbound", (it) => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("gives what has arrived together, but not all of much", () =>
+      Effect.gen(function* () {
+        const outbound = yield* Outbound
+        const answers: Readonly<Record<string, ReadonlyArray<string>>> = {
+          "/few": ["one", "two", "three"],
+          "/much": ["a", "b", "c"].map((letter) => letter.repeat(3_000))
+        }
+        const host = yield* upstream((request, response) => {
+          response.socket?.cork()
+          response.writeHead(200, { "content-type": "text/event-stream" })
+          for (const piece of answers[request.url ?? ""] ?? []) response.write(piece)
+          response.end()
+          response.socket?.uncork()
+        })
+        const lengths = Effect.fnUntraced(function* (path: string) {
+          const stream = yield* outbound.open({ ...post(host.origin), path })
+          const given: Array<number> = []
+          for (let bytes = yield* stream.read; bytes !== undefined; bytes = yield* stream.read) given.push(bytes.length)
+          return given
+        })
+        assert.deepStrictEqual(yield* lengths("/few"), [11])
+        assert.deepStrictEqual(yield* lengths("/much"), [6_000, 3_000])
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("leaves the bytes of an interrupted read for the next", () =>
       Effect.gen(function* () {
         const outbound = yield* Outbound
