@@ -41,17 +41,10 @@ export const observe = (server: Server, metrics: Metrics, tracing: Tracing): voi
     const { traceparent, tracestate } = request.headers
     const began = tracing.server(text(traceparent), text(tracestate))
     const span = began === undefined ? undefined : begin(request, began)
-    let left = false
-    const onLeft = () => {
-      if (left) return
-      left = true
-      request.socket.off("close", onLeft)
+    response.once("close", () => {
       const status = response.headersSent ? response.statusCode : 0
       metrics.http.left(status)
       if (span !== undefined) finish(span, status, response.writableFinished)
-    }
-    response.once("close", onLeft)
-    // A response that waits behind another on its connection is told of that one's end alone.
-    request.socket.once("close", onLeft)
+    })
   })
 }
