@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Duration, Effect, Fiber, FiberSet, Layer, Result, Stream } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Result, Stream } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -145,26 +145,33 @@ const metering = <A, B>(
   request: ChatRequest,
   carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B
-): Effect.Effect<A | B, Failure> =>
-  Effect.gen(function* () {
-    const { estimate, plan } = yield* Effect.fromResult(prepare(request))
-    while (true) {
-      const admitted = yield* admit(metered, request, plan, estimate)
-      if (!("claimedBy" in admitted)) {
-        renewals.add(admitted)
-        const ended = Effect.sync(() => {
-          renewals.drop(admitted)
-          metered.metrics.ledger.closed()
-        })
-        return yield* carry(admitted).pipe(
-          Effect.tapCause((cause) => (Cause.hasDies(cause) ? abandon(metered, admitted) : Effect.void)),
-          Effect.ensuring(ended)
-        )
+): Effect.Effect<A | B, Failure> => {
+  const carried = (admitted: Admitted): Effect.Effect<A, Failure> => {
+    renewals.add(admitted)
+    return Effect.onExit(
+      Effect.suspend(() => carry(admitted)),
+      (exit) => {
+        renewals.drop(admitted)
+        metered.metrics.ledger.closed()
+        return Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? abandon(metered, admitted) : Effect.void
       }
-      const answer = yield* Effect.interruptible(replay(requests, request, admitted.claimedBy))
-      if (answer !== undefined) return again(answer)
-    }
-  }).pipe(Effect.uninterruptible)
+    )
+  }
+  const enter = ({ estimate, plan }: Prepared): Effect.Effect<A | B, Failure> =>
+    Effect.flatMap(admit(metered, request, plan, estimate), (admitted): Effect.Effect<A | B, Failure> =>
+      "claimedBy" in admitted
+        ? Effect.flatMap(Effect.interruptible(replay(requests, request, admitted.claimedBy)), (answer) =>
+            answer === undefined ? enter({ estimate, plan }) : Effect.succeed(again(answer))
+          )
+        : carried(admitted)
+    )
+  return Effect.uninterruptible(
+    Effect.suspend(() => {
+      const prepared = prepare(request)
+      return Result.isFailure(prepared) ? Effect.fail(prepared.failure) : enter(prepared.success)
+    })
+  )
+}
 
 const preparing =
   (router: Router["Service"]) =>
