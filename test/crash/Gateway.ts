@@ -63,7 +63,7 @@ class Process {
       for (const input of [child.stdout, child.stderr]) {
         createInterface({ input }).on("line", (line) => {
           if (line.startsWith("tollgate is ready")) resolve(true)
-          else this.#keep(line)
+          else if (!line.startsWith("/healthz, ")) this.#keep(line)
         })
       }
     })
