@@ -109,7 +109,9 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
   it.effect("a host that answers a stream whole is read whole", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => {
-        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(wire.whole("whole")))
+        response
+          .writeHead(200, { "content-type": "application/json; charset=utf-8" })
+          .end(JSON.stringify(wire.whole("whole")))
       })
       assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
         { _tag: "Text", text: "whole" },

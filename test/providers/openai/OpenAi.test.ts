@@ -1,14 +1,11 @@
 import { LLMock, type FixtureFileResponse } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Redacted, Scope } from "effect"
-import type { ServerResponse } from "node:http"
-import { OutputFold } from "../../../src/domain/Output.ts"
+import { Effect, Redacted } from "effect"
 import { Outbound } from "../../../src/platform/Outbound.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
-import type { ChatCall, Provider, ProviderError } from "../../../src/providers/Provider.ts"
 import { asked } from "../../support/Conversations.ts"
-import { chatCall, clocks, drain, joined } from "../calls.ts"
-import { nobody, upstream } from "../upstream.ts"
+import { chatCall, joined } from "../calls.ts"
+import { both, faultOf, hostSuite, streamed } from "../suite.ts"
 
 const adapter = (baseUrl: string, more: Partial<OpenAiOptions> = {}) =>
   makeOpenAi({
@@ -19,22 +16,6 @@ const adapter = (baseUrl: string, more: Partial<OpenAiOptions> = {}) =>
     stopsBillingOnAbort: true,
     ...more
   })
-
-const streamed = (provider: Provider, call: ChatCall) =>
-  Effect.scoped(Effect.flatMap(provider.chatStream(call), drain)).pipe(Effect.map((batches) => batches.flat()))
-
-/** A streamed answer folded, for comparison with a whole one. */
-const folded = (provider: Provider, call: ChatCall) =>
-  Effect.map(streamed(provider, call), (events) => {
-    const fold = new OutputFold()
-    for (const event of events) fold.push(event)
-    return fold.output()
-  })
-
-const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
-  Effect.map(Effect.flip(effect), (error) => error.fault)
-
-const both = (provider: Provider, call: ChatCall) => [provider.chat(call), folded(provider, call)] as const
 
 layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
   describe("against an independent simulation of the wire", () => {
@@ -201,170 +182,20 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
   })
 
   describe("against hosts with ways of their own", () => {
-    const sse = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" })
     const delta = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
-    const stop = `data: ${JSON.stringify({ choices: [{ delta: {}, finish_reason: "stop" }] })}\n\n`
-
-    const speaking = (say: (response: ServerResponse) => void, more: Partial<OpenAiOptions> = {}) =>
-      Effect.gen(function* () {
-        const hungUp = yield* Deferred.make<void>()
-        const host = yield* upstream((_, response) => {
-          response.on("close", () => Deferred.doneUnsafe(hungUp, Exit.void))
-          say(response)
-        })
-        return { host, hungUp: Deferred.await(hungUp), provider: yield* adapter(`${host.origin}/v1/`, more) }
-      })
-
-    it.effect("no usage and no [DONE] after a finish is an end", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* speaking((response) => sse(response).end(delta("a") + stop))
-        const events = yield* streamed(provider, chatCall())
-        assert.deepStrictEqual(events, [
-          { _tag: "Text", text: "a" },
-          { _tag: "Finish", reason: "stop" }
-        ])
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("neither a finish nor [DONE] is a break, after the content", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* speaking((response) => sse(response).end(delta("a")))
-        const source = yield* provider.chatStream(chatCall())
-        assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
-        assert.strictEqual((yield* faultOf(source.next))._tag, "Broken")
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a connection lost after the finish loses the usage alone", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* speaking((response) => {
-          sse(response).write(delta("a") + stop, () => response.destroy())
-        })
-        const events = yield* streamed(provider, chatCall())
-        assert.deepStrictEqual(events.at(-1), { _tag: "Finish", reason: "stop" })
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("an error in the stream comes after the content before it", () =>
-      Effect.gen(function* () {
-        const error = `data: ${JSON.stringify({ error: { message: "overloaded", code: 503 } })}\n\n`
-        const { provider } = yield* speaking((response) => sse(response).end(delta("a") + error))
-        const source = yield* provider.chatStream(chatCall())
-        assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
-        const fault = { _tag: "ServerError", status: 503, detail: "overloaded" } as const
-        assert.deepStrictEqual(yield* faultOf(source.next), fault)
-        assert.deepStrictEqual(yield* faultOf(source.next), fault)
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a host that answers a stream whole is read whole", () =>
-      Effect.gen(function* () {
-        const body = { choices: [{ message: { content: "whole" }, finish_reason: "stop" }] }
-        const { provider } = yield* speaking((response) => {
-          response.writeHead(200, { "content-type": "application/json; charset=utf-8" }).end(JSON.stringify(body))
-        })
-        assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
-          { _tag: "Text", text: "whole" },
-          { _tag: "Finish", reason: "stop" }
-        ])
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a page of HTML is malformed, whole and streamed", () =>
-      Effect.gen(function* () {
-        const { provider } = yield* speaking((response) => {
-          response.writeHead(200, { "content-type": "text/html" }).end("<html>")
-        })
-        for (const answer of both(provider, chatCall())) {
-          assert.strictEqual((yield* faultOf(answer))._tag, "Malformed")
-        }
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("silence strikes the clock that runs, and hangs up", () =>
-      Effect.gen(function* () {
-        const cases = [
-          [() => {}, { ...clocks, firstTokenMs: 20 }, "first_token"],
-          [
-            (response: ServerResponse) => sse(response).write(": wait\n\n"),
-            { ...clocks, firstTokenMs: 20 },
-            "first_token"
-          ],
-          [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, idleMs: 20 }, "idle"],
-          [(response: ServerResponse) => sse(response).write(delta("a")), { ...clocks, totalMs: 20 }, "total"]
-        ] as const
-        for (const [say, given, clock] of cases) {
-          const { provider, hungUp } = yield* speaking(say)
-          const fault = yield* faultOf(streamed(provider, chatCall({ clocks: given })))
-          assert.deepStrictEqual(fault, { _tag: "TimedOut", clock })
-          yield* hungUp
-        }
-        const { provider, hungUp } = yield* speaking(() => {})
-        const fault = yield* faultOf(provider.chat(chatCall({ clocks: { ...clocks, totalMs: 20 } })))
-        assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
-        yield* hungUp
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a caller who turns away hangs up", () =>
-      Effect.gen(function* () {
-        const { provider, hungUp } = yield* speaking((response) => sse(response).write(delta("a")))
-        const scope = yield* Scope.make()
-        const source = yield* Scope.provide(provider.chatStream(chatCall()), scope)
-        yield* source.next
-        yield* Scope.close(scope, Exit.void)
-        yield* hungUp
-        const arrived = yield* Deferred.make<void>()
-        const silent = yield* speaking(() => Deferred.doneUnsafe(arrived, Exit.void))
-        const fiber = yield* Effect.forkChild(silent.provider.chat(chatCall()))
-        yield* Deferred.await(arrived)
-        yield* Fiber.interrupt(fiber)
-        yield* silent.hungUp
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a stream read to its end leaves its connection to the next call", () =>
-      Effect.gen(function* () {
-        let ended: (() => void) | undefined
-        const outbound = Outbound.layerWith({ connectionsPerOrigin: 1, keepAliveMs: 30_000 })
-        const host = yield* upstream((_, response) => {
-          sse(response).write(`${delta("a")}${stop}data: [DONE]\n\n`)
-          ended = () => response.end()
-        })
-        yield* Effect.gen(function* () {
-          const provider = yield* adapter(`${host.origin}/v1`)
-          for (let n = 0; n < 3; n++) {
-            yield* streamed(provider, chatCall())
-            ended?.()
-          }
-        }).pipe(Effect.provide(outbound))
-        assert.strictEqual(host.connections(), 1)
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a host that is not there", () =>
-      Effect.gen(function* () {
-        const provider = yield* adapter(`${yield* nobody}/v1`)
-        for (const answer of both(provider, chatCall())) {
-          assert.deepStrictEqual(yield* faultOf(answer), { _tag: "Unreachable", detail: "ECONNREFUSED" })
-        }
-      }).pipe(Effect.scoped)
-    )
-
-    it.effect("a host that repeats the credential does not get it further", () =>
-      Effect.gen(function* () {
-        let authorization: string | undefined
-        const host = yield* upstream((request, response) => {
-          authorization = request.headers.authorization
-          response.writeHead(400).end(JSON.stringify({ error: { message: `bad: ${authorization}` } }))
-        })
-        const provider = yield* adapter(host.origin)
-        for (const answer of both(provider, chatCall())) {
-          const fault = { _tag: "Refused", status: 400, detail: "bad: Bearer [secret]" } as const
-          assert.deepStrictEqual(yield* faultOf(answer), fault)
-        }
-        assert.strictEqual(authorization, "Bearer sk-planted")
-      }).pipe(Effect.scoped)
-    )
+    hostSuite(it, {
+      adapter: (origin) => adapter(`${origin}/v1/`),
+      head: "",
+      delta,
+      stop: `data: ${JSON.stringify({ choices: [{ delta: {}, finish_reason: "stop" }] })}\n\n`,
+      end: "data: [DONE]\n\n",
+      whole: (text) => ({ choices: [{ message: { content: text }, finish_reason: "stop" }] }),
+      error: [
+        `data: ${JSON.stringify({ error: { message: "overloaded", code: 503 } })}\n\n`,
+        { _tag: "ServerError", status: 503, detail: "overloaded" }
+      ],
+      refusal: (message) => ({ error: { message } }),
+      credentialOf: ({ authorization }) => authorization?.replace(/^Bearer /, "")
+    })
   })
 })
