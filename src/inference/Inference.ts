@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, FiberSet, Layer, Result, Stream } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Result, Stream } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -14,6 +14,7 @@ import type { Answer } from "./Answer.ts"
 import { carryOutChat, type Running } from "./ChatFlow.ts"
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
+import { makeOwnFibers } from "./OwnFibers.ts"
 import { makeRenewals, type Renewals } from "./Renewals.ts"
 import { replay } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
@@ -74,14 +75,14 @@ export class Inference extends Context.Service<
         const metrics = yield* Metrics
         const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs, metrics }
         const renewals = yield* makeRenewals(metered)
-        const fibers = yield* FiberSet.make<unknown, Failure>()
-        yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), options.shutdownGrace))
+        const fibers = yield* makeOwnFibers
+        yield* Effect.addFinalizer(() => Effect.timeoutOption(fibers.empty, options.shutdownGrace))
         /** Runs in the background what is to happen when a caller has gone. */
         const hangUp = (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => {
           const wait = running.stopsBillingOnAbort
             ? Effect.void
             : Effect.timeoutOption(Fiber.await(fiber), options.drain)
-          return FiberSet.run(fibers, Effect.andThen(wait, Fiber.interrupt(fiber)))
+          return fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber)))
         }
 
         const door: Door = { metered, prepare: preparing(router), renewals, requests }
@@ -96,7 +97,7 @@ export class Inference extends Context.Service<
                 Effect.map(carryOutChat(metered, pool, admitted, running), (answer) => ({ answer, replayed: false })),
               (answer) => ({ answer, replayed: true })
             )
-            return Effect.flatMap(FiberSet.run(fibers, work), (fiber) =>
+            return Effect.flatMap(fibers.run(work), (fiber) =>
               Fiber.join(fiber as Fiber.Fiber<ChatResult, Failure>).pipe(
                 Effect.onInterrupt(() => hangUp(fiber, running))
               )
@@ -114,7 +115,7 @@ export class Inference extends Context.Service<
               (admitted) => carryOutStream({ options: metered, pool, admitted, running, pipe, opened }),
               (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
             ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
-            const fiber = yield* FiberSet.run(fibers, work)
+            const fiber = yield* fibers.run(work)
             const leave = Effect.suspend(() => {
               if (pipe.ended) return Effect.void
               return Effect.asVoid(Effect.andThen(pipe.leave, hangUp(fiber, running)))
@@ -147,11 +148,11 @@ const metering = <A, B>(
   again: (answer: Answer) => B
 ): Effect.Effect<A | B, Failure> => {
   const carried = (admitted: Admitted): Effect.Effect<A, Failure> => {
-    renewals.add(admitted)
+    const renewed = renewals.add(admitted)
     return Effect.onExit(
       Effect.suspend(() => carry(admitted)),
       (exit) => {
-        renewals.drop(admitted)
+        renewals.drop(renewed)
         metered.metrics.ledger.closed()
         return Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? abandon(metered, admitted) : Effect.void
       }

@@ -1,5 +1,6 @@
 import { Cause, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
+import { type Place, Roster } from "../platform/Roster.ts"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
 import { commitGroup } from "./LedgerSql.ts"
 import type { AnyResult, Operation } from "./Operation.ts"
@@ -26,6 +27,8 @@ interface Entry {
   readonly operation: Operation
   readonly since: number
   readonly resume: (exit: Exit.Exit<AnyResult, Unavailable>) => void
+  /** Among those that are unanswered. */
+  place: Place<Entry> | undefined
 }
 
 /** What several operations of one group must not share. */
@@ -70,7 +73,7 @@ class Lane {
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
   readonly #committed: Committed
-  readonly #unanswered = new Set<Entry>()
+  readonly #unanswered = new Roster<Entry>()
   /** What is committed and not answered yet. */
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
@@ -88,8 +91,8 @@ class Lane {
         const cause = this.#closed ? "the ledger is closed" : "too many operations are waiting"
         return resume(Effect.fail(new Unavailable({ store: "database", cause })))
       }
-      const entry = { operation, since: Date.now(), resume }
-      this.#unanswered.add(entry)
+      const entry: Entry = { operation, since: Date.now(), resume, place: undefined }
+      entry.place = this.#unanswered.join(entry)
       Queue.offerUnsafe(this.#arrived, entry)
     })
   }
@@ -108,9 +111,9 @@ class Lane {
           waiting = yield* Queue.takeAll(this.#arrived)
         }
         const { group, left } = gather(waiting)
-        const commit = yield* Effect.forkChild(this.#carryOut(group), { startImmediately: true })
+        const commit = yield* Effect.forkDetach(this.#carryOut(group), { startImmediately: true })
         this.#answerDue()
-        const again = yield* Fiber.join(commit)
+        const again = yield* Effect.onInterrupt(Fiber.join(commit), () => Fiber.interrupt(commit))
         waiting = again.concat(left)
         if (again.length === 0) continue
         this.#answerDue()
@@ -130,11 +133,11 @@ class Lane {
     this.#closed = true
     this.#answerDue()
     const exit = Exit.fail(new Unavailable({ store: "database", cause: "the ledger is closed" }))
-    for (const entry of this.#unanswered) this.#answer(entry, exit)
+    for (const entry of this.#unanswered.members) this.#answer(entry, exit)
   }
 
   #answer(entry: Entry, exit: Exit.Exit<AnyResult, Unavailable>) {
-    this.#unanswered.delete(entry)
+    if (entry.place !== undefined) this.#unanswered.leave(entry.place)
     entry.resume(exit)
   }
 

@@ -26,8 +26,7 @@ describe("Renewals", () => {
   it.effect("renew a hold in each third of its life, with its progress, until it is dropped", () =>
     Effect.gen(function* () {
       const { noted, renewals } = yield* noting
-      const one = admitted("one")
-      renewals.add(one)
+      const one = renewals.add(admitted("one"))
       yield* TestClock.adjust(TTL_MS / 3)
       assert.deepStrictEqual(noted, [`one 3 ${TTL_MS}`])
       yield* TestClock.adjust(TTL_MS)
@@ -60,8 +59,7 @@ describe("Renewals", () => {
     Effect.gen(function* () {
       const { noted, renewals } = yield* noting
       for (let n = 0; n < 100; n++) {
-        const short = admitted(`short ${n}`)
-        renewals.add(short)
+        const short = renewals.add(admitted(`short ${n}`))
         yield* TestClock.adjust(TTL_MS / 10)
         renewals.drop(short)
       }

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { makeOwnFibers } from "../../src/inference/OwnFibers.ts"
+
+describe("fibers of the service", () => {
+  it.effect("go on when the fiber that started them has ended", () =>
+    Effect.gen(function* () {
+      const fibers = yield* makeOwnFibers
+      const gate = yield* Deferred.make<void>()
+      const caller = yield* Effect.forkChild(fibers.run(Effect.as(Deferred.await(gate), "done")))
+      const own = yield* Fiber.join(caller)
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual(yield* Fiber.join(own), "done")
+      yield* fibers.empty
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are waited for until none is left, those too that started meanwhile", () =>
+    Effect.gen(function* () {
+      const fibers = yield* makeOwnFibers
+      const [first, second] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      yield* fibers.run(Effect.andThen(Deferred.await(first), fibers.run(Deferred.await(second))))
+      const empty = yield* Effect.forkChild(fibers.empty, { startImmediately: true })
+      yield* Deferred.succeed(first, undefined)
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      assert.isUndefined(empty.pollUnsafe())
+      yield* Deferred.succeed(second, undefined)
+      yield* Fiber.join(empty)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are interrupted when the service ends, and none starts after it", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const fibers = yield* Scope.provide(makeOwnFibers, scope)
+      const running = yield* fibers.run(Effect.never)
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(running)))
+      let started = false
+      const late = yield* fibers.run(Effect.sync(() => (started = true)))
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(late)))
+      assert.isFalse(started)
+    })
+  )
+})
