@@ -73,6 +73,7 @@ export const RouterDecisionSummary = Schema.Struct({
   candidates: Schema.Array(ModelString),
   considered: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 }).annotate({ identifier: "RouterDecisionSummary" })
+export type RouterDecisionSummary = typeof RouterDecisionSummary.Type
 
 /** How a request was routed. */
 export const RoutingSummary = Schema.Struct({

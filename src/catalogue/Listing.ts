@@ -66,9 +66,18 @@ const providerOf = (
     zeroRetentionAvailable: info?.zeroRetention ?? false,
     contextWindow: offer.contextWindow,
     maxOutputTokens: offer.maxOutputTokens,
-    performance: live.performance(model.id, offer.provider)
+    performance: shown(live.performance(model.id, offer.provider))
   }
 }
+
+const shown = ({ medianTtftMs, p50Ms, p95Ms, samples, successRate, thin }: Performance) => ({
+  samples,
+  successRate,
+  p50Ms,
+  p95Ms,
+  medianTtftMs,
+  thin
+})
 
 const units = {
   text: "token",

@@ -17,6 +17,7 @@ export interface Performance {
   readonly p50Ms: number | null
   readonly p95Ms: number | null
   readonly medianTtftMs: number | null
+  readonly p95TtftMs: number | null
   /** Too few samples to judge by. */
   readonly thin: boolean
 }
@@ -113,6 +114,7 @@ class Series {
       p50Ms: quantile(durations, ok, 0.5),
       p95Ms: quantile(durations, ok, 0.95),
       medianTtftMs: quantile(firstTokens, streamed, 0.5),
+      p95TtftMs: quantile(firstTokens, streamed, 0.95),
       thin: samples < THIN_BELOW_SAMPLES
     }
   }
@@ -134,6 +136,7 @@ const unknown: Performance = {
   p50Ms: null,
   p95Ms: null,
   medianTtftMs: null,
+  p95TtftMs: null,
   thin: true
 }
 

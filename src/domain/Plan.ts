@@ -1,4 +1,4 @@
-import type { RoutingSummary } from "../../schemas/Routing.ts"
+import type { RouterDecisionSummary, RoutingSummary } from "../../schemas/Routing.ts"
 import type { Model, Offer } from "./Model.ts"
 import type { TokenPrice } from "./Pricing.ts"
 
@@ -55,11 +55,18 @@ export interface Candidate {
   readonly price: TokenPrice
 }
 
+/** How `svc/auto` came to its choice, as answers and receipts show it. */
+export type RouterDecision = RouterDecisionSummary
+
 /** The decision of the router: whom to try, in which order. */
 export interface Plan {
   readonly requestedModels: ReadonlyArray<string>
   readonly policy: RoutingPolicy
   readonly candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]
+  /** Of a request to `svc/auto`. */
+  readonly decision?: RouterDecision
+  /** Without a first token after so many milliseconds of the first attempt, a second one may be started beside it. */
+  readonly hedgeAfterMs?: number
 }
 
 export type AttemptOutcome = "served" | "failed_over" | "failed"
@@ -79,11 +86,13 @@ export interface RoutingOutcome {
   readonly resolvedModel: string
   readonly provider: string | null
   readonly attempts: ReadonlyArray<Attempt>
+  readonly decision?: RouterDecision | undefined
 }
 
 /** The account of a plan as answers and receipts show it. */
 export const summaryOf = ({
   attempts,
+  decision,
   policy,
   provider,
   requestedModels,
@@ -101,5 +110,6 @@ export const summaryOf = ({
   fallbacks_allowed: policy.allowFallbacks,
   data_policy: policy.dataPolicy,
   ...(policy.caching === undefined ? {} : { caching: policy.caching }),
-  source: policy.source
+  source: policy.source,
+  ...(decision === undefined ? {} : { router: decision })
 })

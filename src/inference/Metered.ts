@@ -177,7 +177,8 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
   requestedModels: admitted.plan.requestedModels,
   resolvedModel: carried.served?.model.id ?? admitted.plan.candidates[0].model.id,
   provider: carried.served?.offer.provider ?? null,
-  attempts: carried.attempts
+  attempts: carried.attempts,
+  decision: admitted.plan.decision
 })
 
 /** Why it failed, for the receipt. A provider's own words may quote the request, so they are not kept where nothing may be. */

@@ -3,7 +3,15 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { LiveFigures, MAX_SERIES, type Observation, THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
 
-const nothing = { samples: 0, successRate: null, p50Ms: null, p95Ms: null, medianTtftMs: null, thin: true }
+const nothing = {
+  samples: 0,
+  successRate: null,
+  p50Ms: null,
+  p95Ms: null,
+  medianTtftMs: null,
+  p95TtftMs: null,
+  thin: true
+}
 
 const seen = (observation: Partial<Observation>): Observation => ({
   model: "m",
