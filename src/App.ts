@@ -144,6 +144,8 @@ const inference = Layer.unwrap(
   )
 )
 
+const router = Layer.unwrap(Effect.map(Config, ({ routing }) => Router.layerFrom(routing)))
+
 const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.layerFrom({ redisUrl })))
 
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
@@ -157,7 +159,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(server),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
-    Layer.provideMerge(Router.layer),
+    Layer.provideMerge(router),
     Layer.provideMerge(sweeping),
     Layer.provideMerge(Requests.layer),
     Layer.provideMerge(catalogue),

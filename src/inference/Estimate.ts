@@ -75,7 +75,16 @@ export const withinBudget = (
   const budget = BigInt(Math.floor(budgetCents * Number(NANO_PER_CENT)))
   const costOf = (candidate: Candidate) => maximumCost(candidate.price, promptBound, outputCap(candidate, maxTokens))
   const [first, ...others] = plan.candidates.filter((candidate) => costOf(candidate) <= budget)
-  if (first !== undefined) return Result.succeed({ ...plan, candidates: [first, ...others] })
+  if (first !== undefined) {
+    const { hedgeAfterMs, ...rest } = plan
+    // The delay is that of the provider it was made for, and is of use only where another one is left.
+    const hedge = first === plan.candidates[0] && others.length > 0 ? hedgeAfterMs : undefined
+    return Result.succeed({
+      ...rest,
+      candidates: [first, ...others],
+      ...(hedge === undefined ? {} : { hedgeAfterMs: hedge })
+    })
+  }
   const least = plan.candidates.map(costOf).reduce((a, b) => (a < b ? a : b))
   return Result.fail(failure({ _tag: "NoModelInBudget", budgetCents, least }))
 }

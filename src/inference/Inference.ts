@@ -60,7 +60,10 @@ export class Inference extends Context.Service<
     readonly chat: (request: ChatRequest) => Effect.Effect<ChatResult, Failure>
     /** Answers when the first content has come; until then a failure is a plain one. */
     readonly chatStream: (request: ChatRequest) => Effect.Effect<AnswerStream, Failure>
-    /** The same plan and estimate that a request is admitted by. */
+    /**
+     * The same plan and estimate that a request is admitted by. A request may try another provider of its first model first, to
+     * learn of it, which changes nothing about what is held.
+     */
     readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
   }
 >()("tollgate/inference/Inference") {
@@ -85,7 +88,7 @@ export class Inference extends Context.Service<
           return fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber)))
         }
 
-        const door: Door = { metered, prepare: preparing(router), renewals, requests }
+        const door: Door = { metered, prepare: preparing(router, true), renewals, requests }
 
         const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
           Effect.suspend(() => {
@@ -124,7 +127,7 @@ export class Inference extends Context.Service<
             return { ...stream, items: Stream.ensuring(stream.items, leave) }
           })
 
-        return Inference.of({ chat, chatStream, prepare: door.prepare })
+        return Inference.of({ chat, chatStream, prepare: preparing(router, false) })
       })
     )
 }
@@ -175,7 +178,7 @@ const metering = <A, B>(
 }
 
 const preparing =
-  (router: Router["Service"]) =>
+  (router: Router["Service"], explores: boolean) =>
   (request: Preparation): Result.Result<Prepared, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
     const bound = promptTokens ?? promptBound(conversation)
@@ -190,6 +193,8 @@ const preparing =
         parameters
       },
       promptBound: bound,
+      maxTokens: conversation.maxOutputTokens,
+      explores,
       // Counting is only worth its time where the bound leaves it open.
       fits: (window) => bound <= window || likely() <= window,
       promptTokens: likely

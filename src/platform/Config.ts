@@ -75,6 +75,10 @@ export interface Settings {
     /** Reads the variable that such a host names as the place of its key. */
     readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
   }
+  readonly routing: {
+    /** Whether requests for low latency may be sent to a second provider while the first is silent. */
+    readonly latencyHedge: boolean
+  }
   /** Multiplies every rate limit. */
   readonly rateLimitScale: number
   readonly outbound: { readonly allowLoopback: boolean }
@@ -336,6 +340,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       file: yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text)),
       keyFrom: (variable) => secret(variable).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
     },
+    routing: { latencyHedge: yield* flag("LATENCY_HEDGE") },
     rateLimitScale: yield* readOr("RATE_LIMIT_SCALE", 1, "a number above zero", (text) => {
       const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
       return value > 0 && Number.isFinite(value) ? value : undefined

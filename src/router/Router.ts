@@ -1,13 +1,14 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Clock, Context, Effect, Layer, Random, Result } from "effect"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
-import type { Capability, Model, Offer } from "../domain/Model.ts"
-import { type Pico, usdFromPico } from "../domain/Money.ts"
-import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
-import { reachable } from "../domain/Pricing.ts"
-import { arrange } from "./Strategy.ts"
+import type { Model } from "../domain/Model.ts"
+import type { Plan, RoutingPolicy } from "../domain/Plan.ts"
+import { likelyTokens } from "../domain/Tokens.ts"
+import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
+import { type Contender, likelyPriceUsd, Standings } from "./Standings.ts"
+import { arrange, explore, type Standing } from "./Strategy.ts"
 
 /** What a request asks of whoever serves it. */
 export interface PlanRequest {
@@ -22,120 +23,189 @@ export interface PlanRequest {
   }
   /** No more prompt tokens than this; they decide which tier of a price can be reached. */
   readonly promptBound: number
+  /** What the caller bounds the output to. */
+  readonly maxTokens?: number | undefined
   /** Whether the prompt fits a context window of so many tokens. */
   readonly fits: (contextWindow: number) => boolean
   /** The prompt's likely tokens, for the message when it fits nowhere. */
   readonly promptTokens: () => number
+  /** Whether the request may go to somebody of whom little is known, so that something comes to be known. */
+  readonly explores?: boolean
 }
 
-/** Why a model or an offer was left out, most telling first: when all are, the first of these that occurred is the answer. */
-type Rejection = "vision" | "tools" | "context" | "restricted" | "unserved"
-
-const PER_MILLION = 1_000_000
-
-const withinPrice = (candidate: Candidate, { policy: { maxPrice }, promptBound }: PlanRequest): boolean => {
-  const { completion, prompt, request } = maxPrice
-  if (completion === undefined && prompt === undefined && request === undefined) return true
-  const over = (pico: Pico, limit: number | undefined, units = PER_MILLION) =>
-    limit !== undefined && usdFromPico(pico) * units > limit
-  if (over(candidate.price.perRequest, request, 1)) return false
-  return reachable(candidate.price, promptBound).every(
-    ({ rates }) => !over(rates.input, prompt) && !over(rates.output, completion)
-  )
+export interface RouterOptions {
+  /** Whether plans of the strategy `latency` say after what delay a second attempt may be started beside the first. */
+  readonly latencyHedge: boolean
 }
 
-const rejectOffer = (catalogue: Snapshot, model: Model, offer: Offer, request: PlanRequest): Rejection | undefined => {
-  const { policy, needs } = request
-  const provider = catalogue.provider(offer.provider)
-  if (provider === undefined || provider.serving === "none") return "unserved"
-  if (policy.only !== undefined && !policy.only.includes(offer.provider)) return "restricted"
-  if (policy.ignore.includes(offer.provider)) return "restricted"
-  if (policy.dataPolicy !== "default" && provider.trainsOnData) return "restricted"
-  if (policy.dataPolicy === "zero_retention" && !provider.zeroRetention) return "restricted"
-  const lacks = (capability: Capability) => offer.unsupported.includes(capability)
-  if (needs.vision && lacks("vision")) return "vision"
-  if (needs.tools && lacks("tools")) return "tools"
-  if (!request.fits(offer.contextWindow)) return "context"
-  if (policy.requireParameters && needs.parameters.some((name) => !model.supportedParameters.includes(name))) {
-    return "restricted"
-  }
-  return undefined
-}
+/** Output tokens that prices are compared for, unless the caller's bound is less. */
+const LIKELY_OUTPUT_TOKENS = 256
 
-const rejectModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequest): Rejection | undefined => {
+/** Why a model or a provider cannot serve the request, whatever the caller's restrictions; most telling first. */
+type Inability = "vision" | "tools" | "context" | "unserved"
+
+const inabilityOfModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequest): Inability | undefined => {
   if (needs.vision && !model.capabilities.includes("vision")) return "vision"
   if (needs.tools && !model.capabilities.includes("tools")) return "tools"
   return catalogue.isServable(model) ? undefined : "unserved"
 }
 
-const failureOf = (catalogue: Snapshot, request: PlanRequest, rejections: ReadonlySet<Rejection>): Failure => {
+const inabilityOf = ({ candidate: { offer } }: Contender, { fits, needs }: PlanRequest): Inability | undefined => {
+  if (needs.vision && offer.unsupported.includes("vision")) return "vision"
+  if (needs.tools && offer.unsupported.includes("tools")) return "tools"
+  return fits(offer.contextWindow) ? undefined : "context"
+}
+
+/** Nobody is able to serve the request: the reason that is closest to what the caller can change. */
+const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<Inability>): Failure => {
   const model = request.models[0] ?? ""
-  if (rejections.has("vision")) return failure({ _tag: "NotVisionCapable", model })
-  if (rejections.has("tools")) return failure({ _tag: "NotToolCapable", model })
-  if (rejections.has("context")) {
+  if (because.has("vision")) return failure({ _tag: "NotVisionCapable", model })
+  if (because.has("tools")) return failure({ _tag: "NotToolCapable", model })
+  if (because.has("context")) {
     const windows = request.models.map((id) => catalogue.find(id)?.contextWindow ?? 0)
-    const window = Math.max(...windows)
-    return failure({ _tag: "ContextLengthExceeded", tokens: request.promptTokens(), window })
+    return failure({ _tag: "ContextLengthExceeded", tokens: request.promptTokens(), window: Math.max(...windows) })
   }
-  const detail = rejections.has("restricted")
-    ? "No provider meets the routing restrictions of this request"
-    : `No provider serves ${model} at present`
-  return failure({ _tag: "NoProviderAvailable", detail })
+  return failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${model} at present` })
+}
+
+/** A contender and where it stands for one request. */
+interface Ranked extends Standing {
+  readonly contender: Contender
+}
+
+/** The providers of one model that may serve the request, in the order to try them. */
+const rank = (
+  permitted: ReadonlyArray<Contender>,
+  request: PlanRequest,
+  wishes: Pick<RoutingPolicy, "strategy" | "order">,
+  draw: number | undefined
+): ReadonlyArray<Contender> => {
+  if (permitted.length < 2) return permitted
+  const outputTokens = Math.min(request.maxTokens ?? LIKELY_OUTPUT_TOKENS, LIKELY_OUTPUT_TOKENS)
+  const size = { promptTokens: likelyTokens(request.promptBound), outputTokens }
+  const arranged = arrange(
+    permitted.map((contender): Ranked => {
+      const { expected, preferred, provider, thin } = contender
+      return { contender, provider: provider.id, priceUsd: likelyPriceUsd(contender, size), preferred, thin, expected }
+    }),
+    wishes
+  )
+  const ranked = draw === undefined ? arranged : explore(arranged, wishes, draw)
+  return ranked.map(({ contender }) => contender)
+}
+
+/** The models of the chain, or why one of them cannot be asked for. */
+const modelsOf = (catalogue: Snapshot, ids: ReadonlyArray<string>): Result.Result<ReadonlyArray<Model>, Failure> => {
+  const models: Array<Model> = []
+  for (const id of ids) {
+    const model = catalogue.find(id)
+    if (model === undefined) return Result.fail(failure({ _tag: "UnknownModel", model: id }))
+    if (model.modality !== "text") {
+      return Result.fail(failure({ _tag: "UnknownModel", model: id, detail: `${id} is not a chat model` }))
+    }
+    models.push(model)
+  }
+  return Result.succeed(models)
+}
+
+/** What a plan is made from, besides the request. */
+interface World extends RouterOptions {
+  readonly catalogue: Snapshot
+  readonly contendersOf: (model: Model) => ReadonlyArray<Contender>
+  /** From 0 up to 1, where the request may explore. */
+  readonly draw: number | undefined
+}
+
+const hedgeOf = ({ latencyHedge }: World, policy: RoutingPolicy, chosen: ReadonlyArray<Contender>) => {
+  const [first] = chosen
+  if (!latencyHedge || policy.strategy !== "latency" || chosen.length < 2) return undefined
+  return first === undefined || first.thin || first.p95TtftMs === null ? undefined : first.p95TtftMs
+}
+
+/** Whether nobody of the restrictions is against it. */
+const permits = (restrictions: ReadonlyArray<Restriction>, contender: Contender): boolean => {
+  for (const { excludes } of restrictions) if (excludes(contender)) return false
+  return true
+}
+
+const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure> => {
+  const { catalogue } = world
+  const { models: ids, needs, policy, promptBound } = request
+  const models = modelsOf(catalogue, ids)
+  if (Result.isFailure(models)) return Result.fail(models.failure)
+  const restrictions = restrictionsOf({ policy, parameters: needs.parameters, promptBound })
+  const wishes = { strategy: policy.strategy, order: lowerCased(policy.order) }
+  const because = new Set<Inability>()
+  const able: Array<Contender> = []
+  const chosen: Array<Contender> = []
+  const draw = policy.allowFallbacks ? world.draw : undefined
+  for (const model of models.success) {
+    const inability = inabilityOfModel(catalogue, model, request)
+    if (inability !== undefined) {
+      because.add(inability)
+      continue
+    }
+    const permitted: Array<Contender> = []
+    for (const contender of world.contendersOf(model)) {
+      const cannot = inabilityOf(contender, request)
+      if (cannot !== undefined) {
+        because.add(cannot)
+        continue
+      }
+      able.push(contender)
+      if (permits(restrictions, contender)) permitted.push(contender)
+    }
+    // Only the first candidate of all is what exploring is about.
+    chosen.push(...rank(permitted, request, wishes, chosen.length === 0 ? draw : undefined))
+  }
+  const [first, ...others] = chosen
+  if (first === undefined) {
+    if (able.length === 0) return Result.fail(unable(catalogue, request, because))
+    return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
+  }
+  const hedgeAfterMs = policy.allowFallbacks ? hedgeOf(world, policy, chosen) : undefined
+  return Result.succeed({
+    requestedModels: ids,
+    policy,
+    candidates: [first.candidate, ...(policy.allowFallbacks ? others.map(({ candidate }) => candidate) : [])],
+    ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs })
+  })
 }
 
 /**
  * Decides whom to try for a request, in which order. It sees the catalogue and live figures as values and calls nobody.
- * A request that nothing can serve fails with the reason that is closest to what the caller can change.
+ * A request that nobody is able to serve fails with the reason that is closest to what the caller can change; one whose
+ * restrictions leave out everybody who is able fails with `NoProviderAvailable`, which says what each of them left out.
  */
 export class Router extends Context.Service<
   Router,
   { readonly plan: (request: PlanRequest) => Result.Result<Plan, Failure> }
 >()("tollgate/router/Router") {
-  static readonly layer = Layer.effect(
-    Router,
-    Effect.gen(function* () {
-      const shelf = yield* Catalogue
-      const live = yield* LiveFigures
-
-      return Router.of({
-        plan: (request) => {
-          const catalogue = shelf.current()
-          const rejections = new Set<Rejection>()
-          const candidates: Array<Candidate> = []
-          for (const id of request.models) {
-            const model = catalogue.find(id)
-            if (model === undefined) return Result.fail(failure({ _tag: "UnknownModel", model: id }))
-            if (model.modality !== "text") {
-              return Result.fail(failure({ _tag: "UnknownModel", model: id, detail: `${id} is not a chat model` }))
+  static readonly layerFrom = (options: RouterOptions) =>
+    Layer.effect(
+      Router,
+      Effect.gen(function* () {
+        const shelf = yield* Catalogue
+        const live = yield* LiveFigures
+        const clock = yield* Clock.Clock
+        const random = yield* Random.Random
+        const standings = new Standings(live.performance)
+        return Router.of({
+          plan: (request) => {
+            const catalogue = shelf.current()
+            const nowMs = clock.currentTimeMillisUnsafe()
+            const world: World = {
+              ...options,
+              catalogue,
+              contendersOf: (model) => standings.of(catalogue, model, nowMs),
+              draw: request.explores === true ? random.nextDoubleUnsafe() : undefined
             }
-            const rejection = rejectModel(catalogue, model, request)
-            if (rejection !== undefined) {
-              rejections.add(rejection)
-              continue
-            }
-            const offered: Array<Candidate> = []
-            for (const offer of model.offers) {
-              if (offer.price?.unit !== "token") continue
-              const candidate: Candidate = { model, offer, price: offer.price }
-              const reason =
-                rejectOffer(catalogue, model, offer, request) ??
-                (withinPrice(candidate, request) ? undefined : "restricted")
-              if (reason === undefined) offered.push(candidate)
-              else rejections.add(reason)
-            }
-            candidates.push(
-              ...arrange(offered, request.policy, ({ offer }) => live.performance(model.id, offer.provider))
-            )
+            return planOf(world, request)
           }
-          const [first, ...others] = candidates
-          if (first === undefined) return Result.fail(failureOf(catalogue, request, rejections))
-          return Result.succeed({
-            requestedModels: request.models,
-            policy: request.policy,
-            candidates: request.policy.allowFallbacks ? [first, ...others] : [first]
-          })
-        }
+        })
       })
-    })
-  )
+    )
+
+  /** With the settings as they are unless told. */
+  static readonly layer = Router.layerFrom({ latencyHedge: false })
 }

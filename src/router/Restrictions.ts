@@ -1,0 +1,90 @@
+/** What a caller's policy rules out, and how that is said when nothing is left. */
+import type { RoutingPolicy } from "../domain/Plan.ts"
+import type { Contender } from "./Standings.ts"
+
+/** A rule of the policy, and whom it leaves out. */
+export interface Restriction {
+  /** The member of `routing` that asks for it. */
+  readonly name: string
+  readonly excludes: (contender: Contender) => boolean
+}
+
+/** What of a request its restrictions depend on. */
+interface Asked {
+  readonly policy: RoutingPolicy
+  readonly parameters: ReadonlyArray<string>
+  readonly promptBound: number
+}
+
+/** Providers are named as the catalogue has them, in whatever case. */
+export const lowerCased = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.length === 0 ? names : names.map((name) => name.toLowerCase())
+
+const PER_MILLION = 1_000_000
+
+/** A price counts by every tier that the prompt may reach. Rounding apart, a provider at the very limit is within it. */
+const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["excludes"] | undefined => {
+  const { completion, prompt, request } = maxPrice
+  if (completion === undefined && prompt === undefined && request === undefined) return undefined
+  const over = (usd: number, limit: number | undefined, units: number) => limit !== undefined && usd * units > limit
+  return ({ perRequestUsd, rates }) =>
+    over(perRequestUsd, request, 1) ||
+    rates.some(
+      ({ abovePromptTokens, input, output }, index) =>
+        (index === 0 || promptBound > abovePromptTokens) &&
+        (over(input, prompt, PER_MILLION) || over(output, completion, PER_MILLION))
+    )
+}
+
+/** The restrictions of a request that can rule out anybody. */
+export const restrictionsOf = (asked: Asked): ReadonlyArray<Restriction> => {
+  const { parameters, policy } = asked
+  const found: Array<Restriction> = []
+  if (policy.only !== undefined) {
+    const only = new Set(lowerCased(policy.only))
+    found.push({ name: "providers.only", excludes: ({ provider }) => !only.has(provider.id) })
+  }
+  if (policy.ignore.length > 0) {
+    const ignore = new Set(lowerCased(policy.ignore))
+    found.push({ name: "providers.ignore", excludes: ({ provider }) => ignore.has(provider.id) })
+  }
+  if (policy.dataPolicy !== "default") {
+    const strict = policy.dataPolicy === "zero_retention"
+    found.push({
+      name: "data_policy",
+      excludes: ({ provider }) => provider.trainsOnData || (strict && !provider.zeroRetention)
+    })
+  }
+  if (policy.requireParameters && parameters.length > 0) {
+    found.push({
+      name: "require_parameters",
+      excludes: (contender) => parameters.some((name) => !contender.parameters.has(name))
+    })
+  }
+  const dear = tooDear(asked)
+  if (dear !== undefined) found.push({ name: "max_price", excludes: dear })
+  return found
+}
+
+const listed = (items: ReadonlyArray<string>): string =>
+  items.length < 2 ? items.join() : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`
+
+/**
+ * The sentence for a caller whose restrictions leave out everybody of `able`, who could serve the request without them: how many
+ * each restriction leaves out, and which of them would do by itself to be dropped.
+ */
+export const explain = (able: ReadonlyArray<Contender>, restrictions: ReadonlyArray<Restriction>): string => {
+  const candidates = able.length === 1 ? "the 1 provider" : `the ${able.length} providers`
+  const counts = restrictions
+    .map(({ excludes, name }) => ({ name, out: able.filter(excludes).length }))
+    .filter(({ out }) => out > 0)
+  const enough = restrictions
+    .map(({ name }) => ({
+      name,
+      left: able.filter((one) => !restrictions.some((other) => other.name !== name && other.excludes(one))).length
+    }))
+    .filter(({ left }) => left > 0)
+  const said = `Of ${candidates} that could serve this request, ${listed(counts.map(({ name, out }) => `${name} leaves out ${out}`))}`
+  if (counts.length < 2 || enough.length === 0) return said
+  return `${said}; ${listed(enough.map(({ left, name }) => `without ${name} ${left} would be left`))}`
+}
