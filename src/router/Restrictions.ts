@@ -74,7 +74,6 @@ const listed = (items: ReadonlyArray<string>): string =>
  * each restriction leaves out, and which of them would do by itself to be dropped.
  */
 export const explain = (able: ReadonlyArray<Contender>, restrictions: ReadonlyArray<Restriction>): string => {
-  const candidates = able.length === 1 ? "the 1 provider" : `the ${able.length} providers`
   const counts = restrictions
     .map(({ excludes, name }) => ({ name, out: able.filter(excludes).length }))
     .filter(({ out }) => out > 0)
@@ -84,7 +83,9 @@ export const explain = (able: ReadonlyArray<Contender>, restrictions: ReadonlyAr
       left: able.filter((one) => !restrictions.some((other) => other.name !== name && other.excludes(one))).length
     }))
     .filter(({ left }) => left > 0)
-  const said = `Of ${candidates} that could serve this request, ${listed(counts.map(({ name, out }) => `${name} leaves out ${out}`))}`
+  const candidates = able.length === 1 ? "1 candidate" : `${able.length} candidates`
+  const out = listed(counts.map(({ name, out }) => `${name} leaves out ${out}`))
+  const said = `No provider meets the routing restrictions of this request: of ${candidates}, ${out}`
   if (counts.length < 2 || enough.length === 0) return said
   return `${said}; ${listed(enough.map(({ left, name }) => `without ${name} ${left} would be left`))}`
 }

@@ -53,7 +53,7 @@ export const weights: Readonly<Record<Strategy, Weights>> = {
 /** The success rate that is taken for granted before anything is known. */
 export const PRIOR_SUCCESS_RATE = 0.98
 
-/** The prior counts as much as so many attempts. */
+/** The prior counts as much as what was seen when there were so many attempts. */
 export const PRIOR_SAMPLES = 20
 
 /** For a model of which no provider has a time yet; the same for all, so that it decides nothing. */
@@ -78,49 +78,52 @@ export const explorationPriceBound: Readonly<Record<Strategy, number | undefined
 
 type Time = "medianTtftMs" | "p50Ms" | "p95Ms"
 
-const successesOf = ({ samples, successRate }: Figures): number => samples * (successRate ?? 0)
-
 const logOf = (ms: number): number => Math.log(Math.max(1, ms))
 
-/** The model's own figure: the mean of the logarithms, each provider with the weight that it has against the prior. */
+/**
+ * The weight of a measured time against the prior, from 0 to 1; a half at `PRIOR_SAMPLES`. It begins with the square of the number:
+ * a median of a handful is any of them, while a handful of failures is a handful of failures.
+ */
+const weightOf = (figures: Figures, time: Time): number => {
+  if (figures[time] === null) return 0
+  // All attempts, not those that succeeded: failing more often must not make a slow provider's times count less.
+  const square = figures.samples ** 2
+  return square / (square + PRIOR_SAMPLES ** 2)
+}
+
+/** The logarithm of the model's own figure: the mean over its providers, each by its weight. */
 const priorOf = (all: ReadonlyArray<Figures>, time: Time): number => {
-  let [sum, weight] = [0, 0]
+  let [sum, total] = [0, 0]
   for (const figures of all) {
-    const ms = figures[time]
-    if (ms === null) continue
-    const successes = successesOf(figures)
-    const own = successes / (successes + PRIOR_SAMPLES)
-    sum += own * logOf(ms)
-    weight += own
+    const weight = weightOf(figures, time)
+    sum += weight * logOf(figures[time] ?? 1)
+    total += weight
   }
-  return weight === 0 ? Math.log(UNKNOWN_MS) : sum / weight
+  return total === 0 ? Math.log(UNKNOWN_MS) : sum / total
 }
 
 /**
- * What can be expected of each provider of one model, in the order given. A success rate is shrunk towards `PRIOR_SUCCESS_RATE`,
- * a time towards what the model takes elsewhere, both with the weight of `PRIOR_SAMPLES` attempts: little that is seen moves
+ * What can be expected of each provider of one model, in the order given. A success rate is shrunk towards `PRIOR_SUCCESS_RATE`
+ * as if there had been `PRIOR_SAMPLES` attempts more, a time towards what the model takes elsewhere: little that is seen moves
  * little, and who was never seen is expected to be like the others.
  */
 export const expectedOf = (all: ReadonlyArray<Figures>): ReadonlyArray<Expected> => {
-  const priors = {
-    medianTtftMs: priorOf(all, "medianTtftMs"),
-    p50Ms: priorOf(all, "p50Ms"),
-    p95Ms: priorOf(all, "p95Ms")
+  const shrinking = (time: Time) => {
+    const prior = priorOf(all, time)
+    return (figures: Figures) => {
+      const weight = weightOf(figures, time)
+      return Math.exp(weight * logOf(figures[time] ?? 1) + (1 - weight) * prior)
+    }
   }
-  return all.map((figures) => {
-    const successes = successesOf(figures)
-    const shrunk = (time: Time) => {
-      const ms = figures[time]
-      const seen = ms === null ? 0 : successes
-      return Math.exp((seen * logOf(ms ?? 1) + PRIOR_SAMPLES * priors[time]) / (seen + PRIOR_SAMPLES))
-    }
-    return {
-      successRate: (successes + PRIOR_SAMPLES * PRIOR_SUCCESS_RATE) / (figures.samples + PRIOR_SAMPLES),
-      medianTtftMs: shrunk("medianTtftMs"),
-      p50Ms: shrunk("p50Ms"),
-      p95Ms: shrunk("p95Ms")
-    }
-  })
+  const [medianTtftMs, p50Ms, p95Ms] = [shrinking("medianTtftMs"), shrinking("p50Ms"), shrinking("p95Ms")]
+  return all.map((figures) => ({
+    successRate:
+      (figures.samples * (figures.successRate ?? 0) + PRIOR_SAMPLES * PRIOR_SUCCESS_RATE) /
+      (figures.samples + PRIOR_SAMPLES),
+    medianTtftMs: medianTtftMs(figures),
+    p50Ms: p50Ms(figures),
+    p95Ms: p95Ms(figures)
+  }))
 }
 
 /** A figure that is not weighed is not looked at, so that it cannot disturb what is equal. */

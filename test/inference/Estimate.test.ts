@@ -123,6 +123,15 @@ describe("withinBudget", () => {
     const kept = Result.getOrThrow(withinBudget(plan(dear, cheap), { ...size, budgetCents: 1 }))
     assert.deepStrictEqual(kept.candidates, [cheap])
   })
+  it("keeps the delay of a hedge while its provider and another one are left", () => {
+    const other = candidate(100_000n, 300_000n)
+    const delayOf = (...candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]) =>
+      Result.getOrThrow(withinBudget({ ...plan(...candidates), hedgeAfterMs: 300 }, { ...size, budgetCents: 1 }))
+        .hedgeAfterMs
+    assert.strictEqual(delayOf(cheap, dear, other), 300)
+    assert.isUndefined(delayOf(cheap, dear))
+    assert.isUndefined(delayOf(dear, cheap, other))
+  })
   it("says what the least would be when nobody is left", () => {
     const { reason } = Result.getOrThrow(Result.flip(withinBudget(plan(dear), { ...size, budgetCents: 1 })))
     assert.deepStrictEqual(reason, {

@@ -19,6 +19,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["RATE_LIMIT_SCALE", ["0", "-1", "Infinity", "x"], "a number above zero"],
   ["TRUSTED_PROXIES", ["proxy", "10.0.0.0/33", "::1/129", "10.0.0.1,,10.0.0.2", "10.0.0.0/8/8"], "CIDR ranges"],
   ["OUTBOUND_ALLOW_LOOPBACK", ["2", "maybe"], "0 or 1"],
+  ["LATENCY_HEDGE", ["2", "on"], "0 or 1"],
   ["LOG_LEVEL", ["loud"], "one of all, trace, debug, info, warn, error, fatal, none"],
   ["LOG_FORMAT", ["xml"], "one of json, pretty"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", ["localhost:4318", "grpc://host:4317"], "an http or https URL"],
@@ -118,6 +119,7 @@ describe("settings", () => {
         DATABASE_URL: "postgres://user:s3cret@db/tollgate",
         RATE_LIMIT_SCALE: "2.5",
         OUTBOUND_ALLOW_LOOPBACK: "1",
+        LATENCY_HEDGE: "1",
         HOLD_TTL: "2 seconds",
         LOG_LEVEL: "DEBUG",
         LOG_FORMAT: "json",
@@ -132,6 +134,7 @@ describe("settings", () => {
         "postgres://user:s3cret@db/tollgate"
       )
       assert.deepStrictEqual([config.rateLimitScale, config.outbound.allowLoopback], [2.5, true])
+      assert.isTrue(config.routing.latencyHedge)
       assert.strictEqual(Duration.toSeconds(config.holdTtl), 2)
       assert.deepStrictEqual(config.log, { level: "Debug", format: "json" })
       assert.strictEqual(config.providers.openai.baseUrl?.href, "http://127.0.0.1:9/v1")

@@ -1,18 +1,33 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer, Random, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { defaultPolicy, type Plan, type RoutingPolicy } from "../../src/domain/Plan.ts"
-import { type PlanRequest, Router } from "../../src/router/Router.ts"
+import { type PlanRequest, Router, type RouterOptions } from "../../src/router/Router.ts"
+import { FIGURES_LIFE_MS } from "../../src/router/Standings.ts"
+import { EXPLORATION_SHARE } from "../../src/router/Strategy.ts"
+import { layerOf, syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 
-const scene = (options: { readonly sandbox: boolean; readonly keyed?: ReadonlyArray<string> }) =>
+const sceneOf = <E>(catalogue: Layer.Layer<Catalogue, E>, options: RouterOptions = { latencyHedge: false }) =>
   Effect.gen(function* () {
-    const catalogue = Catalogue.layerFrom({ sandbox: options.sandbox, keyed: new Set(options.keyed), hosts: [] })
     const context = yield* Layer.build(
-      Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layer)))
+      Router.layerFrom(options).pipe(Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layer)))
     )
     return yield* Effect.all({ router: Router, catalogue: Catalogue, live: LiveFigures }).pipe(Effect.provide(context))
   })
+
+const scene = (options: { readonly sandbox: boolean; readonly keyed?: ReadonlyArray<string> }) =>
+  sceneOf(Catalogue.layerFrom({ sandbox: options.sandbox, keyed: new Set(options.keyed), hosts: [] }))
+
+const inventedCatalogue = syntheticCatalogue({
+  m: [{ id: "a" }, { id: "b", unsupported: ["vision"] }, { id: "c" }],
+  n: [{ id: "a" }, { id: "b", unsupported: ["vision"] }]
+})
+
+const invented = sceneOf(layerOf(inventedCatalogue))
+
+const seen = (model: string, provider: string) => ({ model, provider, ok: true, durationMs: 900, firstTokenMs: 300 })
 
 const request = (
   models: ReadonlyArray<string>,
@@ -60,32 +75,34 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("orders by price, and by measured time once there are enough samples", () =>
+  it.effect("orders by price, and by measured time once there are enough samples", () =>
     Effect.gen(function* () {
       const { live, router } = yield* scene({ sandbox: true })
       const model = "meta-llama/llama-3.3-70b-instruct"
       const byCost = Result.getOrThrow(router.plan(request([model], { strategy: "cost" })))
       const costs = byCost.candidates.map(({ price }) =>
-        Number(3n * price.tiers[0].rates.input + price.tiers[0].rates.output)
+        Number(250n * price.tiers[0].rates.input + 256n * price.tiers[0].rates.output)
       )
       assert.isAbove(costs.length, 2)
       assert.deepStrictEqual(
         costs,
         costs.toSorted((a, b) => a - b)
       )
-      const last = byCost.candidates.at(-1)!.offer.provider
+      const latency = () =>
+        Result.getOrThrow(router.plan(request([model], { strategy: "latency" }))).candidates.map(
+          ({ offer }) => offer.provider
+        )
+      const [first, second] = latency()
       const sample = (provider: string, firstTokenMs: number, ok = true) =>
         live.record({ model, provider, ok, durationMs: 500, firstTokenMs })
-      for (let n = 0; n < 19; n++) sample(last, 5)
-      const latency = () =>
-        Result.getOrThrow(router.plan(request([model], { strategy: "latency" }))).candidates[0].offer.provider
-      const before = latency()
-      assert.notStrictEqual(before, last)
-      sample(last, 5)
-      assert.strictEqual(latency(), last)
-      for (let n = 0; n < 25; n++) sample(before, 50, false)
-      const balanced = Result.getOrThrow(router.plan(request([model])))
-      assert.strictEqual(balanced.candidates.at(-1)!.offer.provider, before)
+      for (let n = 0; n < 30; n++) sample(first!, 400)
+      for (let n = 0; n < 30; n++) sample(second!, 100)
+      assert.strictEqual(latency()[0], first)
+      yield* TestClock.adjust(FIGURES_LIFE_MS)
+      assert.strictEqual(latency()[0], second)
+      for (let n = 0; n < 60; n++) sample(second!, 50, false)
+      yield* TestClock.adjust(FIGURES_LIFE_MS)
+      assert.strictEqual(latency().at(-1), second)
     }).pipe(Effect.scoped)
   )
 
@@ -131,6 +148,102 @@ describe("Router", () => {
       assert.deepStrictEqual(who(Result.getOrThrow(router.plan(request(["gpt-4o-mini"])))), ["gpt-4o-mini@openai"])
       const none = Result.getOrThrow(Result.flip(router.plan(request(["claude-sonnet-4-5"]))))
       assert.strictEqual(none.reason._tag, "NoProviderAvailable")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("says which restriction left nobody", () =>
+    Effect.gen(function* () {
+      const { router } = yield* invented
+      const detail = (policy: Partial<RoutingPolicy>, more: Partial<PlanRequest> = {}) => {
+        const { reason } = Result.getOrThrow(Result.flip(router.plan(request(["m", "n"], policy, more))))
+        return reason._tag === "NoProviderAvailable" ? reason.detail.split(": ")[1] : reason._tag
+      }
+      assert.strictEqual(detail({ only: ["x"] }), "of 5 candidates, providers.only leaves out 5")
+      assert.strictEqual(detail({ ignore: ["a", "b", "c"] }), "of 5 candidates, providers.ignore leaves out 5")
+      assert.strictEqual(detail({ dataPolicy: "zero_retention" }), "of 5 candidates, data_policy leaves out 5")
+      assert.strictEqual(detail({ maxPrice: { prompt: 0.5 } }), "of 5 candidates, max_price leaves out 5")
+      assert.strictEqual(
+        detail({ requireParameters: true }, needing({ parameters: ["seed"] })),
+        "of 5 candidates, require_parameters leaves out 5"
+      )
+      // Who could not serve it anyway is nobody that a restriction left out.
+      assert.strictEqual(
+        detail({ only: ["b"] }, needing({ vision: true })),
+        "of 3 candidates, providers.only leaves out 3"
+      )
+      assert.strictEqual(detail({ only: ["x"] }, { fits: () => false }), "ContextLengthExceeded")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("takes providers' names in whatever case", () =>
+    Effect.gen(function* () {
+      const { router } = yield* invented
+      const plan = Result.getOrThrow(router.plan(request(["m"], { order: ["C"], ignore: ["A"] })))
+      assert.deepStrictEqual(who(plan), ["m@c", "m@b"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("compares prices at the size of the request", () =>
+    Effect.gen(function* () {
+      const catalogue = layerOf(
+        syntheticCatalogue({
+          m: [
+            { id: "talker", prompt: 1, completion: 20 },
+            { id: "reader", prompt: 4, completion: 4 }
+          ]
+        })
+      )
+      const { router } = yield* sceneOf(catalogue)
+      const first = (more: Partial<PlanRequest>) =>
+        Result.getOrThrow(router.plan(request(["m"], { strategy: "cost" }, more))).candidates[0].offer.provider
+      assert.strictEqual(first({}), "reader")
+      assert.strictEqual(first({ promptBound: 400_000 }), "talker")
+      assert.strictEqual(first({ maxTokens: 10 }), "talker")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("explores in a small share of those requests that may", () =>
+    Effect.gen(function* () {
+      const { live, router } = yield* invented
+      for (let n = 0; n < 30; n++) live.record(seen("m", "a"))
+      const PLANS = 20_000
+      const firsts = (policy: Partial<RoutingPolicy>, explores: boolean) => {
+        const counts: Record<string, number> = {}
+        for (let n = 0; n < PLANS; n++) {
+          const { candidates } = Result.getOrThrow(router.plan(request(["m", "n"], policy, { explores })))
+          const provider = candidates[0].offer.provider
+          counts[provider] = (counts[provider] ?? 0) + 1
+        }
+        return counts
+      }
+      assert.deepStrictEqual(firsts({}, false), { a: PLANS })
+      const { a = 0, b = 0, c = 0 } = firsts({}, true)
+      assert.strictEqual(a + b + c, PLANS)
+      for (const explored of [b, c]) {
+        assert.approximately(explored, (PLANS * EXPLORATION_SHARE) / 2, (PLANS * EXPLORATION_SHARE) / 4)
+      }
+      assert.deepStrictEqual(firsts({ allowFallbacks: false }, true), { a: PLANS })
+      assert.deepStrictEqual(firsts({ order: ["a"] }, true), { a: PLANS })
+    }).pipe(Effect.scoped, Random.withSeed("exploring"))
+  )
+
+  it.effect("gives a delay for a hedge where it is wanted and of use", () =>
+    Effect.gen(function* () {
+      const hedged = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
+      const { live } = hedged
+      const delay = (policy: Partial<RoutingPolicy> = {}, router = hedged.router) =>
+        Result.getOrThrow(router.plan(request(["m"], { strategy: "latency", ...policy }))).hedgeAfterMs
+      assert.isUndefined(delay())
+      for (let n = 0; n < 30; n++) live.record(seen("m", "a"))
+      yield* TestClock.adjust(FIGURES_LIFE_MS)
+      assert.strictEqual(delay(), live.performance("m", "a").p95TtftMs!)
+      assert.isUndefined(delay({ strategy: "balanced" }))
+      assert.isUndefined(delay({ allowFallbacks: false }))
+      assert.isUndefined(delay({ only: ["a"] }))
+      assert.isUndefined(delay({ order: ["b"] }))
+      const plain = yield* sceneOf(layerOf(inventedCatalogue))
+      for (let n = 0; n < 30; n++) plain.live.record(seen("m", "a"))
+      assert.isUndefined(delay({}, plain.router))
     }).pipe(Effect.scoped)
   )
 })

@@ -1,42 +1,282 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defaultPolicy, type Candidate, type RoutingPolicy } from "../../src/domain/Plan.ts"
-import { arrange, type Figures } from "../../src/router/Strategy.ts"
+import type { Strategy } from "../../src/domain/Plan.ts"
+import {
+  arrange,
+  expectedOf,
+  EXPLORATION_SHARE,
+  explorationPriceBound,
+  explore,
+  type Figures,
+  LOWEST_SUCCESS_RATE,
+  PRIOR_SUCCESS_RATE,
+  score,
+  type Standing,
+  weights
+} from "../../src/router/Strategy.ts"
+import { Random } from "../ledger/Random.ts"
 
-const candidate = (provider: string, input: bigint, output: bigint) =>
-  ({
-    offer: { provider },
-    price: { unit: "token", perRequest: 0n, tiers: [{ abovePromptTokens: 0, rates: { input, output } }] }
-  }) as unknown as Candidate
+const strategies: ReadonlyArray<Strategy> = ["balanced", "cost", "latency", "quality"]
+const unknown: Figures = { samples: 0, successRate: null, medianTtftMs: null, p50Ms: null, p95Ms: null }
 
-const all = [candidate("a", 3n, 9n), candidate("b", 1n, 20n), candidate("c", 2n, 2n), candidate("d", 2n, 2n)]
-const unknown: Figures = { thin: true, successRate: null, p50Ms: null, medianTtftMs: null }
+const seen = (figures: Partial<Figures>): Figures => ({
+  samples: 1_000,
+  successRate: 1,
+  medianTtftMs: 400,
+  p50Ms: 2_000,
+  p95Ms: 5_000,
+  ...figures
+})
 
-const order = (policy: Partial<RoutingPolicy>, figures: Record<string, Partial<Figures>> = {}) =>
-  arrange(all, { ...defaultPolicy, ...policy }, ({ offer }) => ({ ...unknown, ...figures[offer.provider] }))
-    .map(({ offer }) => offer.provider)
-    .join("")
+/** Providers called a, b, c … with these figures and prices; the first is the preferred one. */
+const standings = (
+  all: ReadonlyArray<Partial<Figures> & { readonly priceUsd?: number }>,
+  thin: ReadonlyArray<number> = []
+): ReadonlyArray<Standing> => {
+  const expected = expectedOf(all.map(({ priceUsd: _, ...figures }) => ({ ...unknown, ...figures })))
+  return all.map(({ priceUsd = 1 }, index) => ({
+    provider: "abcdefgh"[index]!,
+    priceUsd,
+    preferred: index === 0,
+    thin: thin.includes(index),
+    expected: expected[index]!
+  }))
+}
 
-describe("arrange", () => {
-  it("keeps the catalogue's order where nothing is known or asked", () => {
-    assert.strictEqual(order({}), "abcd")
-    assert.strictEqual(order({ strategy: "quality" }), "abcd")
-    assert.strictEqual(order({ strategy: "latency" }), "abcd")
-  })
-  it("goes by the price of a typical exchange, ties as they came", () => {
-    assert.strictEqual(order({ strategy: "cost" }), "cdab")
-  })
-  it("goes by time to first token, else by duration, and never by thin figures", () => {
-    const figures = {
-      a: { thin: false, medianTtftMs: 300 },
-      b: { thin: false, p50Ms: 200 },
-      c: { thin: true, medianTtftMs: 1 }
+const names = (arranged: ReadonlyArray<Standing>) => arranged.map(({ provider }) => provider).join("")
+const order = (strategy: Strategy, all: ReadonlyArray<Standing>, wishes: ReadonlyArray<string> = []) =>
+  names(arrange(all, { strategy, order: wishes }))
+
+const given = process.env["ROUTING_SEED"]
+const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
+const CASES = 5_000
+
+/** Figures of some size, from few enough values that equal ones are met often. */
+const randomFigures = (random: Random, samples: number): Figures => ({
+  samples,
+  successRate: random.pick([0, 0.5, 0.8, 0.97, 1]),
+  medianTtftMs: random.pick([100, 400, 1_600]),
+  p50Ms: random.pick([1_000, 4_000, 30_000]),
+  p95Ms: random.pick([2_000, 9_000, 60_000])
+})
+
+const randomSamples = (random: Random) => random.pick([0, 1, 5, 19, 20, 200, 100_000])
+const randomPrice = (random: Random) => random.pick([0, 1e-7, 0.0001, 0.001, 0.0011, 0.5])
+
+/** What a strategy weighs of a provider, each so that less is better. */
+const weighed = (strategy: Strategy, { expected, preferred, priceUsd }: Standing): ReadonlyArray<number> => {
+  const { medianTtft, p50, p95, preferred: place, price, successRate } = weights[strategy]
+  return [
+    ...(price > 0 ? [priceUsd] : []),
+    ...(successRate > 0 ? [-expected.successRate] : []),
+    ...(medianTtft > 0 ? [expected.medianTtftMs] : []),
+    ...(p50 > 0 ? [expected.p50Ms] : []),
+    ...(p95 > 0 ? [expected.p95Ms] : []),
+    ...(place > 0 ? [preferred ? 0 : 1] : [])
+  ]
+}
+
+const dominates = (better: ReadonlyArray<number>, worse: ReadonlyArray<number>) =>
+  better.every((figure, index) => figure <= worse[index]!) && better.some((figure, index) => figure < worse[index]!)
+
+/** Every pair of an order in which the later one dominates the earlier one. */
+const inverted = (strategy: Strategy, arranged: ReadonlyArray<Standing>) =>
+  arranged.flatMap((earlier, index) =>
+    arranged
+      .slice(index + 1)
+      .filter((later) => dominates(weighed(strategy, later), weighed(strategy, earlier)))
+      .map((later) => `${earlier.provider} before ${later.provider}`)
+  )
+
+describe(`of random figures (ROUTING_SEED=${seed})`, () => {
+  it("nobody goes before one that is better in something and worse in nothing", () => {
+    const random = new Random(seed)
+    let pairs = 0
+    for (let run = 0; run < CASES; run++) {
+      const all = standings(
+        Array.from({ length: 2 + random.below(5) }, () => ({
+          ...randomFigures(random, randomSamples(random)),
+          priceUsd: randomPrice(random)
+        }))
+      )
+      for (const strategy of strategies) {
+        const arranged = arrange(all, { strategy, order: [] })
+        assert.deepStrictEqual(inverted(strategy, arranged), [], `case ${run}, ${strategy}: ${JSON.stringify(all)}`)
+        pairs += inverted(strategy, arranged.toReversed()).length
+      }
     }
-    assert.strictEqual(order({ strategy: "latency" }, figures), "bacd")
+    assert.isAbove(pairs, CASES)
   })
-  it("puts who fails a lot last, when balanced", () => {
-    assert.strictEqual(order({}, { a: { thin: false, successRate: 0.5 }, b: { thin: true, successRate: 0 } }), "bcda")
+
+  it("what was measured alike often dominates as it was measured", () => {
+    const random = new Random(seed)
+    const keys = ["medianTtftMs", "p50Ms", "p95Ms"] as const
+    for (let run = 0; run < CASES; run++) {
+      const samples = 1 + random.below(1_000)
+      const worse = randomFigures(random, samples)
+      const better = { ...worse, successRate: 1 }
+      for (const key of keys) if (random.chance(0.5)) better[key] = worse[key]! * 0.7
+      const all = standings([{ ...seen({ samples: random.below(500) }), priceUsd: 9 }, worse, better])
+      for (const strategy of strategies) {
+        const [, b, c] = all.map((one) => score(strategy, one))
+        assert.isAtMost(c!, b!, `case ${run}, ${strategy}`)
+      }
+    }
   })
-  it("puts the caller's order before all", () => {
-    assert.strictEqual(order({ strategy: "cost", order: ["b", "nobody", "d"] }), "bdca")
+
+  it("cost goes by price, whatever the rest", () => {
+    const random = new Random(seed)
+    for (let run = 0; run < CASES; run++) {
+      const all = standings(
+        Array.from({ length: 6 }, () => ({
+          ...randomFigures(random, randomSamples(random)),
+          priceUsd: random.chance(0.5) ? randomPrice(random) : random.next()
+        }))
+      )
+      const prices = arrange(all, { strategy: "cost", order: [] }).map(({ priceUsd }) => priceUsd)
+      assert.deepStrictEqual(
+        prices,
+        prices.toSorted((a, b) => a - b),
+        `case ${run}`
+      )
+    }
+  })
+
+  it("no strategy ranks a provider lower for being cheaper", () => {
+    const random = new Random(seed)
+    for (let run = 0; run < CASES; run++) {
+      const all = standings(
+        Array.from({ length: 5 }, () => ({
+          ...randomFigures(random, randomSamples(random)),
+          priceUsd: randomPrice(random)
+        }))
+      )
+      const which = random.below(5)
+      const cheaper = all.map((one, index) => (index === which ? { ...one, priceUsd: one.priceUsd / 2 } : one))
+      const name = all[which]!.provider
+      for (const strategy of strategies) {
+        assert.isAtMost(
+          order(strategy, cheaper).indexOf(name),
+          order(strategy, all).indexOf(name),
+          `case ${run}, ${strategy}`
+        )
+      }
+    }
+  })
+
+  it("exploring moves one, and never one the caller or the price forbids", () => {
+    const random = new Random(seed)
+    let explored = 0
+    for (let run = 0; run < CASES; run++) {
+      const all = standings(
+        Array.from({ length: 4 }, () => ({ priceUsd: randomPrice(random) })),
+        [0, 1, 2, 3].filter(() => random.chance(0.5))
+      )
+      for (const strategy of strategies) {
+        const wishes = { strategy, order: random.chance(0.3) ? [random.pick(["a", "b", "x"])] : [] }
+        const arranged = arrange(all, wishes)
+        const [first] = explore(arranged, wishes, random.next() * EXPLORATION_SHARE)
+        if (first === arranged[0]) continue
+        explored += 1
+        assert.isTrue(first!.thin && !arranged[0]!.thin, `case ${run}`)
+        assert.notInclude(wishes.order, arranged[0]!.provider, `case ${run}`)
+        assert.isAtMost(first!.priceUsd, arranged[0]!.priceUsd * explorationPriceBound[strategy]!, `case ${run}`)
+      }
+    }
+    assert.isAbove(explored, 100)
+  })
+})
+
+describe("what is expected", () => {
+  it("is the prior of a provider that was never seen, and what the others take", () => {
+    const [known, none] = expectedOf([seen({}), unknown])
+    assert.approximately(none!.successRate, PRIOR_SUCCESS_RATE, 1e-9)
+    assert.approximately(none!.medianTtftMs, 400, 1e-6)
+    assert.approximately(none!.p95Ms, 5_000, 1e-6)
+    assert.approximately(known!.medianTtftMs, 400, 1e-6)
+  })
+
+  it("moves from the prior to what was measured with the number of samples", () => {
+    const rateAt = (samples: number) => expectedOf([seen({ samples, successRate: 0 })])[0]!.successRate
+    assert.approximately(rateAt(1), 0.933, 0.001)
+    assert.approximately(rateAt(20), 0.49, 0.001)
+    assert.isBelow(rateAt(10_000), 0.002)
+    const timeAt = (samples: number) =>
+      expectedOf([seen({ samples, medianTtftMs: 100 }), seen({ samples: 1e6, medianTtftMs: 900 })])[0]!.medianTtftMs
+    assert.isAbove(timeAt(1), 880)
+    assert.approximately(timeAt(20), 208, 1)
+    assert.isBelow(timeAt(10_000), 101)
+  })
+
+  it("has no time where a provider has none, and never a rate of zero", () => {
+    const [silent] = expectedOf([{ ...unknown, samples: 1e9, successRate: 0 }])
+    assert.isAbove(silent!.successRate, 0)
+    assert.approximately(silent!.p50Ms, 1_000, 1e-6)
+  })
+})
+
+describe("an order", () => {
+  it("is the catalogue's where nothing is known and all cost the same", () => {
+    for (const strategy of strategies) assert.strictEqual(order(strategy, standings([{}, {}, {}])), "abc", strategy)
+  })
+
+  it("puts the caller's names first, in their order, whatever the score", () => {
+    const all = standings([{ priceUsd: 1 }, { priceUsd: 3 }, { priceUsd: 2 }, { priceUsd: 9 }])
+    for (const strategy of strategies) {
+      assert.strictEqual(order(strategy, all, ["d", "nobody", "b"]).slice(0, 2), "db", strategy)
+    }
+    assert.strictEqual(order("cost", all, ["d"]), "dacb")
+  })
+
+  it("puts one that fails a lot behind its equals in price", () => {
+    const failing = { samples: 500, successRate: LOWEST_SUCCESS_RATE - 0.1 }
+    assert.strictEqual(order("cost", standings([failing, {}, { priceUsd: 0.5 }])), "cba")
+    assert.strictEqual(order("balanced", standings([failing, seen({})])), "ba")
+    assert.strictEqual(order("quality", standings([failing, seen({})])), "ba")
+  })
+
+  it("is quickest first, by what was measured often enough", () => {
+    const slow = seen({ medianTtftMs: 900 })
+    const quick = seen({ medianTtftMs: 200 })
+    assert.strictEqual(order("latency", standings([slow, quick])), "ba")
+    assert.strictEqual(order("latency", standings([seen({ p95Ms: 60_000 }), seen({})])), "ba")
+    const once = seen({ samples: 1, medianTtftMs: 1 })
+    assert.strictEqual(order("latency", standings([quick, once])), "ab")
+  })
+
+  it("of quality stays with the preferred provider until it fails noticeably", () => {
+    const other = seen({ medianTtftMs: 10 })
+    assert.strictEqual(order("quality", standings([seen({ successRate: 0.93 }), other])), "ab")
+    assert.strictEqual(order("quality", standings([seen({ successRate: 0.88 }), other])), "ba")
+  })
+
+  it("of balanced trades price for time", () => {
+    const slow = seen({ medianTtftMs: 4_000, p50Ms: 20_000, p95Ms: 50_000 })
+    assert.strictEqual(order("balanced", standings([seen({}), { ...slow, priceUsd: 0.8 }])), "ab")
+    assert.strictEqual(order("balanced", standings([seen({}), { ...slow, priceUsd: 0.1 }])), "ba")
+  })
+})
+
+describe("exploring", () => {
+  const all = standings([seen({}), unknown, { ...unknown, priceUsd: 1.4 }, { ...unknown, priceUsd: 1.6 }], [1, 2, 3])
+  const tried = (strategy: Strategy, draw: number, wishes: ReadonlyArray<string> = []) =>
+    names(explore(all, { strategy, order: wishes }, draw))
+
+  it("is of a small share of draws, spread over those who may", () => {
+    assert.strictEqual(tried("balanced", 0), "bacd")
+    assert.strictEqual(tried("balanced", EXPLORATION_SHARE * 0.6), "cabd")
+    assert.strictEqual(tried("balanced", EXPLORATION_SHARE), "abcd")
+    assert.strictEqual(tried("balanced", 0.999), "abcd")
+    assert.strictEqual(tried("latency", EXPLORATION_SHARE * 0.99), "dabc")
+  })
+
+  it("costs little for cost and nothing for quality", () => {
+    assert.strictEqual(tried("cost", EXPLORATION_SHARE * 0.99), "bacd")
+    assert.strictEqual(tried("quality", 0), "abcd")
+  })
+
+  it("leaves alone whom the caller put first, and one that is little known itself", () => {
+    assert.strictEqual(tried("balanced", 0, ["a"]), "abcd")
+    assert.strictEqual(names(explore(all.slice(1), { strategy: "balanced", order: [] }, 0)), "bcd")
+    assert.deepStrictEqual(explore([], { strategy: "balanced", order: [] }, 0), [])
   })
 })

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
+import { explain, restrictionsOf } from "../../src/router/Restrictions.ts"
+import { Standings } from "../../src/router/Standings.ts"
+import { syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
+
+const catalogue = syntheticCatalogue({
+  m: [
+    { id: "trains", trainsOnData: true, prompt: 1 },
+    { id: "keeps", prompt: 2, completion: 8 },
+    { id: "forgets", zeroRetention: true, prompt: 5, completion: 20, request: 0.01 },
+    { id: "plain", unsupported: ["tools"] }
+  ]
+})
+const unseen = { samples: 0, successRate: null, p50Ms: null, p95Ms: null, medianTtftMs: null, p95TtftMs: null }
+const able = new Standings(() => ({ ...unseen, thin: true })).of(catalogue, catalogue.find("m")!, 0)
+
+const restrictions = (policy: Partial<RoutingPolicy>, parameters: ReadonlyArray<string> = []) =>
+  restrictionsOf({ policy: { ...defaultPolicy, ...policy }, parameters, promptBound: 1_000 })
+
+const left = (...asked: Parameters<typeof restrictions>) => {
+  const rules = restrictions(...asked)
+  return able.filter((one) => rules.every(({ excludes }) => !excludes(one))).map(({ provider }) => provider.id)
+}
+
+const said = (...asked: Parameters<typeof restrictions>) => explain(able, restrictions(...asked))
+
+describe("a restriction", () => {
+  it("is none where nothing is asked", () => {
+    assert.deepStrictEqual(restrictions({}, ["tools"]), [])
+    assert.deepStrictEqual(restrictions({ requireParameters: true }), [])
+  })
+
+  it("leaves who meets it", () => {
+    assert.deepStrictEqual(left({ only: ["keeps", "nobody"] }), ["keeps"])
+    assert.deepStrictEqual(left({ only: [] }), [])
+    assert.deepStrictEqual(left({ ignore: ["keeps", "nobody"] }), ["trains", "forgets", "plain"])
+    assert.deepStrictEqual(left({ dataPolicy: "no_training" }), ["keeps", "forgets", "plain"])
+    assert.deepStrictEqual(left({ dataPolicy: "zero_retention" }), ["forgets"])
+    assert.deepStrictEqual(left({ requireParameters: true }, ["temperature", "tools"]), ["trains", "keeps", "forgets"])
+    assert.deepStrictEqual(left({ requireParameters: true }, ["seed"]), [])
+    assert.deepStrictEqual(left({ maxPrice: { prompt: 1 } }), ["trains", "plain"])
+    assert.deepStrictEqual(left({ maxPrice: { completion: 8 } }), ["trains", "keeps", "plain"])
+    assert.deepStrictEqual(left({ maxPrice: { request: 0 } }), ["trains", "keeps", "plain"])
+  })
+
+  it("takes names in whatever case", () => {
+    assert.deepStrictEqual(left({ only: ["Keeps"] }), ["keeps"])
+    assert.deepStrictEqual(left({ ignore: ["KEEPS", "Trains"] }), ["forgets", "plain"])
+  })
+})
+
+const begin = "No provider meets the routing restrictions of this request: "
+
+describe("the sentence when nobody is left", () => {
+  it("names the one restriction that did it, with its count", () => {
+    const of = `${begin}of 4 candidates, `
+    assert.strictEqual(said({ only: ["nobody"] }), `${of}providers.only leaves out 4`)
+    assert.strictEqual(said({ requireParameters: true }, ["seed"]), `${of}require_parameters leaves out 4`)
+    assert.strictEqual(said({ maxPrice: { prompt: 0 } }), `${of}max_price leaves out 4`)
+    const all = able.map(({ provider }) => provider.id)
+    assert.strictEqual(said({ ignore: all }), `${of}providers.ignore leaves out 4`)
+    assert.strictEqual(
+      explain(able.slice(0, 1), restrictions({ dataPolicy: "no_training" })),
+      `${begin}of 1 candidate, data_policy leaves out 1`
+    )
+  })
+
+  it("says of several what each leaves out, and which would do to be dropped", () => {
+    assert.strictEqual(
+      said({ only: ["trains", "keeps"], dataPolicy: "zero_retention", maxPrice: { prompt: 2 } }),
+      `${begin}of 4 candidates, providers.only leaves out 2, data_policy leaves out 3 and max_price leaves out 1; ` +
+        "without data_policy 2 would be left"
+    )
+    assert.strictEqual(
+      said({ ignore: ["trains"], only: ["trains"] }),
+      `${begin}of 4 candidates, providers.only leaves out 3 and providers.ignore leaves out 1; ` +
+        "without providers.only 3 would be left and without providers.ignore 1 would be left"
+    )
+    assert.strictEqual(
+      said({ only: ["nobody"], ignore: ["nobody"], maxPrice: { prompt: 0 } }),
+      `${begin}of 4 candidates, providers.only leaves out 4 and max_price leaves out 4`
+    )
+  })
+})

@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Performance } from "../../src/catalogue/LiveFigures.ts"
+import type { Model } from "../../src/domain/Model.ts"
+import { tokenCost } from "../../src/domain/Pricing.ts"
+import { noTokens } from "../../src/domain/Usage.ts"
+import { FIGURES_LIFE_MS, likelyPriceUsd, Standings } from "../../src/router/Standings.ts"
+import { syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
+
+const nothing: Performance = {
+  samples: 0,
+  successRate: null,
+  p50Ms: null,
+  p95Ms: null,
+  medianTtftMs: null,
+  p95TtftMs: null,
+  thin: true
+}
+
+const catalogue = syntheticCatalogue({
+  m: [
+    { id: "away", keyed: false },
+    { id: "one", prompt: 3, completion: 15, request: 0.002 },
+    { id: "two", unsupported: ["tools", "json_mode"] }
+  ]
+})
+const model = catalogue.find("m")!
+
+/** Standings over figures that the test changes, and how often they were read. */
+const watched = () => {
+  const seen = { figures: nothing, reads: 0 }
+  const standings = new Standings(() => {
+    seen.reads += 1
+    return seen.figures
+  })
+  return { seen, standings }
+}
+
+describe("what is ready of a model", () => {
+  it("is who can be called, in the catalogue's order, the first of them preferred", () => {
+    const contenders = watched().standings.of(catalogue, model, 0)
+    assert.deepStrictEqual(
+      contenders.map(({ preferred, provider }) => [provider.id, preferred]),
+      [
+        ["one", true],
+        ["two", false]
+      ]
+    )
+    assert.strictEqual(contenders[0]!.candidate.offer, model.offers[1])
+  })
+
+  it("has the parameters that each takes", () => {
+    const [one, two] = watched().standings.of(catalogue, model, 0)
+    assert.deepStrictEqual([...one!.parameters], model.supportedParameters)
+    assert.deepStrictEqual([...two!.parameters], ["max_tokens", "temperature"])
+  })
+
+  it("has figures that are read anew when they are old, and not before", () => {
+    const { seen, standings } = watched()
+    const thin = (nowMs: number) => standings.of(catalogue, model, nowMs)[0]!.thin
+    assert.isTrue(thin(5_000))
+    seen.figures = { ...nothing, samples: 100, successRate: 1, thin: false }
+    assert.isTrue(thin(5_000 + FIGURES_LIFE_MS - 1))
+    assert.strictEqual(seen.reads, 2)
+    assert.isFalse(thin(5_000 + FIGURES_LIFE_MS))
+    assert.strictEqual(seen.reads, 4)
+    seen.figures = nothing
+    assert.isTrue(thin(0))
+  })
+
+  it("is worked out anew for another snapshot", () => {
+    const { standings } = watched()
+    standings.of(catalogue, model, 0)
+    const other = syntheticCatalogue({ m: [{ id: "away" }] })
+    const ids = standings.of(other, other.find("m")!, 0).map(({ provider }) => provider.id)
+    assert.deepStrictEqual(ids, ["away"])
+  })
+})
+
+describe("a likely price", () => {
+  const size = { promptTokens: 1_000, outputTokens: 200 }
+
+  it("is what the same usage would cost", () => {
+    const [one] = watched().standings.of(catalogue, model, 0)
+    const cost = tokenCost(one!.candidate.price, { ...noTokens, input: 1_000, output: 200 })
+    assert.approximately(likelyPriceUsd(one!, size), Number(cost) / 1e9, 1e-12)
+    assert.approximately(likelyPriceUsd(one!, size), 0.008, 1e-12)
+  })
+
+  it("goes by the tier that the prompt reaches", () => {
+    const [offer] = model.offers.slice(1)
+    const price = offer!.price
+    assert.isTrue(price?.unit === "token")
+    if (price?.unit !== "token") return
+    const rates = { ...price.tiers[0].rates, input: price.tiers[0].rates.input * 2n }
+    const tiered: Model = {
+      ...model,
+      offers: [{ ...offer!, price: { ...price, tiers: [price.tiers[0], { abovePromptTokens: 1_000, rates }] } }]
+    }
+    const [one] = watched().standings.of(catalogue, tiered, 0)
+    assert.approximately(likelyPriceUsd(one!, size), 0.008, 1e-12)
+    assert.approximately(likelyPriceUsd(one!, { ...size, promptTokens: 1_001 }), 0.002 + 0.006006 + 0.003, 1e-12)
+  })
+})
