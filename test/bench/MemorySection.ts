@@ -35,7 +35,7 @@ const send = Effect.fnUntraced(function* (stage: Stage, target: Target, faults: 
 })
 
 export const memory = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const target = yield* stage.freshGateway
+  const target = yield* stage.freshGateway({})
   const taken: Array<Sample> = []
   const began = performance.now()
   const sample = Effect.sync(() => {

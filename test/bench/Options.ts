@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util"
 import { BenchError } from "./BenchError.ts"
 
-export const sections = ["requests", "latency", "streams", "memory", "ledger"] as const
+export const sections = ["requests", "latency", "streams", "memory", "ledger", "routing"] as const
 export type Section = (typeof sections)[number]
 
 export interface Options {

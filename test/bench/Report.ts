@@ -4,7 +4,7 @@ import type { Machine } from "./Machine.ts"
 /** One line of the report; figures are written out with their units. */
 export interface Row {
   readonly label: string
-  /** The bare proxy's; for the ledger alone, that of one transaction per operation. */
+  /** The bare proxy's; for the ledger alone, that of one transaction per operation; for routing, that of a fixed provider. */
   readonly baseline?: string
   readonly gateway: string
   /** The gateway's, in parts of the baseline's. */
@@ -22,6 +22,7 @@ export interface Must {
 export const perSecond = (value: number) => `${Math.round(value)}/s`
 export const share = (value: number) => `${Math.round(value * 100)} %`
 export const milliseconds = (value: number) => `${value.toFixed(2)} ms`
+export const microseconds = (value: number) => `${value.toFixed(1)} µs`
 export const mebibytes = (value: number) => `${Math.round(value)} MiB`
 
 export const atLeast = (value: number, bound: number, unit: string): Must => ({

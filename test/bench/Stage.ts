@@ -36,8 +36,8 @@ export interface Stage {
   readonly moneyOff: Target
   readonly gateway: Target
   readonly customer: Customer
-  /** Another gateway, with nothing behind it yet. */
-  readonly freshGateway: Effect.Effect<Target, BenchError, Scope.Scope>
+  /** Another gateway, with nothing behind it yet; these settings go before those of the others. */
+  readonly freshGateway: (settings: Readonly<Record<string, string>>) => Effect.Effect<Target, BenchError, Scope.Scope>
 }
 
 /** More than a run can spend, and in whole dollars. */
@@ -124,10 +124,17 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
   const env = settingsOf(databaseUrl, upstream, directory)
   const moneyOff = yield* listen({ name: "the gateway without money", ...node(fileOf("moneyOff")), env, cores })
   const profiling = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]
-  const gateway = Effect.map(
-    listen({ name: "the gateway", program: process.execPath, args: [...profiling, ...started], env, cores }),
-    (listening) => target("gateway", paid, listening)
-  )
+  const freshGateway = (settings: Readonly<Record<string, string>>) =>
+    Effect.map(
+      listen({
+        name: "the gateway",
+        program: process.execPath,
+        args: [...profiling, ...started],
+        env: { ...env, ...settings },
+        cores
+      }),
+      (listening) => target("gateway", paid, listening)
+    )
   const stage: Stage = {
     options,
     machine,
@@ -137,8 +144,8 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
     upstream: target("upstream", direct, upstream),
     proxy: target("bare proxy", direct, proxy),
     moneyOff: target("money off", paid, moneyOff),
-    gateway: yield* gateway,
-    freshGateway: gateway
+    gateway: yield* freshGateway({}),
+    freshGateway
   }
   return stage
 })

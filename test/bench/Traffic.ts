@@ -16,7 +16,7 @@ const QUESTION =
   "this a case for the warranty, and do I have to bring it to you or will somebody pick it up?"
 
 /** A chat request as an application sends it. */
-export const bodyOf = (streamed: boolean): string =>
+export const bodyOf = (streamed: boolean, routing?: object): string =>
   JSON.stringify({
     model: "gpt-4o-mini",
     messages: [
@@ -25,6 +25,7 @@ export const bodyOf = (streamed: boolean): string =>
     ],
     temperature: 0.2,
     max_tokens: 256,
+    ...(routing === undefined ? {} : { routing }),
     ...(streamed ? { stream: true } : {})
   })
 
@@ -34,11 +35,13 @@ export interface Endpoint {
   /** Of chat completions. */
   readonly path: string
   readonly key: string
+  /** What its requests ask of the router. */
+  readonly routing?: object
 }
 
 /** The bytes of one request on a connection that is kept. */
-export const requestBytes = ({ key, path, port }: Endpoint, streamed: boolean): Buffer => {
-  const body = bodyOf(streamed)
+export const requestBytes = ({ key, path, port, routing }: Endpoint, streamed: boolean): Buffer => {
+  const body = bodyOf(streamed, routing)
   const head = [
     `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,

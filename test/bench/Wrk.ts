@@ -8,11 +8,11 @@ import { output } from "./Processes.ts"
 import { bodyOf, type Endpoint } from "./Traffic.ts"
 
 /** wrk reads a whole answer by its length, and tells of every status that is none of success. */
-const script = (key: string) => `
+const script = ({ key, routing }: Endpoint) => `
 wrk.method = "POST"
 wrk.headers["authorization"] = "Bearer ${key}"
 wrk.headers["content-type"] = "application/json"
-wrk.body = [==[${bodyOf(false)}]==]
+wrk.body = [==[${bodyOf(false, routing)}]==]
 done = function(summary)
   local e = summary.errors
   io.write(string.format('\\nfigures {"requests":%d,"microseconds":%d,"failed":%d,"errors":"connect %d, read %d, write %d, status %d, timeout %d"}\\n',
@@ -31,17 +31,17 @@ interface Figures {
 /** So many callers for so many whole seconds. */
 export const wrk = Effect.fnUntraced(function* (
   directory: string,
-  { key, path, port }: Endpoint,
+  endpoint: Endpoint,
   options: { readonly concurrency: number; readonly seconds: number }
 ) {
   const file = join(directory, "post.lua")
-  yield* Effect.sync(() => writeFileSync(file, script(key)))
+  yield* Effect.sync(() => writeFileSync(file, script(endpoint)))
   const printed = yield* output({
     name: "wrk",
     program: "wrk",
     args: [
       ...["-t", "1", "-c", String(options.concurrency), "-d", `${options.seconds}s`, "--timeout", "10s", "-s", file],
-      `http://127.0.0.1:${port}${path}`
+      `http://127.0.0.1:${endpoint.port}${endpoint.path}`
     ]
   })
   const line = /^figures (.*)$/m.exec(printed)?.[1]

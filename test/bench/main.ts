@@ -13,10 +13,11 @@ import { memory } from "./MemorySection.ts"
 import { HELP, type Options, parseOptions, sections } from "./Options.ts"
 import { render, type Report, type Row } from "./Report.ts"
 import { latency, requests } from "./RequestsSection.ts"
+import { routing } from "./RoutingSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
 
-const measures = { requests, latency, streams, memory, ledger } as const
+const measures = { requests, latency, streams, memory, ledger, routing } as const
 
 const run = Effect.fn("run")(function* (options: Options) {
   const here = machine()

@@ -32,7 +32,7 @@ const standings = (
   all: ReadonlyArray<Partial<Figures> & { readonly priceUsd?: number }>,
   thin: ReadonlyArray<number> = []
 ): ReadonlyArray<Standing> => {
-  const expected = expectedOf(all.map(({ priceUsd: _, ...figures }) => ({ ...unknown, ...figures })))
+  const expected = expectedOf(all.map((one) => ({ ...unknown, ...one })))
   return all.map(({ priceUsd = 1 }, index) => ({
     provider: "abcdefgh"[index]!,
     priceUsd,
