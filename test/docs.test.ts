@@ -11,6 +11,19 @@ import { run as command } from "../src/admin/Commands.ts"
 import { table } from "../src/http/Failures.ts"
 import { modelIds } from "../src/catalogue/models.ts"
 import { Config } from "../src/platform/Config.ts"
+import { WINDOW_MINUTES, THIN_BELOW_SAMPLES } from "../src/catalogue/LiveFigures.ts"
+import { defaultPolicy, type Strategy } from "../src/domain/Plan.ts"
+import { MAX_CHAIN } from "../src/router/Chain.ts"
+import { restrictionsOf } from "../src/router/Restrictions.ts"
+import { FIGURES_LIFE_MS } from "../src/router/Standings.ts"
+import {
+  EXPLORATION_SHARE,
+  explorationPriceBound,
+  LOWEST_SUCCESS_RATE,
+  PRIOR_SAMPLES,
+  PRIOR_SUCCESS_RATE,
+  weights
+} from "../src/router/Strategy.ts"
 import { parseSteering } from "../src/providers/sandbox/Steering.ts"
 import { freshDatabase } from "./support/Database.ts"
 import { operations } from "./support/Published.ts"
@@ -19,11 +32,12 @@ import { post, startService } from "./support/Service.ts"
 import { root, textOf } from "./support/Sources.ts"
 
 const readme = textOf("README.md")
-const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md"]
+const routing = textOf("docs/routing.md")
+const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md", "docs/routing.md"]
 
-/** The cells of a table's rows, by its first heading. */
-const tableOf = (heading: string): ReadonlyArray<ReadonlyArray<string>> => {
-  const after = readme.slice(readme.search(new RegExp(`^\\| ${heading} +\\|`, "m")))
+/** The cells of a table's rows, by its first headings. */
+const tableOf = (heading: string, text = readme): ReadonlyArray<ReadonlyArray<string>> => {
+  const after = text.slice(text.search(new RegExp(`^\\| ${heading} +\\|`, "m")))
   const rows = after.slice(0, after.indexOf("\n\n")).split("\n").slice(2)
   return rows.map((row) =>
     row
@@ -213,6 +227,53 @@ describe("the README", () => {
       }
     }).pipe(Effect.scoped)
   )
+})
+
+describe("the page on routing", () => {
+  const strategies = Object.keys(weights) as ReadonlyArray<Strategy>
+
+  it("says what each strategy weighs", () => {
+    const figures = ["price", "successRate", "medianTtft", "p50", "p95", "preferred"] as const
+    const said = tableOf(`Strategy \\| ${figures.map((name) => `\`${name}\``).join(" \\| ")}`, routing)
+    const made = strategies.map((name) => [`\`${name}\``, ...figures.map((figure) => weights[name][figure])])
+    assert.deepStrictEqual(
+      said.map(([name, ...cells]) => [name, ...cells.map(Number)]),
+      made
+    )
+    for (const name of strategies) assert.sameMembers(Object.keys(weights[name]), [...figures])
+  })
+
+  it("says its constants", () => {
+    const bounds = strategies.map((name) => {
+      const bound = explorationPriceBound[name]
+      return [`\`${name}\``, bound === undefined ? "never explores" : `${bound} ×`]
+    })
+    assert.deepStrictEqual(tableOf("Strategy \\| At most", routing), bounds)
+    assert.include(routing, `in ${EXPLORATION_SHARE * 100} % of requests`)
+    assert.include(routing, `if there had been ${PRIOR_SAMPLES} attempts more, at ${PRIOR_SUCCESS_RATE * 100} %`)
+    assert.include(routing, `\`n² / (n² + ${PRIOR_SAMPLES}²)\``)
+    assert.include(routing, `the last ${WINDOW_MINUTES} minutes`)
+    assert.include(routing, `\`thin\` with fewer than ${THIN_BELOW_SAMPLES}`)
+    assert.approximately(LOWEST_SUCCESS_RATE, 1 - 1 / 5, 1e-9)
+    assert.strictEqual(FIGURES_LIFE_MS, 1_000)
+    assert.include(routing, `up to ${MAX_CHAIN}`)
+  })
+
+  it("lists every restriction", () => {
+    const policy = {
+      ...defaultPolicy,
+      only: [],
+      ignore: ["p"],
+      dataPolicy: "no_training",
+      requireParameters: true
+    } as const
+    const asked = { policy: { ...policy, maxPrice: { prompt: 0 } }, parameters: ["tools"], promptBound: 1 }
+    const said = tableOf("`routing`", routing).map(([name = ""]) => quoted(name)[0])
+    assert.deepStrictEqual(
+      said,
+      restrictionsOf(asked).map(({ name }) => name)
+    )
+  })
 })
 
 describe("every document", () => {

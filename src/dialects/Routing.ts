@@ -69,12 +69,24 @@ const decodeAlias = decoder(ProviderAlias, { strict: false, whole: "" })
 
 const strategies = { price: "cost", latency: "latency", throughput: "latency", exacto: "quality" } as const
 
+/** Providers that OpenRouter calls otherwise; what it calls as we do, or we do not have, passes as it is. */
+const openRouterNames: ReadonlyMap<string, string> = new Map([
+  ["amazon-bedrock", "bedrock"],
+  ["google-ai-studio", "gemini"],
+  ["google-vertex", "vertex"],
+  ["moonshotai", "moonshot"],
+  ["z-ai", "zai"]
+])
+
+const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.map((name) => openRouterNames.get(name.toLowerCase()) ?? name)
+
 const ofAlias = (wire: typeof ProviderAlias.Type): RoutingPolicy => ({
   ...defaultPolicy,
   strategy: wire.sort == null ? defaultPolicy.strategy : strategies[wire.sort],
-  only: wire.only ?? undefined,
-  order: wire.order ?? [],
-  ignore: wire.ignore ?? [],
+  only: wire.only == null ? undefined : namesOf(wire.only),
+  order: namesOf(wire.order ?? []),
+  ignore: namesOf(wire.ignore ?? []),
   allowFallbacks: wire.allow_fallbacks ?? true,
   dataPolicy: wire.zdr === true ? "zero_retention" : wire.data_collection === "deny" ? "no_training" : "default",
   requireParameters: wire.require_parameters ?? false,

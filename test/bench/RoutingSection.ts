@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Faults, flood, rotate, type Samples } from "./Measure.ts"
+import { type Faults, flood, rotate, type Samples, withCpu } from "./Measure.ts"
 import type { Planned } from "./planning.ts"
 import { node, output } from "./Processes.ts"
 import { atLeast, atMost, microseconds, perSecond, type Row } from "./Report.ts"
@@ -59,12 +59,15 @@ export const routing = Effect.fnUntraced(function* (stage: Stage, samples: Sampl
   yield* rotate("routing, requests", rounds, targets, ({ name, target }) =>
     Effect.gen(function* () {
       yield* flood(stage, target, CONCURRENCY, warmSeconds)
-      const outcome = yield* flood(stage, target, CONCURRENCY, seconds)
+      const { cpu, outcome } = yield* withCpu(target, flood(stage, target, CONCURRENCY, seconds))
       faults.add(`routing, ${name}`, outcome)
-      samples.add(`routing requests/s, ${name}`, outcome.completed / outcome.seconds)
+      const rate = outcome.completed / outcome.seconds
+      samples.add(`routing requests/s, ${name}`, rate)
+      samples.add(`routing cpu µs, ${name}`, cpu === undefined ? undefined : (1_000_000 * cpu) / rate)
     })
   )
   const rate = (name: string) => samples.median(`routing requests/s, ${name}`)
+  const cpu = (name: string) => samples.median(`routing cpu µs, ${name}`)
   const ratio = rate("routed") / rate("fixed")
   const [p50, p99] = [samples.median("plan p50 µs"), samples.median("plan p99 µs")]
   const rows: ReadonlyArray<Row> = [
@@ -76,6 +79,12 @@ export const routing = Effect.fnUntraced(function* (stage: Stage, samples: Sampl
       gateway: perSecond(rate("routed")),
       ratio,
       must: atLeast(ratio, 0.95, " ×")
+    },
+    {
+      label: "– processor time for each",
+      baseline: microseconds(cpu("fixed")),
+      gateway: microseconds(cpu("routed")),
+      ratio: cpu("routed") / cpu("fixed")
     }
   ]
   return rows

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { listedProviders } from "../../src/catalogue/Providers.ts"
 import { decodePolicy, ignoredRouting } from "../../src/dialects/Routing.ts"
 import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
 
@@ -69,6 +70,15 @@ describe("the routing of a request", () => {
     assert.strictEqual(of({ data_collection: "deny", zdr: true }).dataPolicy, "zero_retention")
     assert.deepStrictEqual(of({ max_price: { prompt: "0.5", completion: 2 } }).maxPrice, { prompt: 0.5, completion: 2 })
     assert.isTrue(of({ require_parameters: true, quantizations: ["fp8"] }).requireParameters)
+  })
+
+  it("takes providers by the names that OpenRouter has for them", () => {
+    const names = ["google-vertex", "Google-AI-Studio", "amazon-bedrock", "z-ai", "moonshotai", "openai", "deepinfra"]
+    const ours = ["vertex", "gemini", "bedrock", "zai", "moonshot", "openai", "deepinfra"]
+    const { ignore, only, order } = policyOf({ provider: { only: names, order: names, ignore: names } })
+    assert.deepStrictEqual({ ignore, only, order }, { ignore: ours, only: ours, order: ours })
+    const known = new Set(listedProviders.map(({ id }) => id))
+    assert.isTrue(ours.slice(0, -1).every((id) => known.has(id)))
   })
 
   it("goes before the alias when both are there", () => {

@@ -255,19 +255,33 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "routing: only somebody unknown",
     { routing: { providers: { only: ["nobody"] } } },
-    told(503, "no_provider_available")
+    told(503, "no_provider_available", null, { message: /of \d candidates, providers\.only leaves out \d$/ })
   ],
   [
     "routing: everybody ignored",
     { routing: { providers: { ignore: ["openai", "azure", "openrouter"] } } },
-    told(503, "no_provider_available")
+    told(503, "no_provider_available", null, { message: /of 3 candidates, providers\.ignore leaves out 3$/ })
   ],
   [
     "routing: a data policy nobody meets",
     { routing: { data_policy: "zero_retention", providers: { only: ["openai"] } } },
-    told(503, "no_provider_available")
+    told(503, "no_provider_available", null, { message: /providers\.only leaves out 2 and data_policy leaves out 3;/ })
   ],
-  ["routing: a price nobody has", { routing: { max_price: { prompt: 0 } } }, told(503, "no_provider_available")],
+  [
+    "routing: a price nobody has",
+    { routing: { max_price: { prompt: 0 } } },
+    told(503, "no_provider_available", null, { message: /of 3 candidates, max_price leaves out 3$/ })
+  ],
+  [
+    "routing: a parameter nobody takes",
+    { routing: { require_parameters: true }, top_k: 5 },
+    told(503, "no_provider_available", null, { message: /of 3 candidates, require_parameters leaves out 3$/ })
+  ],
+  [
+    "provider: a data policy nobody meets",
+    { provider: { zdr: true } },
+    told(503, "no_provider_available", null, { message: /of 3 candidates, data_policy leaves out 3$/ })
+  ],
 
   ["n: 2", { n: 2 }, unsupported("n")],
   ["store: true", { store: true }, unsupported("store")],
