@@ -39,7 +39,7 @@ const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
 const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
 
 /** The steering of the sandbox's double; outside a sandbox the header means nothing. */
-const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
+export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
   header === undefined || !sandbox
     ? Result.succeed(undefined)
     : Result.mapBoth(parseSteering(header), {
@@ -85,7 +85,9 @@ const decodeRequest = (
   return Result.succeed({ chat, decoded })
 }
 
-const replayHeader = (replayed: boolean): Record<string, string> => (replayed ? { "idempotency-replayed": "true" } : {})
+/** Says of an answer that it was given before. */
+export const replayHeader = (replayed: boolean): Record<string, string> =>
+  replayed ? { "idempotency-replayed": "true" } : {}
 
 const completions = Effect.gen(function* () {
   const inference = yield* Inference
@@ -141,11 +143,12 @@ const estimates = Effect.gen(function* () {
   })
 })
 
-const answered = <R>(
+/** Answers a failure in the form of its operation, and logs what is for operators. */
+export const answered = <R>(
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
   Effect.catch(handled, (error) =>
-    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error)))
+    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error, exchange)))
   )
 
 /** `POST /chat/completions` and `POST /estimate`. */

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { claimById, type ClaimRow, requestById, type RequestRow, requestsOf } from "./RequestsSql.ts"
+import { claimById, type ClaimRow, isClaimed, requestById, type RequestRow, requestsOf } from "./RequestsSql.ts"
 
 export interface RequestPage {
   readonly limit: number
@@ -22,6 +22,8 @@ export class Requests extends Context.Service<
       accountId: string,
       page: RequestPage
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<RequestRow>; readonly next: string | null }, Unavailable>
+    /** Whether a request of the account has claimed this, by `claim` of its operation. */
+    readonly isClaimed: (accountId: string, claim: string) => Effect.Effect<boolean, Unavailable>
     readonly claimOf: (id: string) => Effect.Effect<ClaimRow | undefined, Unavailable>
   }
 >()("tollgate/usage/Requests") {
@@ -45,6 +47,7 @@ export class Requests extends Context.Service<
               }
             )
           ),
+        isClaimed: (accountId, claim) => storeErrors(isClaimed(sql, accountId, claim)),
         claimOf: (id) => storeErrors(claimById(sql, id))
       })
     )

@@ -71,3 +71,10 @@ export const claimById = (
     sql<ClaimRow>`SELECT id, state, claim, fingerprint, settled, answer FROM request WHERE id = ${id}`,
     (rows) => rows[0]
   )
+
+export const isClaimed = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  claim: string
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(sql`SELECT 1 FROM request WHERE claim = ${claim} AND account_id = ${accountId}`, (rows) => rows.length > 0)
