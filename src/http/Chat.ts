@@ -31,7 +31,8 @@ const IGNORED_MAX = 32
 /** A member's name may be any string, half a surrogate pair included, which has no encoding. */
 const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
 
-const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
+/** Names the members without effect. */
+export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
   names.length === 0
     ? {}
     : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }

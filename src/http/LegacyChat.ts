@@ -14,7 +14,7 @@ import { readTraceContext } from "../platform/Tracing.ts"
 import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
 import { cacheWishOf } from "./CacheControl.ts"
-import { answered, replayHeader, steeringOf } from "./Chat.ts"
+import { answered, ignoredHeader, replayHeader, steeringOf } from "./Chat.ts"
 import { Exchange } from "./Exchange.ts"
 import { claimOf } from "./Idempotency.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -28,26 +28,26 @@ const decodeRequest = (
   principal: Principal,
   sandbox: boolean,
   body: unknown
-): Result.Result<ChatRequest, Failure> =>
+): Result.Result<{ readonly chat: ChatRequest; readonly ignored: ReadonlyArray<string> }, Failure> =>
   Result.gen(function* () {
-    const wish = yield* decodeLegacyChat(body)
-    const chain = yield* parseChain(wish.model, undefined)
-    return {
+    const decoded = yield* decodeLegacyChat(body)
+    const chat: ChatRequest = {
       requestId: exchange.requestId,
       operation: "chat",
       principal,
-      model: wish.model,
-      chain,
-      policy: wish.policy,
-      conversation: wish.conversation,
-      parameters: wish.parameters,
+      model: decoded.named,
+      chain: yield* parseChain(decoded.model, decoded.models),
+      policy: decoded.policy,
+      conversation: decoded.conversation,
+      parameters: decoded.parameters,
       stream: false,
-      budgetCents: wish.budgetCents,
+      budgetCents: decoded.budgetCents,
       claim: yield* claimOf(headers["idempotency-key"], method, PATH, body),
       steering: yield* steeringOf(headers["x-svc-sandbox"], sandbox),
       trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
       arrivedAt: exchange.arrivedAt
     }
+    return { chat, ignored: decoded.ignored }
   })
 
 const legacyChat = Effect.gen(function* () {
@@ -59,7 +59,9 @@ const legacyChat = Effect.gen(function* () {
     const principal = yield* Caller
     const wish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
-    const asked = yield* Effect.fromResult(decodeRequest(request, exchange, principal, sandbox, body))
+    const { chat: asked, ignored } = yield* Effect.fromResult(
+      decodeRequest(request, exchange, principal, sandbox, body)
+    )
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey") auth.forget(principal.keyId)
@@ -68,7 +70,7 @@ const legacyChat = Effect.gen(function* () {
     const { answer, replayed, status } = yield* chat.chat(asked, wish, check)
     exchange.span?.set({ "svc.cache": status })
     return HttpServerResponse.jsonUnsafe(encodeLegacyChat(answer, status === "HIT"), {
-      headers: { "x-svc-cache-status": status, ...replayHeader(replayed) }
+      headers: { "x-svc-cache-status": status, ...ignoredHeader(ignored), ...replayHeader(replayed) }
     })
   })
 })
