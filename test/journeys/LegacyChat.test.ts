@@ -1,7 +1,9 @@
 /** The legacy chat and its cache, as a caller sees them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { LegacyErrorBody } from "../../schemas/LegacyErrors.ts"
+import { layerUrl } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const messages = [{ role: "user", content: "Say something worth keeping" }]
@@ -46,6 +48,12 @@ const failed = (response: Response) =>
     assert.strictEqual(body.request_id, response.headers.get("x-request-id"))
     return [response.status, code] as const
   })
+
+const setProject = (databaseUrl: string, keyId: string, projectId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE api_key SET project_id = ${projectId} WHERE id = ${keyId}`
+  ).pipe(Effect.provide(layerUrl(databaseUrl, 2)))
 
 describe("the cache of /chat", () => {
   it.live("charges a question once, and answers it again for nothing", () =>
@@ -102,7 +110,7 @@ describe("the cache of /chat", () => {
 
   it.live("never crosses accounts or projects", () =>
     Effect.gen(function* () {
-      const { ask, service } = yield* opened()
+      const { account, ask, service } = yield* opened()
       const other = yield* service.account(10)
       yield* ask()
       const foreign = asking(service, other.account.id, other.inferenceKey)
@@ -110,6 +118,21 @@ describe("the cache of /chat", () => {
       assert.strictEqual(first.status, "MISS")
       assert.isAbove(Number(first.paid), 0)
       assert.deepStrictEqual([(yield* foreign()).status, (yield* ask()).status], ["HIT", "HIT"])
+      const inProjects = yield* Effect.forEach(["p", "q"], (project) =>
+        Effect.gen(function* () {
+          const { id, key } = yield* service.keys.create({
+            accountId: account.id,
+            kind: "inference",
+            name: "o",
+            scopes: [],
+            actor
+          })
+          yield* setProject(service.databaseUrl, id, project)
+          return asking(service, account.id, key)
+        })
+      )
+      for (const within of inProjects) assert.strictEqual((yield* within()).status, "MISS")
+      for (const within of [ask, ...inProjects]) assert.strictEqual((yield* within()).status, "HIT")
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
