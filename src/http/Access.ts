@@ -69,9 +69,11 @@ const makeCounter = Effect.gen(function* () {
   }
 })
 
-/** The facts of an operation; twins that the contract does not show have none of their own. */
+/** Of twins that the contract does not show, which have none of their own. */
+const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
+
 const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
-  Context.getOrElse(annotations, Operation, () => ({ limit: "default", charge: "free" }))
+  Context.getOrElse(annotations, Operation, unlisted)
 
 /** Names a request's span after the operation it is for. */
 const named = (span: Span | undefined, { method, path }: { readonly method: string; readonly path: string }): void => {

@@ -1,9 +1,10 @@
 /** The legacy chat and its cache, as a caller sees them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { LegacyErrorBody } from "../../schemas/LegacyErrors.ts"
 import { layerUrl } from "../support/Database.ts"
+import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const messages = [{ role: "user", content: "Say something worth keeping" }]
@@ -240,6 +241,28 @@ describe("the cache of /chat", () => {
       assert.deepStrictEqual(yield* failed(yield* chat(service, key, question, other)), [422, "idempotency_key_reused"])
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
+  )
+})
+
+announceSkip("the chat cache between nodes")
+
+describe.skipIf(missing !== undefined)("the cache of /chat in Redis", () => {
+  it.live("is one for all nodes, and while Redis is away there is none", () =>
+    Effect.gen(function* () {
+      const redis = yield* RedisServer
+      const env = { REDIS_URL: Redacted.value(redis.url) }
+      const one = yield* opened(env)
+      const two = yield* startService({ ...env, DATABASE_URL: one.service.databaseUrl })
+      const there = asking(two, one.account.id, one.key)
+      assert.deepStrictEqual([(yield* one.ask()).status, (yield* there()).status], ["MISS", "HIT"])
+      yield* redis.stop
+      for (const ask of [one.ask, there]) {
+        const { paid, status } = yield* ask()
+        assert.strictEqual(status, "MISS")
+        assert.isAbove(Number(paid), 0)
+      }
+      assert.deepStrictEqual(yield* one.service.faults, [])
+    }).pipe(Effect.provide(RedisServer.layer), Effect.scoped)
   )
 })
 
