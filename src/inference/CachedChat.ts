@@ -104,10 +104,11 @@ export class CachedChat extends Context.Service<
       const cache = yield* ChatCache
       const requests = yield* Requests
 
-      const isClaimed = ({ claim, principal }: ChatRequest): Effect.Effect<boolean, Failure> =>
+      /** The request that has this one's idempotency key, where it has one and another had it before. */
+      const claimedBy = ({ claim, principal }: ChatRequest): Effect.Effect<string | undefined, Failure> =>
         claim === undefined
-          ? Effect.succeed(false)
-          : Effect.mapError(requests.isClaimed(principal.accountId, claim.claim), storeUnavailable)
+          ? Effect.undefined
+          : Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
 
       const find = (key: CacheKey, request: ChatRequest, check: Effect.Effect<unknown, Failure>) =>
         Effect.gen(function* () {
@@ -115,7 +116,7 @@ export class CachedChat extends Context.Service<
           const kept = text === undefined ? undefined : keptOf(text)
           if (kept === undefined) return undefined
           yield* check
-          return (yield* isClaimed(request)) ? undefined : again(kept, request)
+          return (yield* claimedBy(request)) === undefined ? again(kept, request) : undefined
         })
 
       return CachedChat.of({

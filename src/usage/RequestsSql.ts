@@ -72,9 +72,12 @@ export const claimById = (
     (rows) => rows[0]
   )
 
-export const isClaimed = (
+export const requestWithClaim = (
   sql: SqlClient.SqlClient,
   accountId: string,
   claim: string
-): Effect.Effect<boolean, SqlError.SqlError> =>
-  Effect.map(sql`SELECT 1 FROM request WHERE claim = ${claim} AND account_id = ${accountId}`, (rows) => rows.length > 0)
+): Effect.Effect<string | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ readonly id: string }>`SELECT id FROM request WHERE claim = ${claim} AND account_id = ${accountId}`,
+    (rows) => rows[0]?.id
+  )

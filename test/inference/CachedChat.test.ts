@@ -75,7 +75,7 @@ const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), repl
       find: () => Effect.undefined,
       list: () => Effect.succeed({ rows: [], next: null }),
       claimOf: () => Effect.undefined,
-      isClaimed: (accountId, claim) => Effect.succeed(claims.has(`${accountId} ${claim}`))
+      claimedBy: (accountId, claim) => Effect.succeed(claims.has(`${accountId} ${claim}`) ? "req_before" : undefined)
     })
     const context = yield* Layer.build(
       CachedChat.layer.pipe(
