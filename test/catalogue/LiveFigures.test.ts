@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { LiveFigures, MAX_SERIES, type Observation, THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
+import type { Observation } from "../../src/catalogue/Counts.ts"
+import { LiveFigures, MAX_SERIES, THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
 
 const nothing = {
   samples: 0,
@@ -27,7 +28,7 @@ const near = (actual: number | null, expected: number) => {
   assert.approximately(actual, expected, expected * 0.1)
 }
 
-const run = <A>(effect: Effect.Effect<A, never, LiveFigures>) => effect.pipe(Effect.provide(LiveFigures.layer))
+const run = <A>(effect: Effect.Effect<A, never, LiveFigures>) => effect.pipe(Effect.provide(LiveFigures.layerMemory))
 
 describe("LiveFigures", () => {
   it.effect("knows nothing of what was never seen", () =>
