@@ -42,7 +42,7 @@ const ROWS_AT_ONCE = 500
 /** A database that is slower than this is away. */
 const ROUND_PATIENCE = "10 seconds"
 
-/** A stopping service waits no longer for its last figures to be written. */
+/** A stopping service waits no longer for its last figures to be written, and for some seconds that the driver takes to give up. */
 const CLOSE_PATIENCE = "2 seconds"
 
 const unknown: Performance = {
@@ -216,17 +216,17 @@ interface Sharing {
 
 /** Writes what this node has counted since it last did. What fails is written the next time. */
 const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
-  const counted: Array<{ readonly row: MinuteCounts; readonly of: Minute }> = []
-  for (const series of shelf.all) {
-    const { model, provider } = series
-    for (const [minute, of] of series.unwritten) {
-      counted.push({ row: { minute, model, provider, ...of.counts.stored }, of })
-    }
-  }
-  for (let at = 0; at < counted.length; at += ROWS_AT_ONCE) {
-    const part = counted.slice(at, at + ROWS_AT_ONCE)
-    const rows = part.map(({ row }) => row)
-    yield* writeCounts(sql, node, rows)
+  const due = [...shelf.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
+  for (let at = 0; at < due.length; at += ROWS_AT_ONCE) {
+    const part = due.slice(at, at + ROWS_AT_ONCE).map(({ minute, of, series: { model, provider } }) => {
+      const row: MinuteCounts = { minute, model, provider, ...of.counts.stored }
+      return { of, row }
+    })
+    yield* writeCounts(
+      sql,
+      node,
+      part.map(({ row }) => row)
+    )
     for (const { of, row } of part) of.written = row.samples
   }
 })
