@@ -4,6 +4,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { Observation } from "../../src/catalogue/Counts.ts"
 import { LiveFigures, MAX_SERIES, THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
+import { writeCounts } from "../../src/catalogue/LiveFiguresSql.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
+import { newClient } from "../ledger/Fixture.ts"
 import { makeWire } from "../ledger/Wire.ts"
 import * as Database from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
@@ -260,6 +263,24 @@ describe("LiveFigures on a database", () => {
       assert.strictEqual(one.samples(), 24)
       assert.deepStrictEqual(yield* rowsOf(url), [1, 23])
       assert.strictEqual((yield* node(url)).samples(), 24)
+    })
+  )
+
+  it.effect("hears of what was written before and committed after what it has read", () =>
+    Effect.gen(function* () {
+      const url = yield* Database.freshDatabase()
+      const [one, two, slow] = [yield* node(url), yield* node(url), yield* newClient(url)]
+      const late = { minute: 0, model: "m", provider: "p", ...{ samples: 4, ok: 0, streamed: 0 } }
+      yield* slow.withTransaction(
+        Effect.gen(function* () {
+          yield* writeCounts(slow, newResourceId(), [{ ...late, durations: [], firstTokens: [] }])
+          many(one, 20)
+          yield* until(() => two.samples() === 20)
+          many(one, 1)
+          yield* until(() => two.samples() === 21)
+        })
+      )
+      yield* until(() => two.samples() === 25)
     })
   )
 
