@@ -89,6 +89,6 @@ const main = Effect.gen(function* () {
 
 NodeRuntime.runMain(
   main.pipe(
-    Effect.provide(Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(layerOf(catalogue), LiveFigures.layer))))
+    Effect.provide(Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(layerOf(catalogue), LiveFigures.layerMemory))))
   )
 )

@@ -12,7 +12,7 @@ import { layerOf, syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
 const sceneOf = <E>(catalogue: Layer.Layer<Catalogue, E>, options: RouterOptions = { latencyHedge: false }) =>
   Effect.gen(function* () {
     const context = yield* Layer.build(
-      Router.layerFrom(options).pipe(Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layer)))
+      Router.layerFrom(options).pipe(Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layerMemory)))
     )
     return yield* Effect.all({ router: Router, catalogue: Catalogue, live: LiveFigures }).pipe(Effect.provide(context))
   })
