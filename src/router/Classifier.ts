@@ -1,6 +1,7 @@
 /** The first stage of `svc/auto`: what a request is about, by rules. Pure, and bounded in time whatever it is given. */
 import { type Conversation, hasImages, type Message } from "../domain/Conversation.ts"
-import { type Task, taskRules, TASKS } from "./TaskRules.ts"
+import { type Task, TASKS } from "./Task.ts"
+import { taskRules } from "./TaskRules.ts"
 
 /** What the rules make of a request. */
 export interface Classification {
@@ -65,9 +66,9 @@ const score = (text: string, share: number, scores: Scores): void => {
 }
 
 /**
- * The task of a conversation by what its user said last; the system prompt counts for half, and only for tasks of its own making
- * where the user's words leave the task open. With an image it is `vision`. Where nothing speaks for a task, offered tools make it
- * `tool_use`, else it is `general`.
+ * The task of a conversation by what its user said last; where that leaves it open, the system prompt counts for half. With an
+ * image beside those words it is `vision`. Where the task is still open, offered tools make it `tool_use`; where nothing speaks
+ * for any, it is `general`.
  */
 export const classify = (conversation: Conversation): Classification => {
   const words = lastWords(conversation)
