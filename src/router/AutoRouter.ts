@@ -75,8 +75,9 @@ export const LARGE_WINDOW = 400_000
 /** The chosen model and those to fall back on; every one of them can raise what is held. */
 const MAX_MODELS = 3
 
-/** So many models a decision speaks of. */
+/** So many models a decision speaks of, and so many of them at most that could have been chosen as well. */
 const MAX_CONSIDERED = 12
+const MAX_RUNNERS_UP = 4
 
 /** Without a cost tier the lower three bands are open. */
 const DEFAULT_BANDS = 3
@@ -107,10 +108,11 @@ export const planAuto = <R extends Request>(
   const planned = sieve.plans(able, (model) => plan({ ...request, models: [model.id] }))
   if (planned.length === 0) return Result.fail(sieve.failure({ offered, named, able }))
   const suited = sieve.suited(planned, request.needs.parameters)
-  const { banded, range } = sieve.band(suited)
+  const { banded, range, spare } = sieve.band(suited)
   const pinned = planned.find(({ model }) => model.id === auto.pinned)
   const ranked = banded.toSorted((a, b) => b.fit - a.fit || Number(a.price - b.price))
-  const order = pinned === undefined ? ranked : [pinned, ...ranked.filter(({ model }) => model !== pinned.model)]
+  const unpinned = [...ranked, ...spare].filter(({ model }) => model !== pinned?.model)
+  const order = pinned === undefined ? unpinned : [pinned, ...unpinned]
   const chosen = order.slice(0, request.policy.allowFallbacks ? MAX_MODELS : 1)
   const decision: RouterDecision = {
     id: AUTO_MODEL,
@@ -154,8 +156,9 @@ const reasoningOf = (
   const article = /^[aeiou]/.test(task) ? "an" : "a"
   const request = `${judges[auto.classifiedBy]} ${article} ${task} request${language}${size}`
   if (choice.pinned) return `${request}; ${model} serves it because its session is pinned to that model.`
-  const among = choice.among === 1 ? "the one model" : `the ${choice.among} models`
-  return `${request}; of ${among} that can serve it ${choice.range}, ${model} is rated best for that at the lowest price.`
+  if (choice.among === 1) return `${request}; ${model} is the one model that can serve it ${choice.range}.`
+  const among = `of the ${choice.among} models that can serve it ${choice.range}`
+  return `${request}; ${among}, ${model} is rated best, and costs least of those rated alike.`
 }
 
 /**
@@ -255,31 +258,33 @@ class Sieve {
     return this.#prefer(able, "no large window for a long prompt", (model) => model.contextWindow >= LARGE_WINDOW)
   }
 
-  /** The models within the range of prices, by rank; of fewer than five, some tiers have none and take the nearest. */
-  band(models: ReadonlyArray<Eligible>): { readonly banded: ReadonlyArray<Eligible>; readonly range: string } {
+  /**
+   * The models within the range of prices, by rank; of fewer than five, some tiers have none and take the nearest. `spare` are
+   * those to fall back on where the range has few, nearest first: without a cost tier any, else the cheaper ones.
+   */
+  band(models: ReadonlyArray<Eligible>) {
     const { costTier } = this.#auto.options
-    const byPrice = models.toSorted((a, b) => Number(a.price - b.price))
-    const bandOf = (index: number) => Math.floor(((index + 0.5) / byPrice.length) * COST_TIERS.length)
     const tier = costTier === undefined ? undefined : COST_TIERS.indexOf(costTier)
-    const distance = (index: number) =>
-      tier === undefined ? Math.max(0, bandOf(index) - (DEFAULT_BANDS - 1)) : Math.abs(bandOf(index) - tier)
-    const nearest = Math.min(...byPrice.map((_, index) => distance(index)))
-    const range = costTier === undefined ? "in the usual price range" : `within cost_tier ${costTier}`
-    const banded = byPrice.filter(({ model }, index) => {
-      const within = distance(index) === nearest
-      if (!within) {
-        const side = tier === undefined || bandOf(index) > tier ? "dear" : "cheap"
-        this.#passed.push({
-          model,
-          reason: `too ${side} for ${tier === undefined ? "the usual price range" : `cost_tier ${costTier}`}`
-        })
-      }
-      return within
+    const range = costTier === undefined ? "the usual price range" : `cost_tier ${costTier}`
+    const byPrice = models.toSorted((a, b) => Number(a.price - b.price))
+    const placed = byPrice.map((eligible, index) => {
+      const band = Math.floor(((index + 0.5) / byPrice.length) * COST_TIERS.length)
+      const above = tier === undefined ? Math.max(0, band - (DEFAULT_BANDS - 1)) : band - tier
+      return { eligible, above, distance: Math.abs(above) }
     })
-    return { banded, range }
+    const nearest = Math.min(...placed.map(({ distance }) => distance))
+    const outside = placed.filter(({ distance }) => distance > nearest).toSorted((a, b) => a.distance - b.distance)
+    for (const { above, eligible } of outside) {
+      this.#passed.push({ model: eligible.model, reason: `too ${above > 0 ? "dear" : "cheap"} for ${range}` })
+    }
+    return {
+      banded: placed.filter(({ distance }) => distance === nearest).map(({ eligible }) => eligible),
+      spare: outside.filter(({ above }) => tier === undefined || above < 0).map(({ eligible }) => eligible),
+      range: `${costTier === undefined ? "in" : "within"} ${range}`
+    }
   }
 
-  /** What became of the models that matter most, the chosen one first; those that would have fitted best come before others. */
+  /** What became of the models that matter most: the chosen one, those after it, and those that would have fitted best. */
   considered(
     chosen: ReadonlyArray<Eligible>,
     ranked: ReadonlyArray<Eligible>,
@@ -287,21 +292,21 @@ class Sieve {
   ): RouterDecision["considered"] {
     const taken = new Set(chosen.map(({ model }) => model))
     const best = chosen[0]!
-    const others = [
-      ...this.#passed.filter(({ model }) => !taken.has(model)),
-      ...ranked
-        .filter(({ model }) => !taken.has(model))
-        .map(({ fit, model }) => ({
-          model,
-          reason: fit < best.fit ? `rated lower for ${words(this.#auto.classification.task)}` : "no better, and dearer"
-        }))
-    ].map(({ model, reason }) => ({ model, reason, fit: fitOf(this.#auto, model) }))
+    const task = words(this.#auto.classification.task)
+    const runnersUp = ranked.filter(({ model }) => !taken.has(model)).slice(0, MAX_RUNNERS_UP)
+    const passed = this.#passed
+      .filter(({ model }) => !taken.has(model))
+      .map(({ model, reason }) => ({ model, reason, fit: fitOf(this.#auto, model) }))
     return [
       ...chosen.map(({ model }, index) => ({
         model: model.id,
         reason: index > 0 ? "fallback" : pinned ? "pinned" : "chosen"
       })),
-      ...others.toSorted((a, b) => b.fit - a.fit).map(({ model, reason }) => ({ model: model.id, reason }))
+      ...runnersUp.map(({ fit, model }) => ({
+        model: model.id,
+        reason: fit < best.fit ? `rated lower for ${task}` : "rated alike, and dearer"
+      })),
+      ...passed.toSorted((a, b) => b.fit - a.fit).map(({ model, reason }) => ({ model: model.id, reason }))
     ].slice(0, MAX_CONSIDERED)
   }
 

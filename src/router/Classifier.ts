@@ -105,6 +105,9 @@ const verdict = (scores: Scores): { readonly task: Task; readonly confident: boo
 /** Of the letters of a text so many must be of another script than Latin for its language to be another than English. */
 const FOREIGN_SHARE = 0.3
 
+/** One small word alone may be a name, or a variable. */
+const LEAST_FOREIGN = 1.5
+
 /** So much of a text tells its language. */
 const LANGUAGE_LENGTH = 1_500
 
@@ -113,7 +116,7 @@ const english =
 
 /** Short words that are frequent in one of the large languages in Latin letters and are no English words. */
 const foreign =
-  /(?<!\p{L})(?:der|die|das|und|ist|nicht|ein|eine|einen|mit|für|auf|wie|wir|ich|den|dem|von|zu|geht|le|la|les|des|une|est|et|que|qui|pour|dans|avec|ce|cette|texte|quelle|je|tu|el|los|las|una|por|para|con|del|qué|cómo|está|este|esta|il|di|che|gli|della|sono|nella|questo|chi|o|os|um|uma|não|em|da|het|een|van|niet|dat|och|är|att|det|på|og|ikke|nie|jest|się|na|czy|jak|gdzie|ve|bir|bu|için)(?!\p{L})/giu
+  /(?<![\p{L}#.$_])(?:der|die|das|und|ist|nicht|ein|eine|einen|mit|für|auf|wie|wir|ich|den|dem|von|zu|geht|le|la|les|des|une|est|et|que|qui|pour|dans|avec|ce|cette|texte|quelle|je|tu|el|los|las|una|por|para|con|del|qué|cómo|está|este|esta|il|di|che|gli|della|sono|nella|questo|chi|o|os|um|uma|não|em|da|het|een|van|niet|dat|och|är|att|det|på|og|ikke|nie|jest|się|na|czy|jak|gdzie|ve|bir|bu|için)(?!\p{L})/giu
 
 const marks = /[äöüßéèêàâçñãõåæøąćęłńśźżğışřůőű¿¡]/giu
 
@@ -126,5 +129,6 @@ export const isMultilingual = (text: string): boolean => {
   if (letters === 0) return false
   const others = countOf(sample, /(?!\p{Script=Latin}|\p{Script=Greek})\p{L}/gu)
   if (others / letters >= FOREIGN_SHARE) return true
-  return countOf(sample, foreign) + 0.5 * countOf(sample, marks) > 1.5 * countOf(sample, english)
+  const told = countOf(sample, foreign) + 0.5 * countOf(sample, marks)
+  return told >= LEAST_FOREIGN && told > 1.5 * countOf(sample, english)
 }

@@ -66,6 +66,7 @@ export const math: ReadonlyArray<TaskRule> = [
 ]
 
 export const code: ReadonlyArray<TaskRule> = [
+  rule("code", 6, "text", /\b(?:int|void|char|float|double|bool) \*?\w+ ?[(=;]|\w\([^()\n]*\) ?\{/),
   rule(
     "code",
     7,

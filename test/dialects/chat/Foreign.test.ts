@@ -45,8 +45,7 @@ describe("members of other services' requests", () => {
     ["plugins", [{}]],
     ["transforms", ["middle-out"]],
     ["route", "other"],
-    ["top_a", 0.5],
-    ["router", {}]
+    ["top_a", 0.5]
   ]
 
   for (const [name, value] of harmless) {
