@@ -142,6 +142,11 @@ describe("svc/auto", () => {
       assert.deepStrictEqual(decision({ options: { allowedModels: ["o3-mini"], costTier: "max" } }).candidates, [
         "o3-mini"
       ])
+      const two = (costTier: AutoOptions["costTier"]) =>
+        decision({ options: { allowedModels: ["gpt-4o-mini", "gpt-4o"], costTier } }).candidates
+      assert.deepStrictEqual(two("low"), ["gpt-4o-mini"])
+      assert.deepStrictEqual(two("max"), ["gpt-4o", "gpt-4o-mini"])
+      assert.deepStrictEqual(two(undefined), ["gpt-4o-mini", "gpt-4o"])
       const why = (asked: Asked) => detailOf(refusal(asked))
       assert.include(why({ options: { allowedModels: [] } }), "router.allowed_models names no model")
       assert.include(why({ options: { allowedModels: ["nobody/*"] } }), "router.allowed_models names no model")
