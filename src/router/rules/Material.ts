@@ -152,7 +152,7 @@ export const data: ReadonlyArray<TaskRule> = [
     "data",
     8,
     "text",
-    /\bselect\b[\s\S]{1,200}\bfrom\b[\s\S]{0,200}(?:\b(?:where|join|group by|order by|limit|having)\b|;)/i
+    /\bselect (?:\*|distinct\b|count\(|[\w.]+,|[\w.]+ from \w+ (?:where|join|order by|group by|limit))/i
   ),
   rule(
     "data",

@@ -49,7 +49,7 @@ export const math: ReadonlyArray<TaskRule> = [
     "math",
     7,
     "ask",
-    /\d+(?:\.\d+)? ?(?:km|m|cm|mm|mph|kg|g|l|litres?|miles?|hours?|minutes?|dollars?|euros?|years?|%|\$)\b[\s\S]{1,200}\d?[\s\S]{0,100}\b(?:how (?:far|high|long|many|much|fast|old)|when (?:does|do|will)|by what|what (?:is|was) the)/i
+    /\d ?(?:km|m|cm|mm|mph|kg|g|l|litres?|miles?|hours?|minutes?|dollars?|euros?|years?|%|\$)\b[\s\S]{1,240}\b(?:how (?:far|high|long|many|much|fast|old)|when (?:does|do|will)|by what|what (?:is|was) the)/i
   ),
   rule(
     "math",
@@ -71,7 +71,7 @@ export const code: ReadonlyArray<TaskRule> = [
     "code",
     7,
     "text",
-    /```|^\s*(?:def|class|function|fn|func|import|from|export|const|let|var|public|private|static|void|#include|package|using)\b.{0,120}[({;:=]/m
+    /```|^[ \t]*(?:def|class|function|fn|func|import|from|export|const|let|var|public|private|static|void|#include|package|using)\b.{0,120}[({;:=]/m
   ),
   rule(
     "code",
