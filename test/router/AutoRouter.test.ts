@@ -57,7 +57,9 @@ const requestOf = ({
 const scene = (settings: { readonly sandbox: boolean; readonly keyed?: ReadonlyArray<string> } = { sandbox: true }) =>
   Effect.gen(function* () {
     const listed = Catalogue.layerFrom({ sandbox: settings.sandbox, keyed: new Set(settings.keyed), hosts: [] })
-    const context = yield* Layer.build(Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(listed, LiveFigures.layer))))
+    const context = yield* Layer.build(
+      Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(listed, LiveFigures.layerMemory)))
+    )
     const { catalogue, router } = yield* Effect.all({ router: Router, catalogue: Catalogue }).pipe(
       Effect.provide(context)
     )
