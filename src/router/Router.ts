@@ -6,6 +6,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import type { Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { likelyTokens } from "../domain/Tokens.ts"
+import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
 import { type Contender, likelyPriceUsd, Standings } from "./Standings.ts"
 import { arrange, explore, type Standing } from "./Strategy.ts"
@@ -31,6 +32,8 @@ export interface PlanRequest {
   readonly promptTokens: () => number
   /** Whether the request may go to somebody of whom little is known, so that something comes to be known. */
   readonly explores?: boolean
+  /** Of a request to `svc/auto`. */
+  readonly auto?: AutoRequest | undefined
 }
 
 export interface RouterOptions {
@@ -190,7 +193,7 @@ export class Router extends Context.Service<
         const clock = yield* Clock.Clock
         const random = yield* Random.Random
         const standings = new Standings(live.performance)
-        return Router.of({
+        const ordinary = Router.of({
           plan: (request) => {
             const catalogue = shelf.current()
             const nowMs = clock.currentTimeMillisUnsafe()
@@ -202,6 +205,10 @@ export class Router extends Context.Service<
             }
             return planOf(world, request)
           }
+        })
+        return Router.of({
+          plan: (request) =>
+            isAuto(request.models) ? planAuto(shelf.current(), request, ordinary.plan) : ordinary.plan(request)
         })
       })
     )
