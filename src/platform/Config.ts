@@ -75,6 +75,8 @@ export interface Settings {
     /** Reads the variable that such a host names as the place of its key. */
     readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
   }
+  /** Absolute path of the operator's changes to the catalogue. */
+  readonly catalogueFile: string | undefined
   /** Multiplies every rate limit. */
   readonly rateLimitScale: number
   readonly outbound: { readonly allowLoopback: boolean }
@@ -336,6 +338,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       file: yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text)),
       keyFrom: (variable) => secret(variable).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
     },
+    catalogueFile: yield* read("CATALOGUE_FILE", "the path of a file", (text) => resolve(text)),
     rateLimitScale: yield* readOr("RATE_LIMIT_SCALE", 1, "a number above zero", (text) => {
       const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
       return value > 0 && Number.isFinite(value) ? value : undefined
