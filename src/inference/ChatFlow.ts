@@ -46,12 +46,18 @@ export const countedUsage = (admitted: Admitted, outputTokens: number): TokenUsa
   output: outputTokens
 })
 
+/** What is told of an output, once, so that kept answers and live ones are the same. `created` is in Unix seconds. */
+export interface Told {
+  readonly output: Output
+  readonly created: number
+}
+
 /** What kept answers and live ones have in common. */
-export const answerOf = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage) => {
+export const answerOf = (admitted: Admitted, carried: Carried, { created, output }: Told, usage: TokenUsage) => {
   const routing = routingOf(admitted, carried)
   return {
     requestId: admitted.request.requestId,
-    created: Math.floor(Date.now() / 1000),
+    created,
     model: admitted.request.model,
     resolvedModel: routing.resolvedModel,
     provider: routing.provider ?? "",
@@ -65,10 +71,10 @@ export const answerOf = (admitted: Admitted, carried: Carried, output: Output, u
 export const keepsNothing = (admitted: Admitted): boolean => admitted.plan.policy.dataPolicy === "zero_retention"
 
 /** What a repeat is answered with: the answer, within a bound of its size, where it may be kept. */
-export const keptAnswer = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage): object | null => {
+export const keptAnswer = (admitted: Admitted, carried: Carried, told: Told, usage: TokenUsage): object | null => {
   if (keepsNothing(admitted)) return null
-  const answer = answerOf(admitted, carried, output, usage)
-  return Buffer.byteLength(JSON.stringify(answer), "utf8") <= MAX_KEPT_BYTES ? keepAnswer(answer) : null
+  const json = JSON.stringify(answerOf(admitted, carried, told, usage))
+  return Buffer.byteLength(json, "utf8") <= MAX_KEPT_BYTES ? keepAnswer(json) : null
 }
 
 /** The same for a final refusal, which may quote what it refuses. */
@@ -104,9 +110,10 @@ const finishServed = (options: MeteredOptions, admitted: Admitted, served: Serve
     firstTokenMs: null,
     endedAt: performance.now()
   }
-  const kept = ({ usage }: Settlement) => keptAnswer(admitted, carried, output, usage)
+  const told: Told = { output, created: Math.floor(Date.now() / 1000) }
+  const kept = ({ usage }: Settlement) => keptAnswer(admitted, carried, told, usage)
   return Effect.map(close(options, admitted, carried, kept), ({ cost, posted, settlement }: Closed): Answer => ({
-    ...answerOf(admitted, carried, output, settlement.usage),
+    ...answerOf(admitted, carried, told, settlement.usage),
     cost,
     balanceWarning: posted === undefined ? undefined : balanceWarning(posted)
   }))

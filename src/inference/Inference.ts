@@ -16,7 +16,7 @@ import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
 import { makeOwnFibers } from "./OwnFibers.ts"
 import { makeRenewals, type Renewals } from "./Renewals.ts"
-import { replay } from "./Replay.ts"
+import { replay, replayUnplanned } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
 
@@ -169,7 +169,9 @@ const metering = <A, B>(
   return Effect.uninterruptible(
     Effect.suspend(() => {
       const prepared = prepare(request)
-      return Result.isFailure(prepared) ? Effect.fail(prepared.failure) : enter(prepared.success)
+      return Result.isFailure(prepared)
+        ? Effect.map(Effect.interruptible(replayUnplanned(requests, request, prepared.failure)), again)
+        : enter(prepared.success)
     })
   )
 }
