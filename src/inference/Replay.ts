@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { Failure, failure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { type Answer, restore } from "./Answer.ts"
 import { storeUnavailable } from "./Metered.ts"
@@ -22,7 +22,9 @@ export const replay = (
       return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
     }
     const kept = restore(row.answer, row.settled)
-    return kept._tag === "Answer" ? Effect.succeed(kept.answer) : Effect.fail(failure(kept.reason))
+    return kept._tag === "Answer"
+      ? Effect.succeed(kept.answer)
+      : Effect.fail(new Failure({ reason: kept.reason, replayed: true }))
   })
 
 /**

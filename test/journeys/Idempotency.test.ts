@@ -182,14 +182,16 @@ describe("idempotency", () => {
           const body = { ...ask({ routing }), messages: [{ role: "user", content: `case ${name}` }] }
           const texts: Array<string> = []
           const statuses: Array<number> = []
+          const replayed: Array<string | null> = []
           for (const response of [
             yield* chat(service, inferenceKey, body, name),
             yield* chat(service, inferenceKey, body, name)
           ]) {
             statuses.push(response.status)
+            replayed.push(response.headers.get("idempotency-replayed"))
             texts.push(yield* Effect.promise(() => response.text()))
           }
-          return { statuses, texts }
+          return { statuses, texts, replayed }
         })
       const odd = yield* twice("odd")
       assert.deepStrictEqual(odd.statuses, [200, 200])
@@ -203,6 +205,7 @@ describe("idempotency", () => {
       const refused = yield* twice("refused")
       assert.deepStrictEqual(refused.statuses, [400, 400])
       assert.strictEqual(refused.texts[1], refused.texts[0])
+      assert.deepStrictEqual(refused.replayed, [null, "true"])
       assert.strictEqual((yield* service.balance(account.id)).posted, posted)
       assert.strictEqual(calls, 3)
       assert.deepStrictEqual(yield* service.faults, [])
