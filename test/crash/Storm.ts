@@ -25,18 +25,19 @@ const LONGEST_WAIT_MS = 2_000
 
 const WORDS = ["sea ", "ship ", "salt ", "wind ", "wave ", "gull ", "rope ", "tide "]
 
-/** So many asks, each under a key of its own; every other one is a stream. Some take long enough for a kill to meet them. */
+/** So many asks, each under a key of its own; every other one is a stream, every third takes seconds, so that kills meet it. */
 export const stormOf = (seed: number, count: number, account: string): ReadonlyArray<Ask> => {
   const random = new Random(seed)
   return Array.from({ length: count }, (_, number) => {
     const id = `storm-${String(number).padStart(3, "0")}`
-    const chunks = Array.from({ length: 2 + random.below(6) }, () => random.pick(WORDS))
+    const long = number % 3 === 0
+    const chunks = Array.from({ length: long ? 7 : 2 + random.below(6) }, () => random.pick(WORDS))
     const usage = { prompt: promptUsage(id, false), completion: 3 * chunks.length + 10 }
     return plainAsk(id, account, {
       idempotencyKey: `key-${id}`,
       stream: number % 2 === 1,
       chunks,
-      pauseMs: random.chance(0.3) ? 150 + random.below(250) : random.below(40),
+      pauseMs: long ? 100 + random.below(400) : random.below(40),
       reported: usage,
       atMost: usage
     })
