@@ -46,18 +46,12 @@ export const countedUsage = (admitted: Admitted, outputTokens: number): TokenUsa
   output: outputTokens
 })
 
-/** What is told of an output, once, so that kept answers and live ones are the same. `created` is in Unix seconds. */
-export interface Told {
-  readonly output: Output
-  readonly created: number
-}
-
 /** What kept answers and live ones have in common. */
-export const answerOf = (admitted: Admitted, carried: Carried, { created, output }: Told, usage: TokenUsage) => {
+export const answerOf = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage) => {
   const routing = routingOf(admitted, carried)
   return {
     requestId: admitted.request.requestId,
-    created,
+    created: admitted.created,
     model: admitted.request.model,
     resolvedModel: routing.resolvedModel,
     provider: routing.provider ?? "",
@@ -71,9 +65,9 @@ export const answerOf = (admitted: Admitted, carried: Carried, { created, output
 export const keepsNothing = (admitted: Admitted): boolean => admitted.plan.policy.dataPolicy === "zero_retention"
 
 /** What a repeat is answered with: the answer, within a bound of its size, where it may be kept. */
-export const keptAnswer = (admitted: Admitted, carried: Carried, told: Told, usage: TokenUsage): object | null => {
+export const keptAnswer = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage): object | null => {
   if (keepsNothing(admitted)) return null
-  const json = JSON.stringify(answerOf(admitted, carried, told, usage))
+  const json = JSON.stringify(answerOf(admitted, carried, output, usage))
   return Buffer.byteLength(json, "utf8") <= MAX_KEPT_BYTES ? keepAnswer(json) : null
 }
 
@@ -110,10 +104,9 @@ const finishServed = (options: MeteredOptions, admitted: Admitted, served: Serve
     firstTokenMs: null,
     endedAt: performance.now()
   }
-  const told: Told = { output, created: Math.floor(Date.now() / 1000) }
-  const kept = ({ usage }: Settlement) => keptAnswer(admitted, carried, told, usage)
+  const kept = ({ usage }: Settlement) => keptAnswer(admitted, carried, output, usage)
   return Effect.map(close(options, admitted, carried, kept), ({ cost, posted, settlement }: Closed): Answer => ({
-    ...answerOf(admitted, carried, told, settlement.usage),
+    ...answerOf(admitted, carried, output, settlement.usage),
     cost,
     balanceWarning: posted === undefined ? undefined : balanceWarning(posted)
   }))

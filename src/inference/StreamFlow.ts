@@ -23,7 +23,6 @@ import {
   poolCall,
   promptOnce,
   type Running,
-  type Told,
   unserved
 } from "./ChatFlow.ts"
 import { abandon, type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
@@ -140,8 +139,6 @@ class Delivery {
   readonly progress = new Progress()
   served: ServedStream | undefined
   firstTokenMs: number | null = null
-  /** When its first content came, in Unix seconds. */
-  created = 0
   finish: FinishReason | undefined
   usage: TokenUsage | undefined
   #fold: OutputFold | undefined
@@ -206,7 +203,6 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     const served = yield* flow.pool.chatStream(poolCall(admitted, flow.running))
     delivery.served = served
     delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
-    delivery.created = Math.floor(Date.now() / 1000)
     // Hidden reasoning is known only from the usage at the end; hanging up before it would be a free ride.
     if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
     const prompt = promptOnce(admitted)
@@ -216,7 +212,7 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     yield* pipe.keepAlive
     yield* Deferred.succeed(flow.opened, {
       requestId: admitted.request.requestId,
-      created: delivery.created,
+      created: admitted.created,
       resolvedModel: served.candidate.model.id,
       replayed: false,
       items: Stream.fromQueue(pipe.queue)
@@ -272,11 +268,11 @@ const ending = (
 ): Effect.Effect<StreamItem, Failure> => {
   const { admitted, options } = flow
   const finish = carried.outcome._tag === "Whole" ? carried.outcome.finish : "stop"
-  const told: Told = { output: delivery.output(finish), created: delivery.created }
+  const output = delivery.output(finish)
   const keep = (settlement: Settlement) => {
     if (carried.outcome._tag === "Nothing") return keptRefusal(admitted, carried.outcome.error)
     return carried.outcome._tag === "Whole" && delivery.kept
-      ? keptAnswer(admitted, carried, told, settlement.usage)
+      ? keptAnswer(admitted, carried, output, settlement.usage)
       : null
   }
   return Effect.map(close(options, admitted, carried, keep), ({ cost, posted, settlement }): StreamItem => {
@@ -286,7 +282,7 @@ const ending = (
     const warning = posted === undefined ? undefined : balanceWarning(posted)
     return {
       _tag: "End",
-      answer: { ...answerOf(admitted, carried, told, settlement.usage), cost, balanceWarning: warning }
+      answer: { ...answerOf(admitted, carried, output, settlement.usage), cost, balanceWarning: warning }
     }
   })
 }
