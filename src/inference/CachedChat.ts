@@ -123,8 +123,10 @@ export class CachedChat extends Context.Service<
         chat: Effect.fnUntraced(function* (request, wish, check) {
           const prepared = inference.prepare(request)
           // One that cannot be planned may still have an answer, under its idempotency key.
-          if (Result.isFailure(prepared)) return { ...(yield* inference.chat(request)), status: "BYPASS" }
-          const { plan } = prepared.success
+          if (Result.isFailure(prepared) && request.claim !== undefined) {
+            return { ...(yield* inference.chat(request)), status: "BYPASS" }
+          }
+          const { plan } = yield* Effect.fromResult(prepared)
           const key = wish.use ? keyFor(request, plan) : undefined
           if (key === undefined) return { ...(yield* inference.chat(request)), status: "BYPASS" }
           const found = yield* find(key, request, check)
