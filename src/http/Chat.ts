@@ -71,6 +71,7 @@ const decodeRequest = (
     model: decoded.model ?? chain.success.join(","),
     chain: chain.success,
     policy: decoded.policy,
+    auto: decoded.auto,
     conversation: decoded.conversation,
     parameters: decoded.parameters,
     stream: decoded.stream,
@@ -136,7 +137,7 @@ const estimates = Effect.gen(function* () {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body))
-    const prepared = yield* Effect.fromResult(inference.prepare(preparation))
+    const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     const balance = yield* ledger
       .balance(accountId)
       .pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
