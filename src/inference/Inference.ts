@@ -187,13 +187,15 @@ const metering = <A, B>(
           )
         : carried(admitted)
     )
+  const unplanned = (failed: Failure): Effect.Effect<B, Failure> =>
+    Effect.map(Effect.interruptible(replayUnplanned(requests, request, failed)), again)
   return Effect.uninterruptible(
     Effect.suspend(() => {
-      if (isAuto(request.chain)) return Effect.flatMap(prepareAuto(withModel, request), enter)
+      if (isAuto(request.chain)) {
+        return Effect.matchEffect(prepareAuto(withModel, request), { onFailure: unplanned, onSuccess: enter })
+      }
       const prepared = prepare(request)
-      return Result.isFailure(prepared)
-        ? Effect.map(Effect.interruptible(replayUnplanned(requests, request, prepared.failure)), again)
-        : enter(prepared.success)
+      return Result.isFailure(prepared) ? unplanned(prepared.failure) : enter(prepared.success)
     })
   )
 }
