@@ -8,6 +8,7 @@ import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
+import { catalogueFile } from "./catalogue/CatalogueFile.ts"
 import { LiveFigures } from "./catalogue/LiveFigures.ts"
 import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
@@ -69,10 +70,12 @@ const keyedProviders = Effect.map(Config, ({ providers }) =>
 
 const catalogue = Layer.unwrap(
   Effect.gen(function* () {
-    const { sandbox } = yield* Config
+    const { catalogueFile: path, sandbox } = yield* Config
     const keyed = new Set<string>((yield* keyedProviders).map(({ id }) => id))
-    return Catalogue.layerFrom({ sandbox, keyed, hosts: yield* hosts })
-  })
+    const custom = yield* hosts
+    const changes = path === undefined ? {} : { changes: yield* catalogueFile({ path, hosts: custom }) }
+    return Catalogue.layerFrom({ sandbox, keyed, hosts: custom, ...changes })
+  }).pipe(Effect.provide(NodeServices.layer))
 )
 
 const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) => {

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { run as command } from "../src/admin/Commands.ts"
 import { table } from "../src/http/Failures.ts"
+import { catalogueFile } from "../src/catalogue/CatalogueFile.ts"
 import { modelIds } from "../src/catalogue/models.ts"
 import { Config } from "../src/platform/Config.ts"
 import { WINDOW_MINUTES, THIN_BELOW_SAMPLES } from "../src/catalogue/LiveFigures.ts"
@@ -140,6 +141,17 @@ describe("the README", () => {
     assert.isNotEmpty(Object.keys(host.models))
     for (const id of Object.keys(host.models)) assert.isTrue(modelIds.has(id), id)
   })
+
+  it.effect("shows a catalogue file that is taken", () =>
+    Effect.gen(function* () {
+      const directory = mkdtempSync(join(tmpdir(), "tollgate-test-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
+      const path = join(directory, "catalogue.json")
+      writeFileSync(path, blocks("json")[1] ?? "")
+      const { load } = yield* catalogueFile({ path, hosts: [] })
+      assert.isTrue(Object.values(yield* load).every((list) => list.length === 1))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
 
   it.live("shows a client's call that works", () =>
     Effect.gen(function* () {

@@ -22,7 +22,9 @@ export const ReceiptPrice = Schema.Struct({
   cached_input: Usd,
   cache_write: Usd,
   output: Usd,
-  per_request: Usd
+  per_request: Usd,
+  /** What had lowered the rates. */
+  promotion: Schema.optionalKey(Schema.Struct({ label: Schema.String, discount_percent: Schema.Finite }))
 }).annotate({ identifier: "ReceiptPrice" })
 
 export const RequestStatus = Schema.Literals(["open", "succeeded", "failed", "cancelled"])

@@ -18,9 +18,10 @@ export const Modality = Schema.Literals([
   "search"
 ])
 
-/** A price cut for a time. */
+/** A price cut for a time, from `startsAt` until just before `endsAt`. A request keeps the price it was admitted at. */
 export const Promotion = Schema.Struct({
   label: Schema.String,
+  /** Above 0, below 100. Rates cut by it round up to the next 1e-12 USD. */
   discountPercent: Schema.Finite,
   /** ISO 8601. */
   startsAt: Schema.String,
@@ -47,8 +48,9 @@ export const ModelPricing = Schema.Struct({
   /** Charged once for every request, whatever it uses. */
   perRequestUsd: Schema.NullOr(Usd),
   perUnitUsd: Schema.NullOr(Usd),
-  /** `perUnitUsd` without the promotion. */
+  /** `perUnitUsd` without the promotion; where tokens are counted, `meteredPromptPerToken` without, or null when there is none. */
   listPerUnitUsd: Schema.NullOr(Usd),
+  /** What lowers all prices shown here at present. */
   promotion: Schema.NullOr(Promotion)
 }).annotate({ identifier: "ModelPricing" })
 
@@ -83,14 +85,31 @@ export const ModelProvider = Schema.Struct({
   performance: ProviderPerformance
 }).annotate({ identifier: "ModelProvider" })
 
-/** Where the entry departs from the published price list. */
+/** Where the entry departs from what is published of the model. */
 export const ModelOverlay = Schema.Struct({
-  /** Whether the price was set here, because no list has it. */
+  /** Whether the price was set here, because no list has it or the operator has another. */
   isOverlay: Schema.Boolean,
   /** `provider` for a model that is called, `router` for an id that chooses one. */
   dispatch: Schema.Literals(["provider", "router"]),
-  overrideStatus: Schema.Literals(["none", "price"])
+  /** What was set here. */
+  overrideStatus: Schema.Literals(["none", "price", "status", "price_and_status"])
 }).annotate({ identifier: "ModelOverlay" })
+
+/** Something that happened to a model. */
+export const ModelEvent = Schema.Struct({
+  /** `released`, `price_changed`, `promotion_started`, `promotion_ended`, a status, or another word of the operator's. */
+  event: Schema.String,
+  /** `YYYY-MM-DD`, in UTC. */
+  date: Schema.String,
+  /** Where it was at one provider alone. */
+  provider: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String),
+  /** Of a price per token, as in `pricing`: what it was from then on, without promotions. */
+  meteredPromptPerToken: Schema.optionalKey(Usd),
+  meteredCompletionPerToken: Schema.optionalKey(Usd),
+  /** Of any other price. */
+  perUnitUsd: Schema.optionalKey(Usd)
+}).annotate({ identifier: "ModelEvent" })
 
 /** A model of the catalogue, with its prices and its providers. */
 export const ModelDetail = Schema.Struct({
@@ -119,8 +138,8 @@ export const ModelDetail = Schema.Struct({
   virtual: Schema.Boolean,
   pricingNote: Schema.String,
   overlay: ModelOverlay,
-  /** What happened to the model, oldest first; `date` is `YYYY-MM-DD`. */
-  history: Schema.Array(Schema.Struct({ event: Schema.String, date: Schema.String }))
+  /** What has happened to the model, oldest first. Prices that differ by the hour of the day are no events. */
+  history: Schema.Array(ModelEvent)
 }).annotate({ identifier: "ModelDetail" })
 export type ModelDetail = typeof ModelDetail.Type
 

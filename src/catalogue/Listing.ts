@@ -2,13 +2,17 @@
 import type { ModelDetail, ModelQuery } from "../../schemas/catalogue/Models.ts"
 import type { Modality, Model, Offer } from "../domain/Model.ts"
 import { nanoFromPico, usdFromNano, usdFromPico } from "../domain/Money.ts"
-import { type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { type Price, type Promotion, tokenCost, unitCost } from "../domain/Pricing.ts"
 import { noTokens } from "../domain/Usage.ts"
+import type { Event } from "./Changes.ts"
 import type { Performance } from "./LiveFigures.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 /** The part of the catalogue that a listing needs. */
-export type Prices = Pick<Snapshot, "provider" | "isServable" | "preferredOffer" | "isOverlay">
+export type Prices = Pick<
+  Snapshot,
+  "provider" | "isServable" | "preferredOffer" | "isOverlay" | "hasOwnStatus" | "historyOf"
+>
 
 /** The part of the live figures that a listing needs. */
 export interface Figures {
@@ -29,7 +33,7 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
     status: model.status,
     servable: catalogue.isServable(model),
     capabilities: model.capabilities,
-    pricing: pricingOf(model.modality, preferred?.price),
+    pricing: promotedPricing(model.modality, preferred),
     providers: model.offers.map((offer, index) => providerOf(catalogue, live, model, offer, index === 0)),
     supportedParameters: model.supportedParameters,
     brand: model.brand,
@@ -41,10 +45,26 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
     overlay: {
       isOverlay,
       dispatch: model.virtual ? "router" : "provider",
-      overrideStatus: isOverlay ? "price" : "none"
+      overrideStatus: overrides[`${isOverlay}-${catalogue.hasOwnStatus(model)}`]
     },
-    history: [{ event: "released", date: new Date(model.created * 1_000).toISOString().slice(0, 10) }]
+    history: catalogue.historyOf(model).map((event) => eventOf(model.modality, event))
   }
+}
+
+/** By whether the price, then whether the status, was set here. */
+const overrides = {
+  "false-false": "none",
+  "true-false": "price",
+  "false-true": "status",
+  "true-true": "price_and_status"
+} as const
+
+const eventOf = (modality: Modality, { price, ...event }: Event): ModelDetail["history"][number] => {
+  if (price === undefined) return event
+  if (price.unit !== "token") return { ...event, perUnitUsd: usdFromPico(price.perUnit) }
+  const { input, output } = price.tiers[0].rates
+  const prompt = { ...event, meteredPromptPerToken: usdFromPico(input) }
+  return modality === "text" ? { ...prompt, meteredCompletionPerToken: usdFromPico(output) } : prompt
 }
 
 const providerOf = (
@@ -79,7 +99,8 @@ const shown = ({ medianTtftMs, p50Ms, p95Ms, samples, successRate, thin }: Perfo
   thin
 })
 
-const units = {
+/** What models of a modality are charged by. */
+export const units = {
   text: "token",
   embedding: "token",
   rerank: "token",
@@ -101,6 +122,21 @@ const unpriced = {
   listPerUnitUsd: null,
   promotion: null
 }
+
+const promotedPricing = (modality: Modality, offer: Offer | undefined): ModelDetail["pricing"] => {
+  const pricing = pricingOf(modality, offer?.price)
+  if (offer?.promotion === undefined) return pricing
+  const { listPrice, now } = offer.promotion
+  const unit = listPrice.unit === "token" ? listPrice.tiers[0].rates.input : listPrice.perUnit
+  return { ...pricing, listPerUnitUsd: usdFromPico(unit), promotion: promotionOf(now) }
+}
+
+const promotionOf = ({ discountPercent, endsAt, label, startsAt }: Promotion): ModelDetail["pricing"]["promotion"] => ({
+  label,
+  discountPercent,
+  startsAt: new Date(startsAt).toISOString(),
+  endsAt: new Date(endsAt).toISOString()
+})
 
 const pricingOf = (modality: Modality, price: Price | undefined): ModelDetail["pricing"] => {
   if (price === undefined) return { ...unpriced, unit: units[modality] }

@@ -2,15 +2,22 @@
 import { type Effect, Schema } from "effect"
 import { picoFromUsd, picoPerUnit } from "../domain/Money.ts"
 import type { Price } from "../domain/Pricing.ts"
+import { Moment } from "./Moment.ts"
 import bundled from "./overlay.json" with { type: "json" }
 
-const Usd = Schema.Finite.check(Schema.isGreaterThan(0))
+/** Prices that integer rates can tell from nothing, and that no request is likely to mean. */
+const between = (minimum: number, maximum: number) =>
+  Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { message: `must be ${minimum} to ${maximum} USD` }))
+
+const PerMillion = between(0.000_001, 1_000_000)
 
 const where = {
   model: Schema.NonEmptyString,
   provider: Schema.NonEmptyString,
   /** Where the price was read, and what it covers. */
-  source: Schema.NonEmptyString
+  source: Schema.NonEmptyString,
+  /** From when on it holds. Absent: always. */
+  startsAt: Schema.optionalKey(Moment)
 }
 
 /** One price of one model at one provider, in USD: per million tokens, or per unit. */
@@ -18,11 +25,15 @@ export const OverlayPrice = Schema.Union([
   Schema.Struct({
     ...where,
     unit: Schema.Literal("token"),
-    inputUsdPerMillion: Usd,
-    cachedUsdPerMillion: Schema.optionalKey(Usd),
-    outputUsdPerMillion: Schema.optionalKey(Usd)
+    inputUsdPerMillion: PerMillion,
+    cachedUsdPerMillion: Schema.optionalKey(PerMillion),
+    outputUsdPerMillion: Schema.optionalKey(PerMillion)
   }),
-  Schema.Struct({ ...where, unit: Schema.Literals(["request", "image", "second", "character"]), usd: Usd })
+  Schema.Struct({
+    ...where,
+    unit: Schema.Literals(["request", "image", "second", "character"]),
+    usd: between(1e-12, 1_000)
+  })
 ])
 export type OverlayPrice = typeof OverlayPrice.Type
 

@@ -32,6 +32,28 @@ export const publishedPrice = (
   return { price, contextWindow: found.model.context_window, until: validUntil(found.model.prices, now) }
 }
 
+/**
+ * When the price changed by the list after `since` and until `now`, in Unix milliseconds, and to what. Prices that differ by
+ * the hour of the day are no changes.
+ */
+export const publishedChanges = (
+  provider: string,
+  model: string,
+  { now, since }: { readonly now: number; readonly since: number },
+  outputs: boolean
+): ReadonlyArray<{ readonly at: number; readonly price: TokenPrice }> => {
+  const found = calcPrice({}, model, { providerId: provider, timestamp: new Date(now) })
+  if (found === null || !Array.isArray(found.model.prices)) return []
+  return found.model.prices.flatMap(({ constraint, prices }) => {
+    if (constraint?.type !== "start_date") return []
+    const at = startOf(constraint)
+    const price = at > since && at <= now ? tokenPrice(prices, outputs) : undefined
+    return price === undefined ? [] : [{ at, price }]
+  })
+}
+
+const startOf = ({ start_date }: { readonly start_date: string }): number => Date.parse(`${start_date}T00:00:00Z`)
+
 const tokenPrice = (published: ModelPrice, outputs: boolean): TokenPrice | undefined => {
   const { input_mtok: input, output_mtok: output } = published
   if (input === undefined || baseOf(input) <= 0 || (outputs && output === undefined)) return undefined
@@ -81,7 +103,7 @@ const validUntil = (prices: ModelInfo["prices"], now: number): number => {
   if (!Array.isArray(prices)) return Number.POSITIVE_INFINITY
   const moments = prices.flatMap(({ constraint }) => {
     if (constraint === undefined) return []
-    if (constraint.type === "start_date") return [Date.parse(`${constraint.start_date}T00:00:00Z`)]
+    if (constraint.type === "start_date") return [startOf(constraint)]
     const days = [now - DAY_MS, now, now + DAY_MS].map((time) => new Date(time).toISOString().slice(0, 10))
     return days.flatMap((day) => [
       Date.parse(`${day}T${constraint.start_time}`),

@@ -1,12 +1,25 @@
 /** The catalogue as it is at one moment: a value, made by a pure function of the lists, the settings and the time. */
-import type { Capability, Model, Offer, ProviderInfo } from "../domain/Model.ts"
-import type { Price, TokenPrice } from "../domain/Pricing.ts"
+import type { Capability, Model, ModelStatus, Offer, ProviderInfo } from "../domain/Model.ts"
+import { discounted, type Price, type TokenPrice } from "../domain/Pricing.ts"
 import type { Host } from "../platform/ProvidersFile.ts"
+import {
+  type Changes,
+  changesUntil,
+  type Event,
+  eventsOf,
+  pair,
+  pricesAt,
+  type PromotionChange,
+  promotionOf,
+  promotionsAt,
+  statusesAt
+} from "./Changes.ts"
 import type { Entry, Listing } from "./Entry.ts"
 import { entries } from "./models.ts"
-import { type OverlayPrice, overlayPrice } from "./Overlay.ts"
+import { dayOf } from "./Moment.ts"
+import type { OverlayPrice } from "./Overlay.ts"
 import { type ListedProvider, listedProviders } from "./Providers.ts"
-import { publishedPrice } from "./PublishedPrices.ts"
+import { publishedChanges, publishedPrice } from "./PublishedPrices.ts"
 import { type Serving, servingOf } from "./Serving.ts"
 
 /** A provider and who answers for it. */
@@ -29,6 +42,10 @@ export interface Snapshot {
   readonly preferredOffer: (model: Model) => Offer | undefined
   /** Whether the offer's price comes from the overlay file or stands in for one, as at a custom host. */
   readonly isOverlay: (model: Model, offer: Offer) => boolean
+  /** Whether the operator set the model's status. */
+  readonly hasOwnStatus: (model: Model) => boolean
+  /** What has happened to the model until the moment of the snapshot, oldest first. */
+  readonly historyOf: (model: Model) => ReadonlyArray<Event>
 }
 
 export interface SnapshotOptions {
@@ -42,36 +59,50 @@ export interface SnapshotOptions {
    */
   readonly hosts: ReadonlyArray<Host>
   readonly overlay: ReadonlyArray<OverlayPrice>
+  /** The operator's, above all others. */
+  readonly changes: Changes
 }
 
-/** A snapshot and the Unix milliseconds until which its prices hold. */
+/** A snapshot and the Unix milliseconds until which it holds. */
 export interface Dated {
   readonly snapshot: Snapshot
   readonly until: number
 }
 
+/** What is decided before any model is looked at. */
+interface Terms {
+  readonly hosts: ReadonlyArray<Host>
+  readonly overlay: ReadonlyMap<string, Price>
+  readonly statuses: ReadonlyMap<string, ModelStatus>
+  readonly promotions: ReadonlyArray<PromotionChange>
+  readonly now: number
+}
+
 /** The catalogue at `now`, in Unix milliseconds. */
 export const snapshotAt = (options: SnapshotOptions, now: number): Dated => {
+  const { changes, hosts, overlay } = options
   const providers = providersOf(options)
-  const overlay = new Map(options.overlay.map((entry) => [pair(entry.model, entry.provider), overlayPrice(entry)]))
-  const priced = entries.map((entry) => price(entry, options.hosts, overlay, now))
+  const statuses = statusesAt(changes, now)
+  const promotions = promotionsAt(changes, now)
+  const terms = { hosts, overlay: pricesAt(overlay, changes, now), statuses, promotions, now }
+  const priced = entries.map((entry) => price(entry, terms))
   const overlaid = new Set(
     priced.flatMap(({ model, offers }) =>
       offers.filter((one) => one.overlay).map((one) => pair(model.id, one.offer.provider))
     )
   )
+  const all = priced.map((one) => one.model)
+  const histories = new Map(entries.map((entry) => [entry.id, historyOf(entry, changes, now)]))
   return {
-    snapshot: assemble(
-      priced.map((one) => one.model),
-      providers,
-      overlaid
-    ),
-    until: Math.min(...priced.map((one) => one.until))
+    snapshot: {
+      ...assemble(all, providers),
+      isOverlay: (model, offer) => overlaid.has(pair(model.id, offer.provider)),
+      hasOwnStatus: (model) => statuses.has(model.id),
+      historyOf: (model) => histories.get(model.id) ?? []
+    },
+    until: Math.min(changesUntil(overlay, changes, now), ...priced.map((one) => one.until))
   }
 }
-
-// A line break is in no id.
-const pair = (model: string, provider: string) => `${model}\n${provider}`
 
 const listedById: ReadonlyMap<string, ListedProvider> = new Map(listedProviders.map((one) => [one.id, one]))
 
@@ -95,18 +126,17 @@ interface PricedOffer {
 
 const price = (
   entry: Entry,
-  hosts: ReadonlyArray<Host>,
-  overlay: ReadonlyMap<string, Price>,
-  now: number
+  terms: Terms
 ): { readonly model: Model; readonly offers: ReadonlyArray<PricedOffer>; readonly until: number } => {
-  const own = new Map(entry.listings.map((listing) => [listing.provider, offerOf(entry, listing, overlay, now)]))
+  const own = new Map(entry.listings.map((listing) => [listing.provider, offerOf(entry, listing, terms)]))
   const fallback = [...own.values()].find(({ offer }) => offer.price !== undefined)?.offer.price
-  for (const host of hosts) {
+  for (const host of terms.hosts) {
     const upstreamId = host.models.get(entry.id)
     if (upstreamId === undefined) continue
     const known = own.get(host.id)
     const { contextWindow, maxOutputTokens } = known?.offer ?? entry
-    const price = known?.offer.price ?? fallback
+    const overlaid = terms.overlay.get(pair(entry.id, host.id))
+    const price = overlaid ?? known?.offer.price ?? fallback
     own.set(host.id, {
       offer: { provider: host.id, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
       overlay: known === undefined || known.overlay,
@@ -114,15 +144,27 @@ const price = (
     })
   }
   const offers = [...own.values()]
-  return { model: modelOf(entry, offers), offers, until: Math.min(...offers.map((one) => one.until)) }
+  const listed = modelOf(entry, terms.statuses.get(entry.id) ?? entry.status, offers)
+  const model = { ...listed, offers: listed.offers.map((offer) => promoted(entry.id, offer, terms.promotions)) }
+  return { model, offers, until: Math.min(...offers.map((one) => one.until)) }
 }
 
-const offerOf = (entry: Entry, listing: Listing, overlay: ReadonlyMap<string, Price>, now: number): PricedOffer => {
+/** The offer at the price that promotions leave of its own. */
+const promoted = (model: string, offer: Offer, promotions: ReadonlyArray<PromotionChange>): Offer => {
+  const { price } = offer
+  const now = promotionOf(promotions, model, offer.provider)
+  if (price === undefined || now === undefined) return offer
+  return { ...offer, price: discounted(price, now.discountPercent), promotion: { now, listPrice: price } }
+}
+
+const takesTokens = ({ modality }: Entry): boolean =>
+  modality === "text" || modality === "embedding" || modality === "rerank"
+
+const offerOf = (entry: Entry, listing: Listing, { now, overlay }: Terms): PricedOffer => {
   const overlaid = overlay.get(pair(entry.id, listing.provider))
   const list = listedById.get(listing.provider)?.pricedAs
-  const tokens = entry.modality === "text" || entry.modality === "embedding" || entry.modality === "rerank"
   const published =
-    overlaid === undefined && list !== undefined && tokens
+    list !== undefined && takesTokens(entry)
       ? publishedPrice(list, listing.upstreamId, now, entry.modality === "text")
       : undefined
   const contextWindow =
@@ -141,7 +183,26 @@ const offerOf = (entry: Entry, listing: Listing, overlay: ReadonlyMap<string, Pr
   }
 }
 
-const modelOf = (entry: Entry, offers: ReadonlyArray<PricedOffer>): Model => {
+const historyOf = (entry: Entry, changes: Changes, now: number): ReadonlyArray<Event> => {
+  const since = Date.parse(`${entry.released}T00:00:00Z`)
+  const published = entry.listings.flatMap(({ provider, upstreamId }) => {
+    const list = listedById.get(provider)?.pricedAs
+    if (list === undefined || !takesTokens(entry)) return []
+    return publishedChanges(list, upstreamId, { now, since }, entry.modality === "text").map(({ at, price }) => ({
+      event: "price_changed",
+      date: dayOf(at),
+      provider,
+      price
+    }))
+  })
+  const later = [...published, ...eventsOf(changes, entry.id, now)]
+  return [
+    { event: "released", date: entry.released },
+    ...later.toSorted((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date)))
+  ]
+}
+
+const modelOf = (entry: Entry, status: ModelStatus, offers: ReadonlyArray<PricedOffer>): Model => {
   const caching = entry.modality === "text" && offers.some(({ offer }) => cheapensCached(offer.price))
   return {
     id: entry.id,
@@ -150,7 +211,7 @@ const modelOf = (entry: Entry, offers: ReadonlyArray<PricedOffer>): Model => {
     brand: entry.brand,
     description: entry.description,
     modality: entry.modality,
-    status: entry.status,
+    status,
     created: Date.parse(`${entry.released}T00:00:00Z`) / 1_000,
     capabilities: caching ? [...entry.capabilities, "prompt_caching"] : entry.capabilities,
     contextWindow: entry.contextWindow,
@@ -192,9 +253,8 @@ const tierNote = ({ tiers }: TokenPrice): string =>
 
 const assemble = (
   all: ReadonlyArray<Model>,
-  providers: ReadonlyMap<string, CatalogueProvider>,
-  overlaid: ReadonlySet<string>
-): Snapshot => {
+  providers: ReadonlyMap<string, CatalogueProvider>
+): Omit<Snapshot, "isOverlay" | "hasOwnStatus" | "historyOf"> => {
   const byId = new Map(all.map((model) => [model.id, model]))
   const callable = (offer: Offer) =>
     offer.price !== undefined && (providers.get(offer.provider)?.serving ?? "none") !== "none"
@@ -210,7 +270,6 @@ const assemble = (
     providers: [...providers.values()],
     provider: (id) => providers.get(id),
     isServable: (model) => servable.has(model.id),
-    preferredOffer: (model) => model.offers.find(callable) ?? model.offers.find((offer) => offer.price !== undefined),
-    isOverlay: (model, offer) => overlaid.has(pair(model.id, offer.provider))
+    preferredOffer: (model) => model.offers.find(callable) ?? model.offers.find((offer) => offer.price !== undefined)
   }
 }

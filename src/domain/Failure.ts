@@ -58,7 +58,12 @@ export type Reason =
   | { readonly _tag: "InternalError" }
 
 /** The one error of the request path. `log` is for operators and never leaves the process. */
-export class Failure extends Data.TaggedError("Failure")<{ readonly reason: Reason; readonly log?: unknown }> {}
+export class Failure extends Data.TaggedError("Failure")<{
+  readonly reason: Reason
+  readonly log?: unknown
+  /** It answered the same request before, under its idempotency key. */
+  readonly replayed?: boolean
+}> {}
 
 /** Shorthand for a failure with this reason. */
 export const failure = (reason: Reason, log?: unknown): Failure =>

@@ -1,4 +1,4 @@
-import type { Price } from "./Pricing.ts"
+import type { Price, Promotion } from "./Pricing.ts"
 
 export type Modality = "text" | "image" | "image_edit" | "video" | "audio" | "embedding" | "rerank" | "search"
 export type ModelStatus = "preview" | "ga" | "deprecated" | "retired"
@@ -43,6 +43,8 @@ export interface Offer {
   readonly provider: string
   readonly upstreamId: string
   readonly price: Price | undefined
+  /** What lowers the price at present, and what the price is without. */
+  readonly promotion?: { readonly now: Promotion; readonly listPrice: Price }
   readonly contextWindow: number
   readonly maxOutputTokens: number
   readonly unsupported: ReadonlyArray<Capability>

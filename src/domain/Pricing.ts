@@ -31,6 +31,38 @@ export interface UnitPrice {
 
 export type Price = TokenPrice | UnitPrice
 
+/**
+ * A price cut for a time: from `startsAt` until just before `endsAt`, in Unix milliseconds. The percentage is above 0, below
+ * 100 and has at most two decimals.
+ */
+export interface Promotion {
+  readonly label: string
+  readonly discountPercent: number
+  readonly startsAt: number
+  readonly endsAt: number
+}
+
+/**
+ * A price less so many percent. Each rate rounds up to the next pico-USD, so that rounding never cuts deeper than was promised
+ * and no rate above zero becomes zero.
+ */
+export const discounted = (price: Price, discountPercent: number): Price => {
+  const rest = 10_000n - BigInt(Math.round(discountPercent * 100))
+  const cut = (pico: Pico): Pico => (pico * rest + 9_999n) / 10_000n
+  if (price.unit !== "token") return { ...price, perUnit: cut(price.perUnit) }
+  const tier = ({ abovePromptTokens, rates }: PriceTier): PriceTier => ({
+    abovePromptTokens,
+    rates: {
+      input: cut(rates.input),
+      cached: cut(rates.cached),
+      cacheWrite: cut(rates.cacheWrite),
+      output: cut(rates.output)
+    }
+  })
+  const [first, ...others] = price.tiers
+  return { unit: "token", tiers: [tier(first), ...others.map(tier)], perRequest: cut(price.perRequest) }
+}
+
 /** The rates a request with so many prompt tokens is charged at. */
 const ratesFor = (price: TokenPrice, prompt: number): TokenRates => {
   let found = price.tiers[0]

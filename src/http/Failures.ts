@@ -245,12 +245,13 @@ const retryAfterOf = (reason: Reason): number | undefined => {
 }
 
 /** The headers a failure adds to those of every response. */
-export const headersOf = ({ reason }: Failure): Readonly<Record<string, string>> => {
+export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string, string>> => {
   const seconds = retryAfterOf(reason)
   const passing = reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight"
   return {
     "x-should-retry": String(table[reason._tag].retry || passing),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }),
+    ...(replayed === true ? { "idempotency-replayed": "true" } : {}),
     // The rest of the body is not read, so nothing more can come over this connection.
     ...(reason._tag === "RequestTooLarge" || reason._tag === "Overloaded" ? { connection: "close" } : {}),
     ...(reason._tag === "MethodNotAllowed" ? { allow: reason.allowed.join(", ") } : {}),

@@ -24,7 +24,10 @@ const priceOf = (price: KeptPrice, usage: TokenUsage | undefined): RequestReceip
     cached_input: cached ?? 0,
     cache_write: cacheWrite ?? 0,
     output: output ?? 0,
-    per_request: usdFromPico(BigInt(price.perRequest))
+    per_request: usdFromPico(BigInt(price.perRequest)),
+    ...(price.promotion === undefined
+      ? {}
+      : { promotion: { label: price.promotion.label, discount_percent: price.promotion.discountPercent } })
   }
 }
 

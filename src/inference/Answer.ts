@@ -37,8 +37,12 @@ export type Kept =
 
 type KeptAnswer = Omit<Answer, "cost" | "balanceWarning">
 
-/** The form in which an answer is kept. Its cost and the balance after it are known only to the statement that writes it. */
-export const keepAnswer = (answer: KeptAnswer): object => ({ _tag: "Answer", answer })
+/**
+ * The form in which the JSON of an answer is kept: as a text, because the database's own JSON has an order of members and
+ * characters that it does not take, and a repeat is to be the same to the byte. The answer's cost and the balance after it are
+ * known only to the statement that writes it.
+ */
+export const keepAnswer = (json: string): object => ({ _tag: "Answer", answer: json })
 
 /** The form in which a final refusal is kept. */
 export const keepRefusal = (reason: Reason): object => ({ _tag: "Refusal", reason })
@@ -46,11 +50,13 @@ export const keepRefusal = (reason: Reason): object => ({ _tag: "Refusal", reaso
 /** Reads what was kept; `settled` is its row's. The ledger added the balance that stood after the settle as `posted`. */
 export const restore = (stored: unknown, settled: Nano): Kept => {
   const kept = stored as
-    | { readonly _tag: "Answer"; readonly answer: KeptAnswer; readonly posted: string }
+    | { readonly _tag: "Answer"; readonly answer: string | KeptAnswer; readonly posted: string }
     | { readonly _tag: "Refusal"; readonly reason: Reason }
   if (kept._tag === "Refusal") return kept
+  // One that a release before this one kept is no text; it stands for a day.
+  const answer = typeof kept.answer === "string" ? (JSON.parse(kept.answer) as KeptAnswer) : kept.answer
   return {
     _tag: "Answer",
-    answer: { ...kept.answer, cost: settled, balanceWarning: balanceWarning(BigInt(kept.posted)) }
+    answer: { ...answer, cost: settled, balanceWarning: balanceWarning(BigInt(kept.posted)) }
   }
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { ChatCache } from "../cache/ChatCache.ts"
 import { type CacheKey, keyOf } from "../cache/CacheKey.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -121,7 +121,12 @@ export class CachedChat extends Context.Service<
 
       return CachedChat.of({
         chat: Effect.fnUntraced(function* (request, wish, check) {
-          const { plan } = yield* Effect.fromResult(inference.prepare(request))
+          const prepared = inference.prepare(request)
+          // One that cannot be planned may still have an answer, under its idempotency key.
+          if (Result.isFailure(prepared) && request.claim !== undefined) {
+            return { ...(yield* inference.chat(request)), status: "BYPASS" }
+          }
+          const { plan } = yield* Effect.fromResult(prepared)
           const key = wish.use ? keyFor(request, plan) : undefined
           if (key === undefined) return { ...(yield* inference.chat(request)), status: "BYPASS" }
           const found = yield* find(key, request, check)

@@ -67,8 +67,8 @@ export const keepsNothing = (admitted: Admitted): boolean => admitted.plan.polic
 /** What a repeat is answered with: the answer, within a bound of its size, where it may be kept. */
 export const keptAnswer = (admitted: Admitted, carried: Carried, output: Output, usage: TokenUsage): object | null => {
   if (keepsNothing(admitted)) return null
-  const answer = answerOf(admitted, carried, output, usage)
-  return Buffer.byteLength(JSON.stringify(answer), "utf8") <= MAX_KEPT_BYTES ? keepAnswer(answer) : null
+  const json = JSON.stringify(answerOf(admitted, carried, output, usage))
+  return Buffer.byteLength(json, "utf8") <= MAX_KEPT_BYTES ? keepAnswer(json) : null
 }
 
 /** The same for a final refusal, which may quote what it refuses. */

@@ -19,7 +19,7 @@ import { type Classified, type ClassifierOptions, makeClassify } from "./Classif
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
 import { makeOwnFibers } from "./OwnFibers.ts"
 import { makeRenewals, type Renewals } from "./Renewals.ts"
-import { replay } from "./Replay.ts"
+import { replay, replayUnplanned } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
 
@@ -190,11 +190,15 @@ const metering = <A, B>(
           )
         : carried(admitted)
     )
+  const unplanned = (failed: Failure): Effect.Effect<B, Failure> =>
+    Effect.map(Effect.interruptible(replayUnplanned(requests, request, failed)), again)
   return Effect.uninterruptible(
     Effect.suspend(() => {
-      if (isAuto(request.chain)) return Effect.flatMap(prepareAuto(withModel, request), enter)
+      if (isAuto(request.chain)) {
+        return Effect.matchEffect(prepareAuto(withModel, request), { onFailure: unplanned, onSuccess: enter })
+      }
       const prepared = prepare(request)
-      return Result.isFailure(prepared) ? Effect.fail(prepared.failure) : enter(prepared.success)
+      return Result.isFailure(prepared) ? unplanned(prepared.failure) : enter(prepared.success)
     })
   )
 }

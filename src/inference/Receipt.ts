@@ -1,5 +1,6 @@
 import type { RoutingSummary } from "../../schemas/Routing.ts"
 import type { Reason } from "../domain/Failure.ts"
+import type { Offer } from "../domain/Model.ts"
 import type { FinishReason } from "../domain/Output.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
@@ -12,11 +13,15 @@ export interface KeptPrice {
   readonly perRequest: number
   /** Above how many prompt tokens; then input, cached, cache write, output. */
   readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
+  /** What had lowered the rates. */
+  readonly promotion?: { readonly label: string; readonly discountPercent: number }
 }
 
-const kept = new WeakMap<TokenPrice, Omit<KeptPrice, "model" | "provider">>()
+type KeptRates = Pick<KeptPrice, "perRequest" | "tiers">
 
-const keepPrice = (price: TokenPrice): Omit<KeptPrice, "model" | "provider"> => {
+const kept = new WeakMap<TokenPrice, KeptRates>()
+
+const keepPrice = (price: TokenPrice): KeptRates => {
   const known = kept.get(price)
   if (known !== undefined) return known
   const made = {
@@ -44,11 +49,18 @@ export interface Opened {
   readonly prices: ReadonlyArray<KeptPrice>
 }
 
+const promotionOf = ({ promotion }: Offer): Pick<KeptPrice, "promotion"> => {
+  if (promotion === undefined) return {}
+  const { discountPercent, label } = promotion.now
+  return { promotion: { label, discountPercent } }
+}
+
 export const pricesOf = (plan: Plan): ReadonlyArray<KeptPrice> =>
   plan.candidates.map(({ model, offer, price }: Candidate) => ({
     model: model.id,
     provider: offer.provider,
-    ...keepPrice(price)
+    ...keepPrice(price),
+    ...promotionOf(offer)
   }))
 
 /** The facts of a request known when it is closed. */

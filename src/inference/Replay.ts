@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { Failure, failure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { type Answer, restore } from "./Answer.ts"
 import { storeUnavailable } from "./Metered.ts"
@@ -22,5 +22,26 @@ export const replay = (
       return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
     }
     const kept = restore(row.answer, row.settled)
-    return kept._tag === "Answer" ? Effect.succeed(kept.answer) : Effect.fail(failure(kept.reason))
+    return kept._tag === "Answer"
+      ? Effect.succeed(kept.answer)
+      : Effect.fail(new Failure({ reason: kept.reason, replayed: true }))
   })
+
+/**
+ * The same for a request that cannot be planned: a model may be gone since the first answer, which is not less the answer for
+ * that. Where nobody has the key, the request fails as it would without one.
+ */
+export const replayUnplanned = (
+  requests: Requests["Service"],
+  request: ChatRequest,
+  unplanned: Failure
+): Effect.Effect<Answer, Failure> => {
+  const { claim, principal } = request
+  if (claim === undefined) return Effect.fail(unplanned)
+  return Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable).pipe(
+    Effect.flatMap((claimedBy) =>
+      claimedBy === undefined ? Effect.succeed(undefined) : replay(requests, request, claimedBy)
+    ),
+    Effect.flatMap((answer) => (answer === undefined ? Effect.fail(unplanned) : Effect.succeed(answer)))
+  )
+}

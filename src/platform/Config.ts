@@ -79,6 +79,8 @@ export interface Settings {
     /** Whether requests for low latency may be sent to a second provider while the first is silent. */
     readonly latencyHedge: boolean
   }
+  /** Absolute path of the operator's changes to the catalogue. */
+  readonly catalogueFile: string | undefined
   /** Multiplies every rate limit. */
   readonly rateLimitScale: number
   readonly outbound: { readonly allowLoopback: boolean }
@@ -347,6 +349,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       keyFrom: (variable) => secret(variable).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
     },
     routing: { latencyHedge: yield* flag("LATENCY_HEDGE") },
+    catalogueFile: yield* read("CATALOGUE_FILE", "the path of a file", (text) => resolve(text)),
     rateLimitScale: yield* readOr("RATE_LIMIT_SCALE", 1, "a number above zero", (text) => {
       const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
       return value > 0 && Number.isFinite(value) ? value : undefined

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Catalogue, type CatalogueOptions } from "../../src/catalogue/Catalogue.ts"
+import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import type { Model } from "../../src/domain/Model.ts"
+import { StartError } from "../../src/platform/Config.ts"
 import type { Host } from "../../src/platform/ProvidersFile.ts"
 
 const none: CatalogueOptions = { sandbox: false, keyed: new Set(), hosts: [] }
@@ -122,4 +124,97 @@ describe("Catalogue", () => {
       })
     )
   }
+})
+
+describe("the operator's changes", () => {
+  /** Changes that a test replaces; `undefined` cannot be read. */
+  const edited = (first: Changes | undefined) => {
+    const state = { changes: first, version: 0, loads: 0 }
+    const unreadable = new StartError({ message: "CATALOGUE_FILE x: is not valid JSON" })
+    return {
+      state,
+      write: (changes: Changes | undefined) => {
+        state.changes = changes
+        state.version += 1
+      },
+      source: {
+        load: Effect.suspend(() => {
+          state.loads += 1
+          return state.changes === undefined ? Effect.fail(unreadable) : Effect.succeed(state.changes)
+        }),
+        version: Effect.sync(() => String(state.version))
+      }
+    }
+  }
+
+  /** Sets the clock before there is anything that looks at the file every few seconds. */
+  const startingAt =
+    (iso: string) =>
+    <A, E>(test: Effect.Effect<A, E>) =>
+      Effect.andThen(TestClock.setTime(Date.parse(iso)), test)
+
+  const winter: Changes = {
+    ...noChanges,
+    promotions: [
+      {
+        model: "gpt-4o",
+        label: "Winter",
+        discountPercent: 25,
+        startsAt: "2026-12-01T00:00:00Z",
+        endsAt: "2026-12-01T00:10:00Z"
+      }
+    ]
+  }
+
+  it.effect("lower the price to the millisecond, and leave a snapshot as it was", () =>
+    Effect.gen(function* () {
+      const catalogue = yield* Catalogue
+      assert.strictEqual(inputRate(catalogue.find("gpt-4o")), 2_500_000n)
+      yield* TestClock.adjust("1 millis")
+      const during = catalogue.current()
+      assert.strictEqual(inputRate(catalogue.find("gpt-4o")), 1_875_000n)
+      yield* TestClock.setTime(Date.parse("2026-12-01T00:09:59.999Z"))
+      assert.strictEqual(inputRate(catalogue.find("gpt-4o")), 1_875_000n)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(inputRate(catalogue.find("gpt-4o")), 2_500_000n)
+      assert.strictEqual(inputRate(during.find("gpt-4o")), 1_875_000n)
+      assert.isUndefined(catalogue.find("gpt-4o")?.offers[0]?.promotion)
+    }).pipe(
+      Effect.provide(Catalogue.layerFrom({ ...none, changes: edited(winter).source })),
+      startingAt("2026-11-30T23:59:59.999Z")
+    )
+  )
+
+  it.effect("are read again when they are others, and kept when the new ones are bad", () => {
+    const { source, state, write } = edited(noChanges)
+    return Effect.gen(function* () {
+      const catalogue = yield* Catalogue
+      const rate = () => inputRate(catalogue.find("gpt-4o"))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(state.loads, 1)
+      write(winter)
+      assert.strictEqual(rate(), 2_500_000n)
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(rate(), 1_875_000n)
+      write(undefined)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(state.loads, 3)
+      assert.strictEqual(rate(), 1_875_000n)
+      write({ ...winter, statuses: [{ model: "gpt-4o", status: "retired" }] })
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(catalogue.find("gpt-4o")?.status, "retired")
+      write(noChanges)
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(rate(), 2_500_000n)
+      assert.strictEqual(catalogue.find("gpt-4o")?.status, "ga")
+    }).pipe(Effect.provide(Catalogue.layerFrom({ ...none, changes: source })), startingAt("2026-12-01T00:00:01Z"))
+  })
+
+  it.effect("stop the start when they are bad then", () =>
+    Effect.gen(function* () {
+      const layer = Catalogue.layerFrom({ ...none, changes: edited(undefined).source })
+      const error = yield* Effect.flip(Catalogue.pipe(Effect.provide(layer)))
+      assert.include(error.message, "CATALOGUE_FILE")
+    })
+  )
 })

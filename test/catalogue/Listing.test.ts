@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ModelDetail, ModelList, type ModelQuery } from "../../schemas/catalogue/Models.ts"
+import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import type { Performance } from "../../src/catalogue/LiveFigures.ts"
 import { select, toWire } from "../../src/catalogue/Listing.ts"
 import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
@@ -8,7 +9,7 @@ import { snapshotAt } from "../../src/catalogue/Snapshot.ts"
 
 const overlay = Effect.runSync(bundledOverlay)
 const build = (keyed: ReadonlySet<string>, sandbox: boolean) =>
-  snapshotAt({ sandbox, keyed, hosts: [], overlay }, Date.parse("2026-11-21T12:00:00Z")).snapshot
+  snapshotAt({ sandbox, keyed, hosts: [], overlay, changes: noChanges }, Date.parse("2026-11-21T12:00:00Z")).snapshot
 const snapshot = build(new Set(), true)
 
 const unknown: Performance = {
@@ -118,6 +119,78 @@ describe("the wire", () => {
       dispatch: "provider",
       overrideStatus: "price"
     })
+  })
+
+  it("shows a promotion, the price without it, and what was set here", () => {
+    const winter = {
+      label: "Winter",
+      discountPercent: 20,
+      startsAt: "2026-11-01T00:00:00.000Z",
+      endsAt: "2027-01-01T00:00:00.000Z"
+    }
+    const changes: Changes = {
+      prices: [
+        {
+          model: "claude-haiku-4-5",
+          provider: "anthropic",
+          unit: "token",
+          inputUsdPerMillion: 2,
+          outputUsdPerMillion: 4,
+          source: "test",
+          startsAt: "2026-11-10"
+        },
+        { model: "flux-dev", provider: "fal", unit: "image", usd: 0.03, source: "test", startsAt: "2026-11-11" }
+      ],
+      statuses: [
+        { model: "claude-haiku-4-5", status: "deprecated", startsAt: "2026-11-12" },
+        { model: "o3", status: "preview" }
+      ],
+      promotions: ["claude-haiku-4-5", "flux-dev", "sonar-pro"].map((model) => ({ model, ...winter })),
+      history: [{ model: "o3", event: "weights_updated", date: "2026-11-01", provider: "azure", detail: "a note" }]
+    }
+    const options = { sandbox: true, keyed: new Set<string>(), hosts: [], overlay, changes }
+    const promoted = snapshotAt(options, Date.parse("2026-11-21T12:00:00Z")).snapshot
+    const wire = (id: string) => toWire(promoted, live, promoted.find(id) ?? assert.fail(id))
+    const haiku = wire("claude-haiku-4-5")
+    assert.deepInclude(haiku.pricing, {
+      meteredPromptPerToken: 0.0000016,
+      meteredCompletionPerToken: 0.0000032,
+      typicalRequestUsd: 0.0032,
+      perUnitUsd: null,
+      listPerUnitUsd: 0.000002
+    })
+    assert.deepStrictEqual(haiku.pricing.promotion, winter)
+    assert.deepStrictEqual(haiku.overlay, { isOverlay: true, dispatch: "provider", overrideStatus: "price_and_status" })
+    const started = { event: "promotion_started", date: "2026-11-01", detail: "Winter: 20 % off" }
+    assert.deepStrictEqual(haiku.history.slice(1), [
+      started,
+      {
+        event: "price_changed",
+        date: "2026-11-10",
+        provider: "anthropic",
+        meteredPromptPerToken: 0.000002,
+        meteredCompletionPerToken: 0.000004
+      },
+      { event: "deprecated", date: "2026-11-12" }
+    ])
+    const flux = wire("flux-dev")
+    assert.deepInclude(flux.pricing, { perUnitUsd: 0.024, listPerUnitUsd: 0.03, typicalRequestUsd: 0.024 })
+    assert.deepStrictEqual(flux.history.slice(1), [
+      started,
+      { event: "price_changed", date: "2026-11-11", provider: "fal", perUnitUsd: 0.03 }
+    ])
+    // The fixed part of a price is lowered like every other.
+    assert.strictEqual(wire("sonar-pro").pricing.perRequestUsd, 0.0112)
+    assert.deepStrictEqual([wire("o3").overlay.overrideStatus, wire("o3").status], ["status", "preview"])
+    assert.deepInclude(wire("o3").history, {
+      event: "weights_updated",
+      date: "2026-11-01",
+      provider: "azure",
+      detail: "a note"
+    })
+    for (const id of ["claude-haiku-4-5", "flux-dev", "o3"]) {
+      Schema.decodeUnknownSync(ModelDetail, { onExcessProperty: "error" })(JSON.parse(JSON.stringify(wire(id))))
+    }
   })
 
   it("shows live figures", () => {

@@ -1,6 +1,7 @@
 import { calcPrice } from "@pydantic/genai-prices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import { entries } from "../../src/catalogue/models.ts"
 import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
 import { listedProviders } from "../../src/catalogue/Providers.ts"
@@ -8,13 +9,28 @@ import { type Snapshot, snapshotAt } from "../../src/catalogue/Snapshot.ts"
 import type { Model, Offer } from "../../src/domain/Model.ts"
 import { usdFromNano, usdFromPico } from "../../src/domain/Money.ts"
 import { tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
+import type { Host } from "../../src/platform/ProvidersFile.ts"
 import { promptTokens, type TokenUsage } from "../../src/domain/Usage.ts"
 
 const overlay = Effect.runSync(bundledOverlay)
 const everyone = new Set(listedProviders.map((provider) => provider.id))
-const at = (iso: string, options: { sandbox?: boolean; keyed?: ReadonlySet<string> } = {}) =>
+const at = (
+  iso: string,
+  options: {
+    sandbox?: boolean
+    keyed?: ReadonlySet<string>
+    changes?: Partial<Changes>
+    hosts?: ReadonlyArray<Host>
+  } = {}
+) =>
   snapshotAt(
-    { sandbox: options.sandbox ?? false, keyed: options.keyed ?? everyone, hosts: [], overlay },
+    {
+      sandbox: options.sandbox ?? false,
+      keyed: options.keyed ?? everyone,
+      hosts: options.hosts ?? [],
+      overlay,
+      changes: { ...noChanges, ...options.changes }
+    },
     Date.parse(iso)
   )
 
@@ -256,6 +272,135 @@ describe("serving", () => {
     const nobody = at(now, { keyed: new Set() }).snapshot
     assert.strictEqual(nobody.preferredOffer(model)?.provider, "openai")
     assert.isFalse(nobody.isServable(model))
+  })
+})
+
+describe("the operator's changes", () => {
+  const input = (offer: Offer | undefined) => (offer?.price?.unit === "token" ? offer.price.tiers[0].rates.input : 0n)
+  const offersOf = (snapshot: Snapshot, id: string) =>
+    new Map(snapshot.find(id)?.offers.map((offer) => [offer.provider, offer]))
+  const winter = { label: "Winter", discountPercent: 10, startsAt: "2026-12-01", endsAt: "2026-12-24T18:00:00Z" }
+  const promotions = [
+    { model: "gpt-4o", ...winter },
+    { model: "gpt-4o", provider: "azure", ...winter, label: "Azure", discountPercent: 40 }
+  ]
+
+  it("lower the price of every provider, or of one, and say what it was", () => {
+    const before = offersOf(snapshot, "gpt-4o")
+    const during = offersOf(at("2026-12-05T00:00:00Z", { changes: { promotions } }).snapshot, "gpt-4o")
+    assert.isAbove(during.size, 2)
+    for (const [provider, offer] of during) {
+      const percent = provider === "azure" ? 40n : 10n
+      assert.strictEqual(input(offer), (input(before.get(provider)) * (100n - percent)) / 100n, provider)
+      assert.deepStrictEqual(offer.promotion?.listPrice, before.get(provider)?.price)
+      assert.strictEqual(offer.promotion?.now.label, provider === "azure" ? "Azure" : "Winter")
+    }
+    assert.deepStrictEqual(
+      offersOf(at("2026-12-05T00:00:00Z", { changes: { promotions } }).snapshot, "o3"),
+      offersOf(snapshot, "o3")
+    )
+  })
+
+  it("let the snapshot know when a promotion begins and ends", () => {
+    const until = (iso: string) => {
+      // Prices by the hour change several times a day; only the promotion's own moments are asked for.
+      const ends = [at(iso, { changes: { promotions } }).until, at(iso).until]
+      return ends[0] === ends[1] ? undefined : new Date(ends[0]!).toISOString()
+    }
+    assert.strictEqual(until("2026-11-30T23:59:59.999Z"), "2026-12-01T00:00:00.000Z")
+    assert.strictEqual(until("2026-12-24T17:59:59.999Z"), "2026-12-24T18:00:00.000Z")
+    assert.isUndefined(until("2026-12-24T18:00:00Z"))
+  })
+
+  it("price a host of the operator's own, discount it by its own promotions, and not by another's", () => {
+    const id = "meta-llama/llama-3.3-70b-instruct"
+    const host: Host = {
+      id: "basement",
+      name: "Basement",
+      baseUrl: new URL("http://127.0.0.1:8000/v1"),
+      apiKey: undefined,
+      keyed: true,
+      trainsOnData: false,
+      zeroRetention: true,
+      models: new Map([[id, "llama3.3"]])
+    }
+    const first = snapshot.find(id)?.offers[0] ?? assert.fail()
+    const one = { model: id, provider: first.provider, ...winter }
+    const moment = "2026-12-05T00:00:00Z"
+    const stood = offersOf(at(moment, { hosts: [host], changes: { promotions: [one] } }).snapshot, id)
+    assert.strictEqual(input(stood.get("basement")), input(first))
+    assert.isBelow(Number(input(stood.get(first.provider))), Number(input(first)))
+    const price = { model: id, provider: "basement", unit: "token", source: "test" } as const
+    const changes: Partial<Changes> = {
+      prices: [{ ...price, inputUsdPerMillion: 1, outputUsdPerMillion: 2 }],
+      promotions: [{ ...one, provider: "basement" }]
+    }
+    const priced = at(moment, { hosts: [host], changes }).snapshot
+    assert.strictEqual(input(offersOf(priced, id).get("basement")), 900_000n)
+    assert.strictEqual(input(offersOf(priced, id).get(first.provider)), input(first))
+  })
+
+  it("leave the limits of an offer as published when they change its price", () => {
+    const price = { unit: "token", inputUsdPerMillion: 1, outputUsdPerMillion: 2, source: "test" } as const
+    for (const model of texts) {
+      const prices = model.offers.map(({ provider }) => ({ ...price, model: model.id, provider }))
+      const changed = offersOf(at(now, { changes: { prices } }).snapshot, model.id)
+      for (const { contextWindow, maxOutputTokens, provider } of model.offers) {
+        assert.deepInclude(changed.get(provider), { contextWindow, maxOutputTokens }, `${model.id} at ${provider}`)
+      }
+    }
+  })
+
+  it("set a status: a retired model is served no more, from its day on", () => {
+    const changes = { statuses: [{ model: "gpt-4o", status: "retired", startsAt: "2026-12-01" } as const] }
+    const before = at("2026-11-30T23:59:59.999Z", { changes })
+    assert.isTrue(before.snapshot.isServable(found("gpt-4o")))
+    assert.isFalse(before.snapshot.hasOwnStatus(found("gpt-4o")))
+    assert.isAtMost(before.until, Date.parse("2026-12-01"))
+    const after = at("2026-12-01T00:00:00Z", { changes }).snapshot
+    assert.isFalse(after.isServable(found("gpt-4o")))
+    assert.isTrue(after.hasOwnStatus(found("gpt-4o")))
+    assert.isFalse(after.hasOwnStatus(found("gpt-4o-mini")))
+    assert.deepStrictEqual(after.historyOf(found("gpt-4o")).at(-1), { event: "retired", date: "2026-12-01" })
+  })
+})
+
+describe("history", () => {
+  it("begins with the release, in order of days, none to come", () => {
+    for (const model of snapshot.all) {
+      const history = snapshot.historyOf(model)
+      const days = history.map((one) => one.date)
+      assert.deepStrictEqual(history[0], {
+        event: "released",
+        date: new Date(model.created * 1_000).toISOString().slice(0, 10)
+      })
+      assert.deepStrictEqual(days, days.toSorted(), model.id)
+      assert.isTrue(
+        days.every((day) => day <= now.slice(0, 10)),
+        model.id
+      )
+    }
+  })
+
+  it("has the published changes of prices, at each provider, as they were from then on", () => {
+    const first = snapshot.historyOf(found("o3")).find((one) => one.event === "price_changed")
+    assert.deepInclude(first, { date: "2025-06-10", provider: "openai" })
+    assert.strictEqual(first?.price?.unit === "token" ? first.price.tiers[0].rates.input : undefined, 2_000_000n)
+    assert.deepStrictEqual(first?.price, found("o3").offers[0]?.price)
+    // The price of the night is a change of August 2026, that of the day none.
+    const hourly = snapshot.historyOf(found("deepseek-v4-flash"))
+    assert.deepStrictEqual(hourly.map(({ date, event, provider }) => [event, date, provider]).slice(1), [
+      ["price_changed", "2026-08-17", "deepseek"]
+    ])
+  })
+
+  it("gets an announced change on its day", () => {
+    const events = (iso: string) =>
+      at(iso)
+        .snapshot.historyOf(found("gemini-3.6-flash"))
+        .map(({ date, event }) => `${date} ${event}`)
+    assert.notInclude(events("2026-12-31T23:59:59Z").join(), "2027-01-01")
+    assert.include(events("2027-01-01T00:00:00Z"), "2027-01-01 price_changed")
   })
 })
 

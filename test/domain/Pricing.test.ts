@@ -1,7 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { maximumCost, outputWithin, tokenCost, type TokenPrice, unitCost } from "../../src/domain/Pricing.ts"
-import { promptTokens } from "../../src/domain/Usage.ts"
+import {
+  discounted,
+  maximumCost,
+  outputWithin,
+  tokenCost,
+  type TokenPrice,
+  unitCost
+} from "../../src/domain/Pricing.ts"
+import { promptTokens, type TokenUsage } from "../../src/domain/Usage.ts"
+import { Random, seeds } from "../ledger/Random.ts"
 
 const tiered: TokenPrice = {
   unit: "token",
@@ -60,5 +68,82 @@ describe("Pricing", () => {
       tiers: [{ abovePromptTokens: 0, rates: { input: 0n, cached: 0n, cacheWrite: 0n, output: 0n } }]
     }
     assert.strictEqual(outputWithin(free, 1_000, 0n), Number.MAX_SAFE_INTEGER)
+  })
+})
+
+describe("a discount", () => {
+  it("takes its percentage off every rate, rounded up to the next pico-USD", () => {
+    assert.deepStrictEqual(discounted({ unit: "image", perUnit: 1_001n }, 50), { unit: "image", perUnit: 501n })
+    assert.deepStrictEqual(discounted({ unit: "image", perUnit: 1n }, 99.99), { unit: "image", perUnit: 1n })
+    assert.deepStrictEqual(discounted(tiered, 12.5), {
+      unit: "token",
+      perRequest: 4_375_000n,
+      tiers: [
+        {
+          abovePromptTokens: 0,
+          rates: { input: 1_093_750n, cached: 109_375n, cacheWrite: 1_400_000n, output: 8_750_000n }
+        },
+        {
+          abovePromptTokens: 200_000,
+          rates: { input: 2_187_500n, cached: 218_750n, cacheWrite: 2_800_000n, output: 13_125_000n }
+        }
+      ]
+    })
+  })
+
+  const [seed = 0] = seeds(1)
+  it(`is never more than was promised, never a rise, and keeps the order of prices (LEDGER_SEED=${seed})`, () => {
+    const random = new Random(seed)
+    // Rates of every size, small ones more often: there rounding shows.
+    const rate = () => random.amount(10 ** (1 + random.below(9)))
+    const rates = () => ({ input: rate(), cached: rate(), cacheWrite: rate(), output: rate() })
+    const priced = (): TokenPrice => ({
+      unit: "token",
+      perRequest: rate(),
+      tiers: [
+        { abovePromptTokens: 0, rates: rates() },
+        { abovePromptTokens: random.below(500), rates: rates() }
+      ]
+    })
+    for (let round = 0; round < 5_000; round++) {
+      const list = priced()
+      const [less, more] = [1 + random.below(9_999), 1 + random.below(9_999)].toSorted((a, b) => a - b) as [
+        number,
+        number
+      ]
+      const [cut, deeper] = [discounted(list, less / 100), discounted(list, more / 100)] as [TokenPrice, TokenPrice]
+      const usage: TokenUsage = {
+        input: random.below(500),
+        cached: random.below(500),
+        cacheWrite: random.below(500),
+        output: random.below(500),
+        reasoning: 0
+      }
+      const [full, reduced, lowest] = [list, cut, deeper].map((price) => tokenCost(price, usage)) as [
+        bigint,
+        bigint,
+        bigint
+      ]
+      assert.isTrue(reduced <= full, `${round}: above the list`)
+      assert.isTrue(reduced * 10_000n >= full * BigInt(10_000 - less) - 10_000n, `${round}: below what was promised`)
+      assert.isTrue(lowest <= reduced, `${round}: a deeper discount costs more`)
+      for (const [index, tier] of cut.tiers.entries()) {
+        for (const name of ["input", "cached", "cacheWrite", "output"] as const) {
+          const before = list.tiers[index]!.rates[name]
+          const exact = before * BigInt(10_000 - less)
+          assert.isTrue(tier.rates[name] * 10_000n >= exact && tier.rates[name] * 10_000n < exact + 10_000n)
+          assert.isTrue(before === 0n || tier.rates[name] > 0n)
+        }
+      }
+      // The law of admission: what is held covers any usage at the discounted price too.
+      assert.isTrue(maximumCost(cut, promptTokens(usage), usage.output) >= reduced)
+      const [one, other] = [rate(), rate()]
+      const [low, high] = one < other ? [one, other] : [other, one]
+      const unit = (perUnit: bigint) => {
+        const price = discounted({ unit: "image", perUnit }, less / 100)
+        return price.unit === "token" ? assert.fail("another unit") : price.perUnit
+      }
+      assert.isTrue(unit(low) <= unit(high), `${round}: ${low} above ${high}`)
+    }
   })
 })

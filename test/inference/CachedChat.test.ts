@@ -240,6 +240,9 @@ describe("CachedChat", () => {
       const { ask } = yield* scene()
       const { reason } = yield* Effect.flip(ask({ chain: ["no-such-model"] }))
       assert.strictEqual(reason._tag, "UnknownModel")
+      // What stands under an idempotency key is inference's to find, though its model be gone.
+      const claim = { idempotencyKey: "k", claim: "POST /chat k", fingerprint: "f" }
+      assert.strictEqual((yield* ask({ chain: ["no-such-model"], claim })).status, "BYPASS")
     })
   )
 })

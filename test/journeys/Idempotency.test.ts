@@ -1,5 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { upstream } from "../providers/upstream.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, hangUpAfter, lastFrame, textOf } from "../support/Streams.ts"
 
@@ -35,8 +39,9 @@ describe("idempotency", () => {
       assert.strictEqual(first.headers.get("idempotency-replayed"), null)
       assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
       assert.notStrictEqual(first.headers.get("x-request-id"), again.headers.get("x-request-id"))
-      const [answer, replayed] = [yield* json(first), yield* json(again)]
-      assert.deepStrictEqual(replayed, answer)
+      const [text, replayed] = yield* Effect.promise(() => Promise.all([first.text(), again.text()]))
+      assert.strictEqual(replayed, text)
+      const answer = JSON.parse(text)
       assert.strictEqual(1_000_000_000n - posted, BigInt(Math.round(answer.cost_usd * 1e9)))
       const members = yield* chat(service, inferenceKey, { messages: ask().messages, model: "gpt-4o-mini" }, "order-1")
       assert.deepStrictEqual(yield* json(members), answer)
@@ -58,9 +63,7 @@ describe("idempotency", () => {
         assert.strictEqual(response.headers.get("idempotency-replayed"), "true")
         assert.strictEqual(textOf(again), textOf(first))
         assert.strictEqual(again[0].id, first[0].id)
-        const { created: _first, ...last } = lastFrame(first)
-        const { created: _again, ...lastAgain } = lastFrame(again)
-        assert.deepStrictEqual(lastAgain, last)
+        assert.strictEqual(JSON.stringify(lastFrame(again)), JSON.stringify(lastFrame(first)))
         assert.strictEqual((yield* service.balance(account.id)).posted, posted)
       }
       assert.deepStrictEqual(yield* service.faults, [])
@@ -147,6 +150,90 @@ describe("idempotency", () => {
       const second = yield* chat(service, inferenceKey, ask(silent), "silent")
       assert.deepStrictEqual(yield* errorOf(second), [409, "idempotency_result_unavailable"])
       assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("replays odd characters as they came, keeps no answer over 1 MiB, and repeats a final refusal", () =>
+    Effect.gen(function* () {
+      const answers: Record<string, { readonly status: number; readonly content: string }> = {
+        odd: { status: 200, content: 'a\u0000b \ud83d half \\u0000 "quoted" \u2028' },
+        large: { status: 200, content: "x".repeat(1_048_576) },
+        refused: { status: 400, content: "" }
+      }
+      let calls = 0
+      const host = yield* upstream((request, response) => {
+        let body = ""
+        request.setEncoding("utf8").on("data", (text: string) => (body += text))
+        request.on("end", () => {
+          calls += 1
+          const { content, status } = answers[/case (\w+)/.exec(body)?.[1] ?? ""]!
+          const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }]
+          const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 }
+          const error = { message: "too odd for this model", type: "invalid_request_error", code: null }
+          response.writeHead(status, { "content-type": "application/json" })
+          response.end(JSON.stringify(status === 200 ? { choices, usage } : { error }))
+        })
+      })
+      const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${host.origin}/v1` })
+      const { account, inferenceKey } = yield* service.account(1)
+      const routing = { providers: { only: ["openai"] } }
+      const twice = (name: string) =>
+        Effect.gen(function* () {
+          const body = { ...ask({ routing }), messages: [{ role: "user", content: `case ${name}` }] }
+          const texts: Array<string> = []
+          const statuses: Array<number> = []
+          const replayed: Array<string | null> = []
+          for (const response of [
+            yield* chat(service, inferenceKey, body, name),
+            yield* chat(service, inferenceKey, body, name)
+          ]) {
+            statuses.push(response.status)
+            replayed.push(response.headers.get("idempotency-replayed"))
+            texts.push(yield* Effect.promise(() => response.text()))
+          }
+          return { statuses, texts, replayed }
+        })
+      const odd = yield* twice("odd")
+      assert.deepStrictEqual(odd.statuses, [200, 200])
+      assert.strictEqual(odd.texts[1], odd.texts[0])
+      assert.strictEqual(JSON.parse(odd.texts[0]!).choices[0].message.content, answers["odd"]?.content)
+      const large = yield* twice("large")
+      assert.deepStrictEqual(large.statuses, [200, 409])
+      assert.strictEqual(JSON.parse(large.texts[1]!).error.code, "idempotency_result_unavailable")
+      assert.strictEqual(JSON.parse(large.texts[1]!).request_id, JSON.parse(large.texts[0]!).request_id)
+      const { posted } = yield* service.balance(account.id)
+      const refused = yield* twice("refused")
+      assert.deepStrictEqual(refused.statuses, [400, 400])
+      assert.strictEqual(refused.texts[1], refused.texts[0])
+      assert.deepStrictEqual(refused.replayed, [null, "true"])
+      assert.strictEqual((yield* service.balance(account.id)).posted, posted)
+      assert.strictEqual(calls, 3)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("replays the answer of a model that has been retired since", () =>
+    Effect.gen(function* () {
+      const directory = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-test-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+      )
+      const CATALOGUE_FILE = join(directory, "catalogue.json")
+      writeFileSync(CATALOGUE_FILE, JSON.stringify({ statuses: [{ model: "gpt-4o-mini", status: "retired" }] }))
+      const before = yield* startService()
+      const { inferenceKey } = yield* before.account(1)
+      const first = yield* Effect.flatMap(chat(before, inferenceKey, ask(), "old"), (response) =>
+        Effect.promise(() => response.text())
+      )
+      const after = yield* startService({ DATABASE_URL: before.databaseUrl, CATALOGUE_FILE })
+      const again = yield* chat(after, inferenceKey, ask(), "old")
+      assert.deepStrictEqual([again.status, again.headers.get("idempotency-replayed")], [200, "true"])
+      assert.strictEqual(yield* Effect.promise(() => again.text()), first)
+      const other = yield* chat(after, inferenceKey, ask({ temperature: 0.5 }), "old")
+      assert.deepStrictEqual(yield* errorOf(other), [422, "idempotency_key_reused"])
+      const fresh = yield* chat(after, inferenceKey, ask(), "new")
+      assert.deepStrictEqual(yield* errorOf(fresh), [503, "no_provider_available"])
+      assert.deepStrictEqual(yield* after.faults, [])
     }).pipe(Effect.scoped)
   )
 

@@ -86,6 +86,7 @@ describe("settings", () => {
           outbound: config.outbound,
           openai: config.providers.openai,
           file: config.providers.file,
+          catalogueFile: config.catalogueFile,
           level: config.log.level
         },
         {
@@ -98,6 +99,7 @@ describe("settings", () => {
           outbound: { allowLoopback: false },
           openai: { apiKey: undefined, baseUrl: undefined },
           file: undefined,
+          catalogueFile: undefined,
           level: "Info"
         }
       )

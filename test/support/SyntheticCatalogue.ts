@@ -76,7 +76,9 @@ export const syntheticCatalogue = (servings: Readonly<Record<string, ReadonlyArr
     provider: (id) => providers.get(id),
     isServable: (model) => callable(model).length > 0,
     preferredOffer: (model) => callable(model)[0],
-    isOverlay: () => false
+    isOverlay: () => false,
+    hasOwnStatus: () => false,
+    historyOf: () => []
   }
 }
 

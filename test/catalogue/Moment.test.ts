@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { dayOf, millisOf, Moment } from "../../src/catalogue/Moment.ts"
+
+const allowed = Schema.is(Moment)
+
+describe("a moment", () => {
+  it("is a day, or a time with its zone", () => {
+    for (const [text, iso] of [
+      ["2026-12-24", "2026-12-24T00:00:00.000Z"],
+      ["2026-12-24T18:30Z", "2026-12-24T18:30:00.000Z"],
+      ["2026-12-24T18:30:15.5+02:00", "2026-12-24T16:30:15.500Z"],
+      ["2028-02-29", "2028-02-29T00:00:00.000Z"]
+    ] as const) {
+      assert.isTrue(allowed(text), text)
+      assert.strictEqual(new Date(millisOf(text)).toISOString(), iso)
+    }
+  })
+
+  it("is nothing that calendars or readers would doubt", () => {
+    const doubtful = [
+      "2026-12-24T18:30",
+      "24.12.2026",
+      "2026-02-30",
+      "2026-13-01",
+      "2026-12-24T25:00Z",
+      "2026",
+      "",
+      "soon"
+    ]
+    for (const text of doubtful) assert.isFalse(allowed(text), text)
+  })
+
+  it("falls on a day in UTC", () => {
+    assert.strictEqual(dayOf(millisOf("2026-12-24T23:59:59Z")), "2026-12-24")
+    assert.strictEqual(dayOf(millisOf("2026-12-24T23:59:59-01:00")), "2026-12-25")
+  })
+})

@@ -1,0 +1,141 @@
+/** Clients that ask the same thing at once, and again until they have an answer, as SDKs do under an idempotency key. */
+import { request as httpRequest } from "node:http"
+import { Random } from "../ledger/Random.ts"
+import { bodyOf } from "./Client.ts"
+import type { Ask } from "./Notes.ts"
+import { plainAsk, promptUsage } from "./Workload.ts"
+
+/** An answer that no client would try again after. */
+export interface Final {
+  readonly ask: string
+  readonly status: number
+  readonly replayed: boolean
+  /** As it came. */
+  readonly text: string
+  /** How often it took. */
+  readonly tries: number
+}
+
+/** So long a client tries; far beyond the end of any hold. */
+const PATIENCE_MS = 90_000
+
+/** SDKs wait half a second first, then longer and longer; here not as long, so that a run ends. */
+const FIRST_WAIT_MS = 500
+const LONGEST_WAIT_MS = 2_000
+
+const WORDS = ["sea ", "ship ", "salt ", "wind ", "wave ", "gull ", "rope ", "tide "]
+
+/** So many asks, each under a key of its own; every other one is a stream, every third takes seconds, so that kills meet it. */
+export const stormOf = (seed: number, count: number, account: string): ReadonlyArray<Ask> => {
+  const random = new Random(seed)
+  return Array.from({ length: count }, (_, number) => {
+    const id = `storm-${String(number).padStart(3, "0")}`
+    const long = number % 3 === 0
+    const chunks = Array.from({ length: long ? 7 : 2 + random.below(6) }, () => random.pick(WORDS))
+    const usage = { prompt: promptUsage(id, false), completion: 3 * chunks.length + 10 }
+    return plainAsk(id, account, {
+      idempotencyKey: `key-${id}`,
+      stream: number % 2 === 1,
+      chunks,
+      pauseMs: long ? 100 + random.below(400) : random.below(40),
+      reported: usage,
+      atMost: usage
+    })
+  })
+}
+
+interface Response {
+  readonly status: number
+  readonly headers: NodeJS.Dict<string | ReadonlyArray<string>>
+  readonly text: string
+}
+
+/** One try; undefined where the connection was refused or broke. */
+const tryOnce = (port: number, key: string, ask: Ask): Promise<Response | undefined> =>
+  new Promise((resolve) => {
+    const lost = () => resolve(undefined)
+    const body = bodyOf(ask)
+    const request = httpRequest({
+      host: "127.0.0.1",
+      port,
+      method: "POST",
+      path: "/api/v1/chat/completions",
+      agent: false,
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(body),
+        "idempotency-key": ask.idempotencyKey ?? ""
+      }
+    })
+    request.once("error", lost)
+    request.once("response", (response) => {
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("error", lost)
+      response.on("data", (piece: string) => (text += piece))
+      response.once("close", () =>
+        resolve(response.complete ? { status: response.statusCode ?? 0, headers: response.headers, text } : undefined)
+      )
+    })
+    request.end(body)
+  })
+
+/** Whether a client takes this for the end: an answer to its end, or a failure that says that trying again is in vain. */
+const isFinal = ({ headers, status, text }: Response, { stream }: Ask): boolean => {
+  if (status === 200) return !stream || text.endsWith("data: [DONE]\n\n")
+  const said = headers["x-should-retry"]
+  if (said === "true" || said === "false") return said === "false"
+  return ![408, 409, 429].includes(status) && status < 500
+}
+
+const waitMs = (response: Response | undefined, tries: number, random: Random): number => {
+  const said = Number(response?.headers["retry-after"] ?? Number.NaN) * 1_000
+  const grown = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS)
+  // Spread, so that those who began at once do not come back at once.
+  return (said > 0 ? Math.min(said, LONGEST_WAIT_MS) : grown) * (1 + random.next() / 2)
+}
+
+/** Asks until there is an answer, at one gateway after the other. Undefined when there never was one. */
+export const askUntilFinal = async (
+  { key, ports, seed }: { readonly key: string; readonly ports: ReadonlyArray<number>; readonly seed: number },
+  ask: Ask
+): Promise<Final | undefined> => {
+  const random = new Random(seed)
+  const first = random.below(ports.length)
+  const deadline = Date.now() + PATIENCE_MS
+  for (let tries = 1; Date.now() < deadline; tries++) {
+    const response = await tryOnce(ports[(first + tries) % ports.length] ?? 0, key, ask)
+    if (response !== undefined && isFinal(response, ask)) {
+      const replayed = response.headers["idempotency-replayed"] === "true"
+      return { ask: ask.id, status: response.status, replayed, text: response.text, tries }
+    }
+    await new Promise((resolve) => setTimeout(resolve, waitMs(response, tries, random)))
+  }
+  return undefined
+}
+
+interface Piece {
+  readonly id: string
+  readonly created: number
+  readonly choices: ReadonlyArray<{ readonly delta?: { readonly content?: string }; readonly finish_reason: unknown }>
+}
+
+/** What a stream says, however it is cut into frames. */
+const eventsOf = (text: string): string => {
+  const pieces = text
+    .split("\n\n")
+    .filter((frame) => frame.startsWith("data: {"))
+    .map((frame) => JSON.parse(frame.slice("data: ".length)) as Piece)
+  const choices = pieces.flatMap((piece) => piece.choices)
+  return JSON.stringify({
+    heads: [...new Set(pieces.map(({ created, id }) => `${id} ${created}`))],
+    content: choices.map(({ delta }) => delta?.content ?? "").join(""),
+    finish: choices.map(({ finish_reason: finish }) => finish).filter((finish) => finish != null),
+    last: pieces.filter((piece) => "usage" in piece && piece.usage !== null)
+  })
+}
+
+/** What all answers to an ask must have in common: every byte, or for a stream all it says. */
+export const essenceOf = ({ status, text }: Final, { stream }: Ask): string =>
+  stream && status === 200 ? eventsOf(text) : text
