@@ -26,6 +26,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   auth: ["schemas", "domain", "account"],
   ratelimit: [],
   catalogue: ["schemas", "domain", "platform"],
+  presets: ["schemas", "domain", "platform", "account"],
   router: ["domain", "catalogue"],
   ledger: ["domain", "platform"],
   usage: ["platform"],
@@ -35,8 +36,8 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   workers: ["ledger"],
   dialects: ["schemas", "domain", "router", "inference"],
   http: [
-    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "router", "ledger", "usage", "providers"],
-    ...["inference", "dialects"]
+    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
+    ...["providers", "inference", "dialects"]
   ]
 }
 

@@ -14,7 +14,7 @@ import { Exchange } from "./Exchange.ts"
 import { respond } from "./Failures.ts"
 
 /** Operations whose hold checks the key again, so that a remembered key is good enough to get there. */
-const PAID = new Set(["chatCompletions"])
+const PAID = new Set(["chatCompletions", "presetChatCompletions"])
 
 /** Credentials remembered for having been good; 32 bytes each. */
 const FAMILIAR_MAX = 10_000

@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { PresetUse } from "../inference/Request.ts"
 import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 
@@ -11,11 +12,20 @@ export interface Exchange {
   readonly address: () => string
   /** The rate limit it was counted against. */
   verdict: Verdict | undefined
+  /** The preset that took part in it. */
+  preset: PresetUse | undefined
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined
 }
 
 /** The exchange of the running request. */
 export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
-  defaultValue: () => ({ requestId: "", arrivedAt: 0, address: () => "unknown", verdict: undefined, span: undefined })
+  defaultValue: () => ({
+    requestId: "",
+    arrivedAt: 0,
+    address: () => "unknown",
+    verdict: undefined,
+    preset: undefined,
+    span: undefined
+  })
 })

@@ -4,6 +4,12 @@ import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/Tracing.ts"
 
+/** The version of a preset that takes part in a request. */
+export interface PresetUse {
+  readonly slug: string
+  readonly version: number
+}
+
 /** A chat request of any dialect, decoded. */
 export interface ChatRequest {
   readonly requestId: string
@@ -14,6 +20,8 @@ export interface ChatRequest {
   readonly model: string
   /** The fallback chain it stands for. */
   readonly chain: ReadonlyArray<string>
+  /** Where it was filled up from a preset. */
+  readonly preset?: PresetUse | undefined
   readonly policy: RoutingPolicy
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */
