@@ -1,6 +1,6 @@
-import { Clock, Context, Data, Effect, Layer } from "effect"
+import { Clock, Context, Data, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PresetConfig } from "../../schemas/management/Presets.ts"
+import { type PresetConfig, PresetSlug } from "../../schemas/management/Presets.ts"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { lockAccount } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
@@ -102,13 +102,13 @@ export class Presets extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const remembered = new Remembered<ResolvedPreset>()
-      const changes = makeChanges(sql, yield* Audit, remembered)
+      const desk: Desk = { sql, audit: yield* Audit, remembered }
 
       return Presets.of({
-        create: (input) => storeErrors(changes.create(input)),
-        update: (input) => storeErrors(changes.update(input)),
-        activate: (input) => storeErrors(changes.activate(input)),
-        remove: (input) => storeErrors(changes.remove(input)),
+        create: (input) => storeErrors(create(desk, input)),
+        update: (input) => storeErrors(update(desk, input)),
+        activate: (input) => storeErrors(activate(desk, input)),
+        remove: (input) => storeErrors(remove(desk, input)),
         get: (accountId, slug) => storeErrors(presetBySlug(sql, accountId, slug)),
         list: (accountId, { cursor, limit }) =>
           storeErrors(
@@ -134,7 +134,7 @@ const keyOf = (accountId: string, slug: string): string => `${accountId} ${slug}
 
 const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "preset", id: slug })
 
-const wellFormed = /^[a-z0-9][a-z0-9-]{0,62}$/
+const isSlug = Schema.is(PresetSlug)
 
 const resolving = (
   sql: SqlClient.SqlClient,
@@ -144,7 +144,7 @@ const resolving = (
 ): Effect.Effect<ResolvedPreset, Failure> =>
   Effect.suspend(() => {
     // What has no form of a slug is not worth a read, and might not be readable.
-    if (!wellFormed.test(slug)) return Effect.fail(notFound(slug))
+    if (!isSlug(slug)) return Effect.fail(notFound(slug))
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const key = keyOf(accountId, slug)
       const known = remembered.get(key, now)
@@ -163,102 +163,109 @@ const resolving = (
     })
   })
 
-/** The changes, each in one transaction with its line of the audit log, and forgotten of what is remembered. */
-const makeChanges = (sql: SqlClient.SqlClient, audit: Audit["Service"], remembered: Remembered<ResolvedPreset>) => {
-  const append = ({ accountId, actor }: Doing, type: string, id: string, changes: object) =>
-    audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id }, changes })
+/** What a change is made with. */
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly audit: Audit["Service"]
+  readonly remembered: Remembered<ResolvedPreset>
+}
 
-  const transaction =
-    ({ accountId, slug }: Doing) =>
-    <A, E>(work: Effect.Effect<A, E>) =>
-      // Also where the answer to a commit was lost.
-      Effect.ensuring(
-        sql.withTransaction(work),
-        Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
-      )
+type Input<Change extends "create" | "update" | "activate" | "remove"> = Parameters<Presets["Service"][Change]>[0]
 
-  const read = ({ accountId, slug }: Doing) =>
-    Effect.flatMap(presetBySlug(sql, accountId, slug), (row): Effect.Effect<ActivePresetRow, Failure> =>
-      row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
+const append = ({ audit }: Desk, { accountId, actor }: Doing, type: string, id: string, changes: object) =>
+  audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id }, changes })
+
+/** Makes a change and its line of the audit log one, and forgets what it makes out of date. */
+const transaction =
+  ({ remembered, sql }: Desk, { accountId, slug }: Doing) =>
+  <A, E>(work: Effect.Effect<A, E>) =>
+    // Also where the answer to a commit was lost.
+    Effect.ensuring(
+      sql.withTransaction(work),
+      Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
     )
 
-  const locked = (doing: Doing) => Effect.andThen(lockPreset(sql, doing.accountId, doing.slug), read(doing))
+const read = ({ sql }: Desk, { accountId, slug }: Doing) =>
+  Effect.flatMap(presetBySlug(sql, accountId, slug), (row): Effect.Effect<ActivePresetRow, Failure> =>
+    row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
+  )
 
-  const nextVersion = (row: ActivePresetRow, config: string) =>
-    Effect.gen(function* () {
-      const version = (yield* newestVersion(sql, row.id)) + 1
-      if (version > MAX_VERSIONS_PER_PRESET) {
-        return yield* new PresetLimitReached({ of: "versions", limit: MAX_VERSIONS_PER_PRESET })
+const locked = (desk: Desk, doing: Doing) =>
+  Effect.andThen(lockPreset(desk.sql, doing.accountId, doing.slug), read(desk, doing))
+
+const create = (desk: Desk, { accountId, actor, preset }: Input<"create">) =>
+  Effect.gen(function* () {
+    const { sql } = desk
+    const { config, description = null, name, slug } = yield* Effect.fromResult(decodeNew(preset))
+    const doing = { accountId, slug, actor }
+    return yield* Effect.gen(function* () {
+      yield* lockAccount(sql, accountId)
+      if ((yield* countPresets(sql, accountId)) >= MAX_PRESETS_PER_ACCOUNT) {
+        return yield* new PresetLimitReached({ of: "presets", limit: MAX_PRESETS_PER_ACCOUNT })
       }
-      yield* insertVersion(sql, row.id, version, config)
-      return version
-    })
+      const id = newResourceId()
+      yield* insertPreset(sql, { id, accountId, slug, name, description })
+      yield* insertVersion(sql, id, 1, configJson(config))
+      yield* append(desk, doing, "created", id, { slug, name, version: 1 })
+      return yield* read(desk, doing)
+    }).pipe(
+      transaction(desk, doing),
+      Effect.catchIf(
+        (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation",
+        () => Effect.fail(new SlugTaken({ slug }))
+      )
+    )
+  })
 
-  return {
-    create: ({ accountId, actor, preset }: Parameters<Presets["Service"]["create"]>[0]) =>
-      Effect.gen(function* () {
-        const { config, description = null, name, slug } = yield* Effect.fromResult(decodeNew(preset))
-        const doing = { accountId, slug, actor }
-        return yield* Effect.gen(function* () {
-          yield* lockAccount(sql, accountId)
-          if ((yield* countPresets(sql, accountId)) >= MAX_PRESETS_PER_ACCOUNT) {
-            return yield* new PresetLimitReached({ of: "presets", limit: MAX_PRESETS_PER_ACCOUNT })
-          }
-          const id = newResourceId()
-          yield* insertPreset(sql, { id, accountId, slug, name, description })
-          yield* insertVersion(sql, id, 1, configJson(config))
-          yield* append(doing, "created", id, { slug, name, version: 1 })
-          return yield* read(doing)
-        }).pipe(
-          transaction(doing),
-          Effect.catchIf(
-            (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation",
-            () => Effect.fail(new SlugTaken({ slug }))
-          )
-        )
-      }),
+const addVersion = ({ sql }: Desk, presetId: string, config: string) =>
+  Effect.gen(function* () {
+    const version = (yield* newestVersion(sql, presetId)) + 1
+    if (version > MAX_VERSIONS_PER_PRESET) {
+      return yield* new PresetLimitReached({ of: "versions", limit: MAX_VERSIONS_PER_PRESET })
+    }
+    yield* insertVersion(sql, presetId, version, config)
+    return version
+  })
 
-    update: (input: Parameters<Presets["Service"]["update"]>[0]) =>
-      Effect.gen(function* () {
-        const change = yield* Effect.fromResult(decodeChange(input.change))
-        return yield* Effect.gen(function* () {
-          const row = yield* locked(input)
-          const { description = row.description, name = row.name } = change
-          const config = change.config === undefined ? undefined : configJson(change.config)
-          const same = config === undefined || config === JSON.stringify(row.config)
-          const version = same ? row.active_version : yield* nextVersion(row, config)
-          const changes = {
-            ...(name === row.name ? {} : { name: { from: row.name, to: name } }),
-            ...(description === row.description ? {} : { description: { from: row.description, to: description } }),
-            ...(same ? {} : { version: { from: row.active_version, to: version } })
-          }
-          if (Object.keys(changes).length === 0) return row
-          yield* updatePreset(sql, { id: row.id, name, description, active_version: version })
-          yield* append(input, "updated", row.id, changes)
-          return yield* read(input)
-        }).pipe(transaction(input))
-      }),
+const update = (desk: Desk, input: Input<"update">) =>
+  Effect.gen(function* () {
+    const change = yield* Effect.fromResult(decodeChange(input.change))
+    return yield* Effect.gen(function* () {
+      const row = yield* locked(desk, input)
+      const { description = row.description, name = row.name } = change
+      const config = change.config === undefined ? undefined : configJson(change.config)
+      const same = config === undefined || config === JSON.stringify(row.config)
+      const version = same ? row.active_version : yield* addVersion(desk, row.id, config)
+      const changes = {
+        ...(name === row.name ? {} : { name: { from: row.name, to: name } }),
+        ...(description === row.description ? {} : { description: { from: row.description, to: description } }),
+        ...(same ? {} : { version: { from: row.active_version, to: version } })
+      }
+      if (Object.keys(changes).length === 0) return row
+      yield* updatePreset(desk.sql, { id: row.id, name, description, active_version: version })
+      yield* append(desk, input, "updated", row.id, changes)
+      return yield* read(desk, input)
+    }).pipe(transaction(desk, input))
+  })
 
-    activate: (input: Parameters<Presets["Service"]["activate"]>[0]) =>
-      Effect.gen(function* () {
-        const row = yield* locked(input)
-        const { version } = input
-        if (version === row.active_version) return row
-        const there = Number.isInteger(version) && version <= MAX_VERSIONS_PER_PRESET
-        if (!there || !(yield* hasVersion(sql, row.id, version))) {
-          return yield* failure({ _tag: "NotFound", what: "version of the preset", id: String(version) })
-        }
-        yield* updatePreset(sql, { ...row, active_version: version })
-        yield* append(input, "activated", row.id, { version: { from: row.active_version, to: version } })
-        return yield* read(input)
-      }).pipe(transaction(input)),
+const activate = (desk: Desk, input: Input<"activate">) =>
+  Effect.gen(function* () {
+    const row = yield* locked(desk, input)
+    const { version } = input
+    if (version === row.active_version) return row
+    const there = Number.isInteger(version) && version <= MAX_VERSIONS_PER_PRESET
+    if (!there || !(yield* hasVersion(desk.sql, row.id, version))) {
+      return yield* failure({ _tag: "NotFound", what: "version of the preset", id: String(version) })
+    }
+    yield* updatePreset(desk.sql, { ...row, active_version: version })
+    yield* append(desk, input, "activated", row.id, { version: { from: row.active_version, to: version } })
+    return yield* read(desk, input)
+  }).pipe(transaction(desk, input))
 
-    remove: (input: Parameters<Presets["Service"]["remove"]>[0]) =>
-      Effect.gen(function* () {
-        const id = yield* deletePreset(sql, input.accountId, input.slug)
-        if (id === undefined) return false
-        yield* append(input, "removed", id, { slug: input.slug })
-        return true
-      }).pipe(transaction(input))
-  }
-}
+const remove = (desk: Desk, input: Input<"remove">) =>
+  Effect.gen(function* () {
+    const id = yield* deletePreset(desk.sql, input.accountId, input.slug)
+    if (id === undefined) return false
+    yield* append(desk, input, "removed", id, { slug: input.slug })
+    return true
+  }).pipe(transaction(desk, input))
