@@ -36,7 +36,12 @@ const chainProblem = ({ model, models }: { readonly model?: unknown; readonly mo
  */
 export const PresetConfig = Schema.Struct({
   ...Struct.omit(ChatCompletionRequest.fields, [
-    ...(["messages", "stream", "stream_options", "user", "metadata", "session_id"] as const)
+    "messages",
+    "stream",
+    "stream_options",
+    "user",
+    "metadata",
+    "session_id"
   ]),
   ...presetMaxTokens,
   /** Said to the model as a system message before all others. */

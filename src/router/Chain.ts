@@ -6,8 +6,11 @@ export const MAX_CHAIN = 15
 const broken = (detail: string) => Result.fail(failure({ _tag: "InvalidFallbackChain", detail }))
 
 /** The slug of the preset that a `model` names, alone and behind an `@`; undefined where it names none. */
-export const presetNamed = (model: unknown): string | undefined =>
-  typeof model === "string" ? /^\s*@([^,]*?)\s*$/.exec(model)?.[1] : undefined
+export const presetNamed = (model: unknown): string | undefined => {
+  if (typeof model !== "string" || model.includes(",")) return undefined
+  const name = model.trim()
+  return name.startsWith("@") ? name.slice(1) : undefined
+}
 
 /**
  * The models to try, in order, from a `model` string (one id, or ids joined by commas) and a `models` list; what `model` names
