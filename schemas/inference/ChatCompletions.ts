@@ -31,8 +31,10 @@ export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refu
 const contentOf = <S extends Schema.Top>(part: S) =>
   Schema.Union([Schema.String, Schema.NonEmptyArray(part).check(atMost(512))])
 
-const TextContent = contentOf(TextPart)
-const RichContent = contentOf(Schema.Union([TextPart, ImagePart]))
+/** Text, whole or in parts. */
+export const TextContent = contentOf(TextPart)
+/** Text, whole or in parts, and images. */
+export const RichContent = contentOf(Schema.Union([TextPart, ImagePart]))
 const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
 
 export const ToolCall = Schema.Struct({

@@ -17,7 +17,7 @@ import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
-import { parseChain, presetNamed } from "../router/Chain.ts"
+import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
 import { Exchange } from "./Exchange.ts"
 import { describe, logged, respond } from "./Failures.ts"
@@ -35,7 +35,8 @@ const IGNORED_MAX = 32
 /** A member's name may be any string, half a surrogate pair included, which has no encoding. */
 const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
 
-const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
+/** Names the members without effect. */
+export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
   names.length === 0
     ? {}
     : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
@@ -43,7 +44,7 @@ const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
 const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
 
 /** The steering of the sandbox's double; outside a sandbox the header means nothing. */
-const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
+export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
   header === undefined || !sandbox
     ? Result.succeed(undefined)
     : Result.mapBoth(parseSteering(header), {
@@ -106,7 +107,9 @@ const decodeRequest = (
   return Result.succeed({ chat, decoded })
 }
 
-const replayHeader = (replayed: boolean): Record<string, string> => (replayed ? { "idempotency-replayed": "true" } : {})
+/** Says of an answer that it was given before. */
+export const replayHeader = (replayed: boolean): Record<string, string> =>
+  replayed ? { "idempotency-replayed": "true" } : {}
 
 const completions = Effect.gen(function* () {
   const inference = yield* Inference
@@ -117,11 +120,7 @@ const completions = Effect.gen(function* () {
     const exchange = yield* Exchange
     const principal = yield* Caller
     const body = yield* readJson(request)
-    const named = presetNamed(objectOf(body)?.["model"])
-    if (slug !== undefined && named !== undefined && named !== slug) {
-      return yield* failure({ _tag: "InvalidFallbackChain", detail: "The path names another preset than `model` does" })
-    }
-    const preset = yield* takePreset(presets, exchange, principal.accountId, slug ?? named)
+    const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
     const received: Received = { request, exchange, principal, body, slug, preset }
     const { chat, decoded } = yield* Effect.fromResult(decodeRequest(received, sandbox))
     const ignored = ignoredHeader(decoded.ignored)
@@ -163,8 +162,7 @@ const estimates = Effect.gen(function* () {
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
-    const named = presetNamed(objectOf(body)?.["model"])
-    const preset = yield* takePreset(presets, yield* Exchange, accountId, named)
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config))
     const prepared = yield* Effect.fromResult(inference.prepare(preparation))
     const balance = yield* ledger
@@ -174,11 +172,12 @@ const estimates = Effect.gen(function* () {
   })
 })
 
-const answered = <R>(
+/** Answers a failure in the form of its operation, and logs what is for operators. */
+export const answered = <R>(
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
   Effect.catch(handled, (error) =>
-    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error)))
+    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error, exchange)))
   )
 
 /** `POST /chat/completions`, the same by a preset, and `POST /estimate`. */

@@ -3,6 +3,9 @@ import type { PresetUse } from "../inference/Request.ts"
 import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 
+/** In which form an operation says its failures: the one envelope, or as the legacy routes do. */
+export type ErrorForm = "standard" | "legacy"
+
 /** What the edge knows of the request being served, and what its response is to say. */
 export interface Exchange {
   readonly requestId: string
@@ -14,6 +17,8 @@ export interface Exchange {
   verdict: Verdict | undefined
   /** The preset that took part in it. */
   preset: PresetUse | undefined
+  /** That of the operation, once it is known. */
+  errors: ErrorForm
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined
 }
@@ -26,6 +31,7 @@ export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
     address: () => "unknown",
     verdict: undefined,
     preset: undefined,
+    errors: "standard",
     span: undefined
   })
 })

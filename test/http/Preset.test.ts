@@ -12,20 +12,32 @@ const exchange = (): Exchange => ({
   address: () => "127.0.0.1",
   verdict: undefined,
   preset: undefined,
+  errors: "standard",
   span: undefined
 })
 
 describe("the preset of a request", () => {
   const config = { model: "a" }
-  const known = { resolve: () => Effect.succeed({ slug: "p", version: 3, config }) } as unknown as Presets["Service"]
+  const known = {
+    resolve: (_: string, slug: string) => Effect.succeed({ slug, version: 3, config })
+  } as unknown as Presets["Service"]
+
+  const taking = (presets: Presets["Service"], exchange: Exchange, model: unknown, slug?: string) =>
+    takePreset(presets, exchange, { accountId: "account", body: { model }, slug })
 
   it.effect("is told of with its response", () =>
     Effect.gen(function* () {
-      const [one, other] = [exchange(), exchange()]
-      assert.deepStrictEqual(yield* takePreset(known, one, "account", "p"), { slug: "p", version: 3, config })
-      assert.deepStrictEqual(one.preset, { slug: "p", version: 3 })
-      assert.isUndefined(yield* takePreset(known, other, "account", undefined))
-      assert.isUndefined(other.preset)
+      const ways = [
+        ["@p", undefined],
+        [undefined, "p"],
+        ["gpt-4o", "p"],
+        ["@p", "p"]
+      ] as const
+      for (const [model, slug] of ways) {
+        const one = exchange()
+        assert.deepStrictEqual(yield* taking(known, one, model, slug), { slug: "p", version: 3, config })
+        assert.deepStrictEqual(one.preset, { slug: "p", version: 3 })
+      }
     })
   )
 
@@ -34,7 +46,12 @@ describe("the preset of a request", () => {
       const reason = { _tag: "NotFound", what: "preset", id: "p" } as const
       const unknown = { resolve: () => Effect.fail(failure(reason)) } as unknown as Presets["Service"]
       const one = exchange()
-      assert.deepStrictEqual((yield* Effect.flip(takePreset(unknown, one, "account", "p"))).reason, reason)
+      assert.deepStrictEqual((yield* Effect.flip(taking(unknown, one, "@p"))).reason, reason)
+      assert.strictEqual((yield* Effect.flip(taking(known, one, "@q", "p"))).reason._tag, "InvalidFallbackChain")
+      for (const model of ["gpt-4o", "@p,gpt-4o", 7, null]) assert.isUndefined(yield* taking(known, one, model))
+      for (const body of ["@p", null, ["@p"]]) {
+        assert.isUndefined(yield* takePreset(known, one, { accountId: "account", body }))
+      }
       assert.isUndefined(one.preset)
     })
   )

@@ -240,6 +240,29 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("takes part in the legacy chat, whose cache knows its versions apart", () =>
+    Effect.gen(function* () {
+      const { ask, key, service, update } = yield* having({ model: "gpt-4o-mini", temperature: 0 })
+      const chat = () =>
+        Effect.flatMap(ask("/chat", { model: "@p" }), (response) =>
+          Effect.map(json(response), ({ cached, model, resolved_model }) => [
+            ...presetOf(response),
+            ...[cached, model, resolved_model]
+          ])
+        )
+      assert.deepStrictEqual(yield* chat(), ["p", "1", false, "@p", "gpt-4o-mini"])
+      assert.deepStrictEqual(yield* chat(), ["p", "1", true, "@p", "gpt-4o-mini"])
+      yield* update({ model: "gpt-4o-mini", instructions: "Be brief.", temperature: 0 })
+      assert.deepStrictEqual(yield* chat(), ["p", "2", false, "@p", "gpt-4o-mini"])
+      const { data } = yield* Effect.flatMap(get(`${service.api}/requests`, key), json)
+      assert.deepStrictEqual(
+        data.map((receipt: { readonly preset?: string }) => receipt.preset),
+        ["p", "p"]
+      )
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is a 503 without its database, never a 404", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* having({ model: "gpt-4o-mini" })

@@ -9,7 +9,7 @@ const scene = (options: { readonly sandbox: boolean; readonly keyed?: ReadonlyAr
   Effect.gen(function* () {
     const catalogue = Catalogue.layerFrom({ sandbox: options.sandbox, keyed: new Set(options.keyed), hosts: [] })
     const context = yield* Layer.build(
-      Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layer)))
+      Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layerMemory)))
     )
     return yield* Effect.all({ router: Router, catalogue: Catalogue, live: LiveFigures }).pipe(Effect.provide(context))
   })
