@@ -214,7 +214,7 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     yield* pipe.keepAlive
     yield* Deferred.succeed(flow.opened, {
       requestId: admitted.request.requestId,
-      created: Math.floor(Date.now() / 1000),
+      created: admitted.created,
       preset: admitted.request.preset,
       resolvedModel: served.candidate.model.id,
       replayed: false,

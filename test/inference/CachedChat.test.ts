@@ -82,7 +82,7 @@ const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), repl
         Layer.provide(Layer.mergeAll(inference, requests, ChatCache.layerMemory())),
         Layer.provide(Router.layer),
         Layer.provide(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] })),
-        Layer.provide(LiveFigures.layer)
+        Layer.provide(LiveFigures.layerMemory)
       )
     )
     const cached = yield* Effect.provide(CachedChat, context)
