@@ -19,14 +19,18 @@ export const presetMaxTokens = { max_tokens: maxTokens, max_completion_tokens: m
 
 const MAX_CHAIN = 15
 
+/** It chooses among all models, so that there is nothing to try before or after it. */
+const AUTO = "svc/auto"
+
 const chainProblem = ({ model, models }: { readonly model?: unknown; readonly models?: unknown }) => {
   if (model == null && models == null) return { path: ["model"], issue: "model or models is required" }
   const named = typeof model === "string" ? model.split(",").map((id) => id.trim()) : []
   const listed = Array.isArray(models) ? models.map(String) : []
   const chain = [...named, ...new Set(listed.filter((id) => !named.includes(id)))]
   const proper = chain.every((id) => id !== "" && !id.startsWith("@")) && new Set(named).size === named.length
-  if (proper && chain.length <= MAX_CHAIN) return undefined
-  return { path: [named.length > 0 ? "model" : "models"], issue: `1 to ${MAX_CHAIN} different models, and no preset` }
+  if (proper && chain.length <= (chain.includes(AUTO) ? 1 : MAX_CHAIN)) return undefined
+  const issue = `1 to ${MAX_CHAIN} different models, or ${AUTO} alone, and no preset`
+  return { path: [named.length > 0 ? "model" : "models"], issue }
 }
 
 /**

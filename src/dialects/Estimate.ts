@@ -40,11 +40,12 @@ export const decodeEstimate = (
     if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
     const foreign = firstUnsupported(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
-    const wire = yield* decodeWire(withoutForeign(filledFrom(preset, object)))
+    const filled = filledFrom(preset, object)
+    const wire = yield* decodeWire(withoutForeign(filled))
     if (!hasPrompt(wire)) {
       return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
     }
-    const wish = yield* wishOf(object, wire, wire.messages ?? promptOf(wire), preset)
+    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset)
     const chain = yield* parseChain(wish.model, wish.models)
     const { budgetCents, conversation, parameters, policy, stream } = wish
     const sized = wire.messages === undefined && wire.input_tokens !== undefined

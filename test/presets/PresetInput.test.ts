@@ -14,7 +14,7 @@ const fieldsOf = (input: unknown, decode: (input: unknown) => Result.Result<unkn
 }
 
 const full = {
-  models: ["gpt-4o", "svc/auto"],
+  models: ["gpt-4o", "gpt-4o-mini"],
   instructions: "Be brief.",
   max_tokens: 131_072,
   temperature: 2,
@@ -95,6 +95,8 @@ describe("a preset to be made", () => {
       assert.strictEqual(accepted, Result.isSuccess(parseChain(model, models)), JSON.stringify(said))
       if (!accepted) assert.match(fieldsOf(preset(said))[0] ?? "", /^config\.models?$/)
     }
+    assert.deepStrictEqual(fieldsOf(preset({ model: "svc/auto" })), [])
+    assert.deepStrictEqual(fieldsOf(preset({ models: ["svc/auto", "a"] })), ["config.models"])
     assert.deepStrictEqual(fieldsOf(preset({})), ["config.model"])
     assert.deepStrictEqual(fieldsOf(preset({ model: null })), ["config.model"])
   })

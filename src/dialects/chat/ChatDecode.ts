@@ -204,8 +204,8 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
 }
 
 /**
- * Reads a chat request from its members, once they are decoded. `body` is what the caller sent; the members have been filled up
- * from `preset`, where there is one.
+ * Reads a chat request from its members, once they are decoded; `body` is what they were decoded from, filled up from `preset`
+ * where there is one.
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
@@ -262,8 +262,9 @@ export const decodeChat = (body: unknown, preset?: ChatPreset): Result.Result<De
   const foreign = firstUnsupported(object)
   if (foreign !== undefined) return Result.fail(foreign)
   const config = preset?.config
+  const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
-  return Result.flatMap(decode(filledFrom(config, object)), (wire) =>
-    Result.map(wishOf(object, wire, wire.messages, config), (wish) => ({ ...wish, ignored: ignoredOf(object) }))
+  return Result.flatMap(decode(filled), (wire) =>
+    Result.map(wishOf(filled, wire, wire.messages, config), (wish) => ({ ...wish, ignored: ignoredOf(object) }))
   )
 }
