@@ -141,10 +141,20 @@ const pool = Layer.unwrap(
   })
 )
 
+/** The model that classifies for `svc/auto`; one that cannot would be asked for nothing, unnoticed. */
+const classifier = Effect.gen(function* () {
+  const { model, timeout } = (yield* Config).autoClassifier
+  if (model === undefined) return undefined
+  const found = (yield* Catalogue).find(model)
+  if (found?.modality === "text" && !found.virtual) return { model, timeout }
+  return yield* new StartError({ message: `AUTO_CLASSIFIER_MODEL names ${model}, which is no text model` })
+})
+
 const inference = Layer.unwrap(
-  Effect.map(Config, ({ clientDrain, holdTtl, shutdownGrace }) =>
-    Inference.layerFrom({ holdTtl, drain: clientDrain, shutdownGrace })
-  )
+  Effect.gen(function* () {
+    const { clientDrain, holdTtl, shutdownGrace } = yield* Config
+    return Inference.layerFrom({ holdTtl, drain: clientDrain, shutdownGrace, classifier: yield* classifier })
+  })
 )
 
 const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.layerFrom({ redisUrl })))

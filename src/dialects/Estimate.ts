@@ -47,13 +47,14 @@ export const decodeEstimate = (
     }
     const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset)
     const chain = yield* parseChain(wish.model, wish.models)
-    const { budgetCents, conversation, parameters, policy, stream } = wish
+    const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const sized = wire.messages === undefined && wire.input_tokens !== undefined
     return {
       model: typeof object["model"] === "string" ? object["model"] : chain.join(","),
       preparation: {
         chain,
         policy,
+        auto,
         conversation,
         parameters,
         stream,

@@ -92,6 +92,7 @@ const decodeRequest = (
     chain: chain.success,
     preset: preset && { slug: preset.slug, version: preset.version },
     policy: decoded.policy,
+    auto: decoded.auto,
     conversation: decoded.conversation,
     parameters: decoded.parameters,
     stream: decoded.stream,
@@ -164,7 +165,7 @@ const estimates = Effect.gen(function* () {
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config))
-    const prepared = yield* Effect.fromResult(inference.prepare(preparation))
+    const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     const balance = yield* ledger
       .balance(accountId)
       .pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))

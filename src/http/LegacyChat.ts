@@ -42,6 +42,7 @@ const decodeRequest = (
       chain: yield* parseChain(decoded.model, decoded.models),
       preset: preset && { slug: preset.slug, version: preset.version },
       policy: decoded.policy,
+      auto: decoded.auto,
       conversation: decoded.conversation,
       parameters: decoded.parameters,
       stream: false,

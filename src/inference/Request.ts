@@ -3,6 +3,13 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/Tracing.ts"
+import type { AutoOptions } from "../router/AutoRouter.ts"
+
+/** What a caller says for the case that `svc/auto` chooses. */
+export interface AutoWish {
+  readonly options: AutoOptions
+  readonly sessionId: string | undefined
+}
 
 /** The version of a preset that takes part in a request. */
 export interface PresetUse {
@@ -23,6 +30,7 @@ export interface ChatRequest {
   /** Where it was filled up from a preset. */
   readonly preset?: PresetUse | undefined
   readonly policy: RoutingPolicy
+  readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */
   readonly parameters: ReadonlyArray<string>

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { AUTO_MODEL } from "./AutoRouter.ts"
 
 export const MAX_CHAIN = 15
 
@@ -28,6 +29,8 @@ export const parseChain = (
   if (chain.length > MAX_CHAIN) return broken(`A fallback chain has at most ${MAX_CHAIN} models`)
   const repeated = chain.find((entry, index) => chain.indexOf(entry) !== index)
   if (repeated !== undefined) return broken(`"${repeated}" stands twice in the fallback chain`)
+  if (chain.includes(AUTO_MODEL) && chain.length > 1)
+    return broken(`${AUTO_MODEL} stands alone, not in a fallback chain`)
   if (chain.some((entry) => entry.startsWith("@"))) return broken("A preset stands alone in `model`, not in a chain")
   return Result.succeed(chain)
 }

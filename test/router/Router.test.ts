@@ -119,7 +119,6 @@ describe("Router", () => {
       assert.strictEqual(reason(["nothing"]), "UnknownModel")
       assert.strictEqual(reason(["gpt-4o-mini", "nothing"]), "UnknownModel")
       assert.strictEqual(reason(["text-embedding-3-small"]), "UnknownModel")
-      assert.strictEqual(reason(["svc/auto"]), "NoProviderAvailable")
       const mixed = Result.getOrThrow(router.plan(request([blind, "gpt-4o-mini"], {}, needing({ vision: true }))))
       assert.isTrue(mixed.candidates.every(({ model }) => model.id === "gpt-4o-mini"))
     }).pipe(Effect.scoped)

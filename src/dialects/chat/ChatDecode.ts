@@ -16,7 +16,9 @@ import type {
 } from "../../domain/Conversation.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
+import type { AutoWish } from "../../inference/Request.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
+import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
@@ -30,6 +32,7 @@ export interface ChatWish {
   readonly models: ReadonlyArray<string> | undefined
   readonly conversation: Conversation
   readonly policy: RoutingPolicy
+  readonly auto: AutoWish
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
   readonly includeUsage: boolean
@@ -50,7 +53,7 @@ const decodeWire = decoder(ChatCompletionRequest, { strict: false })
 const decodePresetWire = decoder(PresetChatRequest, { strict: false })
 
 /** Members of the request that nothing is done with. */
-const withoutEffect = ["metadata", "session_id"]
+const withoutEffect = ["metadata"]
 
 const reasoningMembers = new Set(["effort", "max_tokens", "enabled"])
 
@@ -217,6 +220,8 @@ export const wishOf = (
   if (closed !== undefined) return Result.fail(closed)
   const policy = Result.flatMap(presetPolicy(preset), (base) => decodePolicy(body, base))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
+  const options = decodeAuto(body)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
   const messages = messagesOf(wireMessages)
   const problem = checkTools(wire) ?? checkImages(messages)
   if (problem !== undefined) return Result.fail(problem)
@@ -235,6 +240,7 @@ export const wishOf = (
       user: wire.user ?? undefined
     },
     policy: policy.success,
+    auto: { options: options.success, sessionId: wire.session_id ?? undefined },
     parameters: parametersOf(wire),
     stream: wire.stream === true,
     includeUsage: wire.stream_options?.include_usage === true,
@@ -242,9 +248,14 @@ export const wishOf = (
   })
 }
 
-const ignoredOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+/** Members of `body` without effect; whether `router` has one depends on the models, which may be those of a preset. */
+const ignoredOf = (
+  body: Readonly<Record<string, unknown>>,
+  filled: Readonly<Record<string, unknown>>
+): ReadonlyArray<string> => {
   const idle = withoutEffect.filter((name) => body[name] != null)
-  return [...ignoredMembers(body, fields), ...idle, ...ignoredRouting(body)]
+  const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
+  return [...ignoredMembers(body, fields), ...idle, ...auto, ...ignoredRouting(body)]
 }
 
 /** The preset of a request, and whether its path names it: then the request has the bounds of a preset's. */
@@ -265,6 +276,6 @@ export const decodeChat = (body: unknown, preset?: ChatPreset): Result.Result<De
   const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
   return Result.flatMap(decode(filled), (wire) =>
-    Result.map(wishOf(filled, wire, wire.messages, config), (wish) => ({ ...wish, ignored: ignoredOf(object) }))
+    Result.map(wishOf(filled, wire, wire.messages, config), (wish) => ({ ...wish, ignored: ignoredOf(object, filled) }))
   )
 }

@@ -17,17 +17,21 @@ const instead: Readonly<Record<string, ReadonlyArray<string>>> = {
   max_completion_tokens: ["max_tokens"],
   reasoning: ["reasoning_effort"],
   reasoning_effort: ["reasoning"],
-  tools: ["tool_choice"]
+  tools: ["tool_choice"],
+  plugins: ["router"]
 }
 
+/** A null says nothing, an empty list of plugins asks for none. */
+const isSaid = (name: string, value: unknown): boolean =>
+  value != null && !(name === "plugins" && Array.isArray(value) && value.length === 0)
+
 /**
- * A request's body with the members it does not say from a preset: a null says nothing, and `model` nothing where it names the
- * preset. Routing and instructions are not among them; they are put together when the rest is decoded.
+ * A request's body with the members it does not say from a preset; `model` says nothing where it names the preset. Routing and instructions are not among them; they are put together when the rest is decoded.
  */
 export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body => {
   if (preset === undefined) return body
   const named = presetNamed(body["model"]) !== undefined
-  const said = Object.entries(body).filter(([name, value]) => value != null && !(named && name === "model"))
+  const said = Object.entries(body).filter(([name, value]) => isSaid(name, value) && !(named && name === "model"))
   const over = new Set(said.flatMap(([name]) => [name, ...(instead[name] ?? [])]))
   const supplied = Object.entries(preset).filter(
     ([name]) => name !== "routing" && name !== "instructions" && !over.has(name)

@@ -106,14 +106,29 @@ describe("what a preset supplies", () => {
     assert.strictEqual(wishOf({ model: "a" }, { messages }).policy.source, "default")
   })
 
+  it("may say how svc/auto chooses, and a request which of it has no effect", () => {
+    const router = { cost_tier: "low", pin_model: true } as const
+    const preset: PresetConfig = { model: "svc/auto", router }
+    const wish = (body: object, config = preset) => wishOf(config, { model: "@p", messages, ...body })
+    assert.strictEqual(wish({}).auto.options.costTier, "low")
+    assert.strictEqual(wish({ plugins: [] }).auto.options.costTier, "low")
+    assert.strictEqual(wish({ router: { cost_tier: "max" } }).auto.options.costTier, "max")
+    const plugins = [{ id: "auto-router", cost_tier: "high" }]
+    assert.strictEqual(wish({ plugins }).auto.options.costTier, "high")
+    assert.deepStrictEqual(wish({ session_id: "s" }).ignored, [])
+    assert.deepStrictEqual(wish({}).ignored, [], "what the caller did not say is not said to be ignored")
+    assert.deepStrictEqual(wish({ models: ["a"] }).ignored, [])
+    assert.deepStrictEqual(wish({ router, session_id: "s" }, { model: "a" }).ignored, ["router", "session_id"])
+  })
+
   it("counts in an estimate as in the request", () => {
     const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, instructions: "Be brief." }
     const { model, preparation } = Result.getOrThrow(decodeEstimate({ model: "@p", messages }, preset))
-    const { budgetCents, conversation, parameters, policy, stream } = wishOf(preset, { model: "@p", messages })
+    const { auto, budgetCents, conversation, parameters, policy, stream } = wishOf(preset, { model: "@p", messages })
     assert.strictEqual(model, "@p")
     assert.deepStrictEqual(preparation, {
       chain: ["a", "b"],
-      ...{ budgetCents, conversation, parameters, policy, stream }
+      ...{ auto, budgetCents, conversation, parameters, policy, stream }
     })
   })
 })
