@@ -240,6 +240,17 @@ describe("a preset", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("may leave the model to svc/auto, and say how it chooses", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* having({ model: "svc/auto", router: { allowed_models: ["gpt-4o-mini"] } })
+      for (const path of ["/chat/completions", "/chat"]) {
+        const answer = yield* Effect.flatMap(ask(path, { model: "@p" }), json)
+        assert.deepStrictEqual([answer.model, answer.resolved_model], ["@p", "gpt-4o-mini"], path)
+        assert.deepStrictEqual(answer.routing.router.candidates, ["gpt-4o-mini"], path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("takes part in the legacy chat, whose cache knows its versions apart", () =>
     Effect.gen(function* () {
       const { ask, key, service, update } = yield* having({ model: "gpt-4o-mini", temperature: 0 })

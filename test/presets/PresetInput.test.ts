@@ -87,6 +87,9 @@ describe("a preset to be made", () => {
       [undefined, Array.from({ length: 15 }, (_, at) => `m${at}`)],
       ["a", Array.from({ length: 14 }, (_, at) => `m${at}`)],
       ["a", Array.from({ length: 15 }, (_, at) => `m${at}`)],
+      ["svc/auto", undefined],
+      ["a", ["svc/auto"]],
+      [undefined, ["svc/auto", "a"]],
       [undefined, undefined]
     ]
     for (const [model, models] of configs) {
@@ -95,8 +98,6 @@ describe("a preset to be made", () => {
       assert.strictEqual(accepted, Result.isSuccess(parseChain(model, models)), JSON.stringify(said))
       if (!accepted) assert.match(fieldsOf(preset(said))[0] ?? "", /^config\.models?$/)
     }
-    assert.deepStrictEqual(fieldsOf(preset({ model: "svc/auto" })), [])
-    assert.deepStrictEqual(fieldsOf(preset({ models: ["svc/auto", "a"] })), ["config.models"])
     assert.deepStrictEqual(fieldsOf(preset({})), ["config.model"])
     assert.deepStrictEqual(fieldsOf(preset({ model: null })), ["config.model"])
   })
