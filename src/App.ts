@@ -23,6 +23,7 @@ import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { layer as sql } from "./platform/Sql.ts"
+import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
@@ -183,7 +184,9 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(catalogue),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter, cache)),
     Layer.provideMerge(Auth.layer),
-    Layer.provideMerge(Customers.layer.pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))),
+    Layer.provideMerge(
+      Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))
+    ),
     Layer.provideMerge(Ops.layer)
   )
 

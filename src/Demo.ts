@@ -5,9 +5,18 @@ import { Accounts } from "./account/Accounts.ts"
 import { Customers } from "./billing/Customers.ts"
 import { NANO_PER_USD } from "./domain/Money.ts"
 import { Config } from "./platform/Config.ts"
+import { Presets } from "./presets/Presets.ts"
 
 const DEMO_EMAIL = "demo@tollgate.local"
 const DEMO_BALANCE = 25n * NANO_PER_USD
+
+/** A preset to try: the same model as in the first request, told to be short. */
+const demoPreset = {
+  slug: "brief",
+  name: "Brief answers",
+  description: "Answers in one sentence, for little money",
+  config: { model: "gpt-4o-mini", instructions: "Answer in one short sentence.", max_tokens: 100 }
+}
 
 /** The request that the README and the first start show. */
 export const curlLine = (origin: string, key: string): string =>
@@ -31,7 +40,10 @@ export const demoAccount = Effect.gen(function* () {
   const accounts = yield* Accounts
   if (!sandbox || (yield* accounts.exist)) return Option.none()
   const customers = yield* Customers
-  const opened = yield* customers.open(DEMO_EMAIL, DEMO_BALANCE, { type: "service", id: "first-start" })
+  const actor = { type: "service", id: "first-start" } as const
+  const opened = yield* customers.open(DEMO_EMAIL, DEMO_BALANCE, actor)
+  const presets = yield* Presets
+  yield* presets.create({ accountId: opened.account.id, preset: demoPreset, actor })
   const origin = yield* localOrigin
   yield* Console.log(
     [
@@ -44,6 +56,8 @@ export const demoAccount = Effect.gen(function* () {
       "Try it:",
       "",
       `  ${curlLine(origin, opened.inferenceKey)}`,
+      "",
+      `With "model":"@${demoPreset.slug}" instead, a preset of the account says how it is answered.`,
       ""
     ].join("\n")
   )
@@ -51,6 +65,10 @@ export const demoAccount = Effect.gen(function* () {
 }).pipe(
   // Another node on this database has made the account in this very moment, and shows its keys.
   Effect.catchTag("EmailTaken", () => Effect.succeed(Option.none())),
-  // A new account has no keys to be too many.
-  Effect.catchTag("Failure", (failure) => Effect.die(failure))
+  // A new account has no keys to be too many, and no presets.
+  Effect.catchTags({
+    Failure: (failure) => Effect.die(failure),
+    SlugTaken: (error) => Effect.die(error),
+    PresetLimitReached: (error) => Effect.die(error)
+  })
 )

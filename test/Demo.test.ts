@@ -9,6 +9,7 @@ import { Customers } from "../src/billing/Customers.ts"
 import { curlLine, demoAccount, localOrigin } from "../src/Demo.ts"
 import { Ledger } from "../src/ledger/Ledger.ts"
 import { Config } from "../src/platform/Config.ts"
+import { Presets } from "../src/presets/Presets.ts"
 import { layer as database } from "./support/Database.ts"
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
@@ -16,7 +17,11 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
 /** A listening server beside an empty database, with these settings. */
 const beginning = (settings: Record<string, string>) =>
   Layer.mergeAll(
-    Customers.layer.pipe(Layer.provideMerge(Ledger.layer), Layer.provideMerge(accounts), Layer.provideMerge(database)),
+    Layer.mergeAll(Customers.layer, Presets.layer).pipe(
+      Layer.provideMerge(Ledger.layer),
+      Layer.provideMerge(accounts),
+      Layer.provideMerge(database)
+    ),
     NodeHttpServer.layer(() => createServer(), { port: 0, host: settings["HOST"] ?? "0.0.0.0" }),
     Config.layerFrom(settings)
   )
@@ -42,6 +47,15 @@ describe("the demo account", () => {
       assert.match(origin, /^http:\/\/127\.0\.0\.1:\d+$/)
       for (const part of [inferenceKey, managementKey, curlLine(origin, inferenceKey)]) assert.include(text, part)
       assert.deepStrictEqual(yield* shown, { made: Option.none(), text: "" })
+    }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
+  )
+
+  it.live("has the preset that is told of", () =>
+    Effect.gen(function* () {
+      const { made, text } = yield* shown
+      const [, slug = ""] = /"model":"@([^"]+)"/.exec(text) ?? []
+      const { config } = yield* (yield* Presets).resolve(Option.getOrThrow(made).account.id, slug)
+      assert.include(curlLine("", ""), `"model":"${config.model}"`)
     }).pipe(Effect.provide(beginning({ SANDBOX: "on" })))
   )
 

@@ -60,6 +60,7 @@ const callsOf = (service: Service, requestId: string) => {
       : post(`${api}${path}`, key, body)
   return new Map<string, (key: string | undefined) => Effect.Effect<Response>>([
     ["chat.completions", write("/chat/completions", hello)],
+    ["presets.chat.completions", write("/presets/hello/chat/completions", { messages: hello.messages })],
     ["estimate", write("/estimate", hello)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
@@ -95,6 +96,7 @@ describe("what operations.txt promises", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
+      yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
       const calls = callsOf(service, first.request_id)
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
@@ -254,6 +256,11 @@ const failings: ReadonlyArray<Failing> = [
     code: "no_provider_available",
     operation: "chat.completions",
     ask: chat({ ...hello, routing: { providers: { only: ["nobody"] } } })
+  },
+  {
+    code: "not_found",
+    operation: "presets.chat.completions",
+    ask: ({ api }, key) => post(`${api}/presets/No%20Such/chat/completions`, key, hello)
   },
   { code: "upstream_error", operation: "chat.completions", ask: fault("error") },
   { code: "empty_completion", operation: "chat.completions", ask: fault("empty") },

@@ -26,6 +26,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   auth: ["schemas", "domain", "account"],
   ratelimit: ["platform"],
   catalogue: ["schemas", "domain", "platform"],
+  presets: ["schemas", "domain", "platform", "account"],
   router: ["domain", "catalogue"],
   ledger: ["domain", "platform"],
   usage: ["platform"],
@@ -36,7 +37,8 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   workers: ["ledger"],
   dialects: ["schemas", "domain", "router", "inference"],
   http: [
-    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "router", "ledger", "usage", "cache"],
+    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
+    "cache",
     ...["providers", "inference", "dialects"]
   ]
 }

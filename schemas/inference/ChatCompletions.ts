@@ -102,7 +102,10 @@ export const ChatReasoning = Schema.Struct({
  * answer and are not offered are refused as `unsupported_parameter`.
  */
 export const ChatCompletionRequest = Schema.Struct({
-  /** A model id, or a fallback chain of up to 15 ids joined by commas. Required unless `models` is given. */
+  /**
+   * A model id, a fallback chain of up to 15 ids joined by commas, or `@` and the slug of a preset. Required unless `models` is
+   * given.
+   */
   model: orNull(ModelString),
   /** The fallback chain as a list. */
   models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),

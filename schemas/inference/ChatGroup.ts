@@ -12,6 +12,7 @@ import {
 import { operation } from "../Operation.ts"
 import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
 import { CostEstimate, EstimateRequest } from "./Estimate.ts"
+import { PresetChatRequest } from "./PresetChat.ts"
 
 /** A frame of a stream; `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. */
 const StreamFrame = Schema.Struct({
@@ -41,6 +42,19 @@ export class ChatGroup extends HttpApiGroup.make("chat")
       success: [ChatCompletion, HttpApiSchema.StreamSse({ events: StreamFrame })],
       error: paidErrors
     }).annotateMerge(operation("chat.completions", "Create a chat completion", { limit: "default", charge: "tokens" })),
+    HttpApiEndpoint.post("presetChatCompletions", "/presets/:slug/chat/completions", {
+      // Any text: what is no slug names no preset, which is a 404 like any other that there is not.
+      params: { slug: Schema.String },
+      headers: idempotency,
+      payload: PresetChatRequest,
+      success: [ChatCompletion, HttpApiSchema.StreamSse({ events: StreamFrame })],
+      error: paidErrors
+    }).annotateMerge(
+      operation("presets.chat.completions", "Create a chat completion by a preset", {
+        limit: "default",
+        charge: "tokens"
+      })
+    ),
     HttpApiEndpoint.post("estimate", "/estimate", {
       payload: EstimateRequest,
       success: CostEstimate,

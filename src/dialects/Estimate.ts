@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import type { ChatCompletionRequest } from "../../schemas/inference/ChatCompletions.ts"
 import { type CostEstimate, EstimateRequest } from "../../schemas/inference/Estimate.ts"
+import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { maximumCost, tokenCost } from "../domain/Pricing.ts"
@@ -11,6 +12,7 @@ import type { Preparation, Prepared } from "../inference/Inference.ts"
 import { parseChain } from "../router/Chain.ts"
 import { wishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
+import { filledFrom } from "./chat/Preset.ts"
 import { decoder, objectOf } from "./Decode.ts"
 
 const decodeWire = decoder(EstimateRequest, { strict: true })
@@ -25,25 +27,30 @@ const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
 const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): boolean =>
   messages !== undefined || input !== undefined || prompt !== undefined || input_tokens !== undefined
 
-/** Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. */
+/**
+ * Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. What it
+ * does not say is taken from the preset it names, whose configuration is `preset`.
+ */
 export const decodeEstimate = (
-  body: unknown
+  body: unknown,
+  preset?: PresetConfig
 ): Result.Result<{ readonly model: string; readonly preparation: Preparation }, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
     if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
     const foreign = firstUnsupported(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
-    const wire = yield* decodeWire(withoutForeign(object))
+    const filled = filledFrom(preset, object)
+    const wire = yield* decodeWire(withoutForeign(filled))
     if (!hasPrompt(wire)) {
       return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
     }
-    const wish = yield* wishOf(object, wire, wire.messages ?? promptOf(wire))
+    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset)
     const chain = yield* parseChain(wish.model, wish.models)
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const sized = wire.messages === undefined && wire.input_tokens !== undefined
     return {
-      model: wish.model ?? chain.join(","),
+      model: typeof object["model"] === "string" ? object["model"] : chain.join(","),
       preparation: {
         chain,
         policy,

@@ -48,9 +48,8 @@ export const decodeAuto = (body: Body): Result.Result<AutoOptions, Failure> => {
   )
 }
 
-/** Whether a request may be one to `svc/auto`: a preset's models are not known here. */
-const mayBeAuto = ({ model, models }: Body): boolean =>
-  model === AUTO_MODEL || (typeof model === "string" && model.startsWith("@")) || (model == null && isAutoAlone(models))
+/** Whether a request may be one to `svc/auto`; what a preset supplies of it has been put in. */
+const mayBeAuto = ({ model, models }: Body): boolean => model === AUTO_MODEL || (model == null && isAutoAlone(models))
 
 const isAutoAlone = (models: unknown): boolean => models == null || (Array.isArray(models) && models[0] === AUTO_MODEL)
 

@@ -13,25 +13,31 @@ const defined = <T extends object>(value: T): Defined<T> =>
 
 const decodeStrict = decoder(WirePolicy, { strict: true, whole: "" })
 
-const ofRouting = (wire: WirePolicy): RoutingPolicy => ({
-  strategy: wire.strategy ?? defaultPolicy.strategy,
-  only: wire.providers?.only,
-  order: wire.providers?.order ?? [],
-  ignore: wire.providers?.ignore ?? [],
-  allowFallbacks: wire.allow_fallbacks ?? true,
-  dataPolicy: wire.data_policy ?? "default",
-  caching: wire.caching,
-  requireParameters: wire.require_parameters ?? false,
-  maxPrice: defined({
-    prompt: wire.max_price?.prompt,
-    completion: wire.max_price?.completion,
-    request: wire.max_price?.request
-  }),
-  timeouts: defined({
-    connectMs: wire.timeouts?.connect_ms,
-    firstTokenMs: wire.timeouts?.first_token_ms,
-    totalMs: wire.timeouts?.total_ms
-  }),
+const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
+  strategy: wire.strategy ?? base.strategy,
+  only: wire.providers?.only ?? base.only,
+  order: wire.providers?.order ?? base.order,
+  ignore: wire.providers?.ignore ?? base.ignore,
+  allowFallbacks: wire.allow_fallbacks ?? base.allowFallbacks,
+  dataPolicy: wire.data_policy ?? base.dataPolicy,
+  caching: wire.caching ?? base.caching,
+  requireParameters: wire.require_parameters ?? base.requireParameters,
+  maxPrice: {
+    ...base.maxPrice,
+    ...defined({
+      prompt: wire.max_price?.prompt,
+      completion: wire.max_price?.completion,
+      request: wire.max_price?.request
+    })
+  },
+  timeouts: {
+    ...base.timeouts,
+    ...defined({
+      connectMs: wire.timeouts?.connect_ms,
+      firstTokenMs: wire.timeouts?.first_token_ms,
+      totalMs: wire.timeouts?.total_ms
+    })
+  },
   source: "request"
 })
 
@@ -81,20 +87,29 @@ const openRouterNames: ReadonlyMap<string, string> = new Map([
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.map((name) => openRouterNames.get(name.toLowerCase()) ?? name)
 
-const ofAlias = (wire: typeof ProviderAlias.Type): RoutingPolicy => ({
-  ...defaultPolicy,
-  strategy: wire.sort == null ? defaultPolicy.strategy : strategies[wire.sort],
-  only: wire.only == null ? undefined : namesOf(wire.only),
-  order: namesOf(wire.order ?? []),
-  ignore: namesOf(wire.ignore ?? []),
-  allowFallbacks: wire.allow_fallbacks ?? true,
-  dataPolicy: wire.zdr === true ? "zero_retention" : wire.data_collection === "deny" ? "no_training" : "default",
-  requireParameters: wire.require_parameters ?? false,
-  maxPrice: defined({
-    prompt: priceOf(wire.max_price?.prompt),
-    completion: priceOf(wire.max_price?.completion),
-    request: priceOf(wire.max_price?.request)
-  }),
+const aliasDataPolicy = (wire: typeof ProviderAlias.Type): DataPolicy | undefined => {
+  if (wire.zdr === true) return "zero_retention"
+  if (wire.data_collection === "deny") return "no_training"
+  return wire.zdr === false || wire.data_collection === "allow" ? "default" : undefined
+}
+
+const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingPolicy => ({
+  ...base,
+  strategy: wire.sort == null ? base.strategy : strategies[wire.sort],
+  only: wire.only == null ? base.only : namesOf(wire.only),
+  order: wire.order == null ? base.order : namesOf(wire.order),
+  ignore: wire.ignore == null ? base.ignore : namesOf(wire.ignore),
+  allowFallbacks: wire.allow_fallbacks ?? base.allowFallbacks,
+  dataPolicy: aliasDataPolicy(wire) ?? base.dataPolicy,
+  requireParameters: wire.require_parameters ?? base.requireParameters,
+  maxPrice: {
+    ...base.maxPrice,
+    ...defined({
+      prompt: priceOf(wire.max_price?.prompt),
+      completion: priceOf(wire.max_price?.completion),
+      request: priceOf(wire.max_price?.request)
+    })
+  },
   source: "request"
 })
 
@@ -105,17 +120,22 @@ const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
   dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
 
 /**
- * The policy of a request; `routing` goes before the alias `provider`, and without either the default holds. Where both are
- * given the stricter of their data policies holds: what was asked of either must not get lost.
+ * The policy of a request; `routing` goes before the alias `provider`, and what neither says is as in `base`, that of a preset or
+ * the default. Where both are given the stricter of their data policies holds: what was asked of either must not get lost.
  */
-export const decodePolicy = (body: Readonly<Record<string, unknown>>): Result.Result<RoutingPolicy, Failure> => {
+export const decodePolicy = (
+  body: Readonly<Record<string, unknown>>,
+  base: RoutingPolicy = defaultPolicy
+): Result.Result<RoutingPolicy, Failure> => {
   const { provider, routing } = body
-  if (provider == null && routing == null) return Result.succeed(defaultPolicy)
+  if (provider == null && routing == null) return Result.succeed(base)
   return Result.gen(function* () {
-    const alias = provider == null ? undefined : yield* within("provider", Result.map(decodeAlias(provider), ofAlias))
-    const own = routing == null ? undefined : yield* within("routing", Result.map(decodeStrict(routing), ofRouting))
-    if (own === undefined || alias === undefined) return own ?? alias ?? defaultPolicy
-    return { ...own, dataPolicy: stricter(own.dataPolicy, alias.dataPolicy) }
+    const alias = provider == null ? undefined : yield* within("provider", decodeAlias(provider))
+    const wire = routing == null ? undefined : yield* within("routing", decodeStrict(routing))
+    if (wire === undefined) return alias === undefined ? base : ofAlias(alias, base)
+    const own = ofRouting(wire, base)
+    const asked = alias === undefined ? undefined : aliasDataPolicy(alias)
+    return asked === undefined ? own : { ...own, dataPolicy: stricter(own.dataPolicy, asked) }
   })
 }
 

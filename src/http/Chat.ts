@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Caller, type Principal } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
+import { objectOf } from "../dialects/Decode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
 import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
@@ -14,6 +15,7 @@ import type { StreamItem } from "../inference/StreamFlow.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
+import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
 import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
@@ -21,9 +23,11 @@ import { Exchange } from "./Exchange.ts"
 import { describe, logged, respond } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
 import { claimOf } from "./Idempotency.ts"
+import { takePreset } from "./Preset.ts"
 
 /** The scope of an idempotency key, however the address was written. */
-const PATH = "/chat/completions"
+const pathOf = (slug: string | undefined): string =>
+  slug === undefined ? "/chat/completions" : `/presets/${slug}/chat/completions`
 
 /** Names of ignored members that a header lists at most. */
 const IGNORED_MAX = 32
@@ -48,28 +52,45 @@ export const steeringOf = (header: string | undefined, sandbox: boolean): Result
         onSuccess: () => header
       })
 
+/** A request as it came, with the preset it names. */
+interface Received {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly exchange: Exchange
+  readonly principal: Principal
+  readonly body: unknown
+  /** The slug in its path. */
+  readonly slug: string | undefined
+  readonly preset: ResolvedPreset | undefined
+}
+
+/** The models of a request as the caller named them. */
+const modelOf = ({ body, slug }: Received, chain: ReadonlyArray<string>): string => {
+  const { model, models } = objectOf(body) ?? {}
+  if (typeof model === "string") return model
+  return slug === undefined || models != null ? chain.join(",") : `@${slug}`
+}
+
 const decodeRequest = (
-  request: HttpServerRequest.HttpServerRequest,
-  exchange: Exchange,
-  principal: Principal,
-  sandbox: boolean,
-  body: unknown
+  received: Received,
+  sandbox: boolean
 ): Result.Result<{ readonly chat: ChatRequest; readonly decoded: DecodedChat }, Failure> => {
-  const decoding = decodeChat(body)
+  const { body, exchange, preset, principal, request, slug } = received
+  const decoding = decodeChat(body, preset && { config: preset.config, byPath: slug !== undefined })
   if (Result.isFailure(decoding)) return Result.fail(decoding.failure)
   const decoded = decoding.success
   const chain = parseChain(decoded.model, decoded.models)
   if (Result.isFailure(chain)) return Result.fail(chain.failure)
-  const claim = claimOf(request.headers["idempotency-key"], request.method, PATH, body)
+  const claim = claimOf(request.headers["idempotency-key"], request.method, pathOf(slug), body)
   if (Result.isFailure(claim)) return Result.fail(claim.failure)
   const steering = steeringOf(request.headers["x-svc-sandbox"], sandbox)
   if (Result.isFailure(steering)) return Result.fail(steering.failure)
   const chat: ChatRequest = {
     requestId: exchange.requestId,
-    operation: "chat.completions",
+    operation: slug === undefined ? "chat.completions" : "presets.chat.completions",
     principal,
-    model: decoded.model ?? chain.success.join(","),
+    model: modelOf(received, chain.success),
     chain: chain.success,
+    preset: preset && { slug: preset.slug, version: preset.version },
     policy: decoded.policy,
     auto: decoded.auto,
     conversation: decoded.conversation,
@@ -93,21 +114,26 @@ export const replayHeader = (replayed: boolean): Record<string, string> =>
 
 const completions = Effect.gen(function* () {
   const inference = yield* Inference
+  const presets = yield* Presets
   const { sandbox } = yield* Config
   const run = Effect.runForkWith(yield* Effect.context())
-  return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, slug?: string) {
     const exchange = yield* Exchange
     const principal = yield* Caller
     const body = yield* readJson(request)
-    const { chat, decoded } = yield* Effect.fromResult(decodeRequest(request, exchange, principal, sandbox, body))
+    const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
+    const received: Received = { request, exchange, principal, body, slug, preset }
+    const { chat, decoded } = yield* Effect.fromResult(decodeRequest(received, sandbox))
     const ignored = ignoredHeader(decoded.ignored)
     if (!decoded.stream) {
       const { answer, replayed } = yield* inference.chat(chat)
+      exchange.preset = answer.preset
       return HttpServerResponse.jsonUnsafe(encodeCompletion(answer), {
         headers: { ...ignored, ...replayHeader(replayed) }
       })
     }
     const stream = yield* inference.chatStream(chat)
+    exchange.preset = stream.preset
     const encoder = new ChatStreamEncoder({
       requestId: stream.requestId,
       created: stream.created,
@@ -133,10 +159,12 @@ const completions = Effect.gen(function* () {
 const estimates = Effect.gen(function* () {
   const inference = yield* Inference
   const ledger = yield* Ledger
-  return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
+  const presets = yield* Presets
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
-    const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body))
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config))
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     const balance = yield* ledger
       .balance(accountId)
@@ -153,7 +181,7 @@ export const answered = <R>(
     Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error, exchange)))
   )
 
-/** `POST /chat/completions` and `POST /estimate`. */
+/** `POST /chat/completions`, the same by a preset, and `POST /estimate`. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const chatCompletions = yield* completions
@@ -161,8 +189,9 @@ export const layer = Layer.unwrap(
     return leanHandlers(
       HttpApiBuilder.group(Api, "chat", (handlers) =>
         handlers
-          .handleRaw("chatCompletions", (input) => answered(chatCompletions(input)))
-          .handleRaw("estimate", (input) => answered(estimate(input)))
+          .handleRaw("chatCompletions", ({ request }) => answered(chatCompletions(request)))
+          .handleRaw("presetChatCompletions", ({ params, request }) => answered(chatCompletions(request, params.slug)))
+          .handleRaw("estimate", ({ request }) => answered(estimate(request)))
       )
     )
   })

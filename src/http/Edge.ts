@@ -3,6 +3,7 @@ import { type HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpSe
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { Failure, failure } from "../domain/Failure.ts"
+import type { PresetUse } from "../inference/Request.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Config } from "../platform/Config.ts"
 import { headers as limitHeaders } from "../ratelimit/Headers.ts"
@@ -38,6 +39,13 @@ const EXPOSED = [
 ].join(", ")
 
 const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED }
+
+const none: Record<string, string> = {}
+
+const presetHeaders = ({ slug, version }: PresetUse): Record<string, string> => ({
+  "x-svc-preset": slug,
+  "x-svc-preset-version": String(version)
+})
 
 const preflight = HttpServerResponse.empty({
   status: 204,
@@ -110,7 +118,7 @@ const Edge = HttpRouter.middleware(
 
     const dressed = (
       request: HttpServerRequest.HttpServerRequest,
-      { requestId }: Exchange,
+      { preset, requestId }: Exchange,
       verdict: Verdict,
       response: HttpServerResponse.HttpServerResponse
     ) =>
@@ -118,6 +126,7 @@ const Edge = HttpRouter.middleware(
         "x-request-id": requestId,
         ...limitHeaders(verdict),
         ...sandbox,
+        ...(preset === undefined ? none : presetHeaders(preset)),
         ...(isApi(request.url) ? cors : {})
       })
 
@@ -155,6 +164,7 @@ const Edge = HttpRouter.middleware(
               config.http.trustedProxies
             ),
           verdict: undefined,
+          preset: undefined,
           errors: "standard",
           span: spanOf(request.source)
         }

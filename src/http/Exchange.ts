@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { PresetUse } from "../inference/Request.ts"
 import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 
@@ -14,6 +15,8 @@ export interface Exchange {
   readonly address: () => string
   /** The rate limit it was counted against. */
   verdict: Verdict | undefined
+  /** The preset that took part in it. */
+  preset: PresetUse | undefined
   /** That of the operation, once it is known. */
   errors: ErrorForm
   /** Undefined unless its trace is recorded. */
@@ -27,6 +30,7 @@ export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
     arrivedAt: 0,
     address: () => "unknown",
     verdict: undefined,
+    preset: undefined,
     errors: "standard",
     span: undefined
   })

@@ -11,6 +11,7 @@ import { CachedChat } from "../inference/CachedChat.ts"
 import type { ChatRequest } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
+import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
 import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
 import { cacheWishOf } from "./CacheControl.ts"
@@ -18,6 +19,7 @@ import { answered, ignoredHeader, replayHeader, steeringOf } from "./Chat.ts"
 import { Exchange } from "./Exchange.ts"
 import { claimOf } from "./Idempotency.ts"
 import { leanHandlers } from "./Lean.ts"
+import { takePreset } from "./Preset.ts"
 
 /** The scope of an idempotency key, however the address was written. */
 const PATH = "/chat"
@@ -27,17 +29,20 @@ const decodeRequest = (
   exchange: Exchange,
   principal: Principal,
   sandbox: boolean,
-  body: unknown
+  body: unknown,
+  preset: ResolvedPreset | undefined
 ): Result.Result<{ readonly chat: ChatRequest; readonly ignored: ReadonlyArray<string> }, Failure> =>
   Result.gen(function* () {
-    const decoded = yield* decodeLegacyChat(body)
+    const decoded = yield* decodeLegacyChat(body, preset?.config)
     const chat: ChatRequest = {
       requestId: exchange.requestId,
       operation: "chat",
       principal,
       model: decoded.named,
       chain: yield* parseChain(decoded.model, decoded.models),
+      preset: preset && { slug: preset.slug, version: preset.version },
       policy: decoded.policy,
+      auto: decoded.auto,
       conversation: decoded.conversation,
       parameters: decoded.parameters,
       stream: false,
@@ -53,14 +58,16 @@ const decodeRequest = (
 const legacyChat = Effect.gen(function* () {
   const auth = yield* Auth
   const chat = yield* CachedChat
+  const presets = yield* Presets
   const { sandbox } = yield* Config
   return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
     const exchange = yield* Exchange
     const principal = yield* Caller
     const wish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
+    const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body })
     const { chat: asked, ignored } = yield* Effect.fromResult(
-      decodeRequest(request, exchange, principal, sandbox, body)
+      decodeRequest(request, exchange, principal, sandbox, body, preset)
     )
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
@@ -68,6 +75,7 @@ const legacyChat = Effect.gen(function* () {
       })
     )
     const { answer, replayed, status } = yield* chat.chat(asked, wish, check)
+    exchange.preset = answer.preset
     exchange.span?.set({ "svc.cache": status })
     return HttpServerResponse.jsonUnsafe(encodeLegacyChat(answer, status === "HIT"), {
       headers: { "x-svc-cache-status": status, ...ignoredHeader(ignored), ...replayHeader(replayed) }

@@ -62,6 +62,7 @@ export const receiptOf = (row: RequestRow): RequestReceipt => {
     model: row.model,
     resolved_model: row.resolved_model,
     provider: row.provider,
+    ...(opened.preset === undefined ? {} : { preset: opened.preset }),
     streamed: opened.streamed,
     usage: closed?.usage === undefined ? null : usageOf(closed.usage),
     usage_basis: closed?.basis ?? "none",

@@ -3,6 +3,7 @@ import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
 import type { Reason } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
 import type { TokenUsage } from "../domain/Usage.ts"
+import type { PresetUse } from "./Request.ts"
 
 /** A paid answer, free of any dialect: all that is needed to say it, and to say it again. */
 export interface Answer {
@@ -11,6 +12,7 @@ export interface Answer {
   readonly created: number
   /** As the caller named it. */
   readonly model: string
+  readonly preset?: PresetUse | undefined
   readonly resolvedModel: string
   readonly provider: string
   readonly output: Output

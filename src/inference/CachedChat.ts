@@ -68,12 +68,13 @@ const keptOf = (text: string): Kept | undefined => {
 }
 
 /** A kept answer as that of another request: nobody was asked, and nothing used or charged. */
-const again = (kept: Kept, { model, requestId }: ChatRequest): CachedResult => ({
+const again = (kept: Kept, { model, preset, requestId }: ChatRequest): CachedResult => ({
   answer: {
     ...kept,
     requestId,
     created: Math.floor(Date.now() / 1000),
     model,
+    preset,
     usage: noTokens,
     cost: 0n,
     balanceWarning: undefined

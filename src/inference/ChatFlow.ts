@@ -53,6 +53,7 @@ export const answerOf = (admitted: Admitted, carried: Carried, output: Output, u
     requestId: admitted.request.requestId,
     created: admitted.created,
     model: admitted.request.model,
+    preset: admitted.request.preset,
     resolvedModel: routing.resolvedModel,
     provider: routing.provider ?? "",
     output,

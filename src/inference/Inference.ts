@@ -238,6 +238,7 @@ const preparing =
 const replayedStream = (answer: Answer): AnswerStream => ({
   requestId: answer.requestId,
   created: answer.created,
+  preset: answer.preset,
   resolvedModel: answer.resolvedModel,
   replayed: true,
   items: Stream.fromIterable<StreamItem>([

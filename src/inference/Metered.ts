@@ -90,6 +90,7 @@ export const admit = (
   const startedAt = performance.now()
   const opened: Opened = {
     streamed: request.stream,
+    preset: request.preset?.slug,
     queueMs: startedAt - request.arrivedAt,
     traceId: traceIdOf(request.trace),
     prices: pricesOf(plan)

@@ -44,6 +44,8 @@ const keepPrice = (price: TokenPrice): KeptRates => {
 /** The facts of a request known when it is admitted: a later change of the catalogue does not reach it. */
 export interface Opened {
   readonly streamed: boolean
+  /** The slug of the preset that took part. */
+  readonly preset?: string | undefined
   readonly queueMs: number
   readonly traceId: string | null
   readonly prices: ReadonlyArray<KeptPrice>

@@ -11,6 +11,12 @@ export interface AutoWish {
   readonly sessionId: string | undefined
 }
 
+/** The version of a preset that takes part in a request. */
+export interface PresetUse {
+  readonly slug: string
+  readonly version: number
+}
+
 /** A chat request of any dialect, decoded. */
 export interface ChatRequest {
   readonly requestId: string
@@ -21,6 +27,8 @@ export interface ChatRequest {
   readonly model: string
   /** The fallback chain it stands for. */
   readonly chain: ReadonlyArray<string>
+  /** Where it was filled up from a preset. */
+  readonly preset?: PresetUse | undefined
   readonly policy: RoutingPolicy
   readonly auto?: AutoWish | undefined
   readonly conversation: Conversation

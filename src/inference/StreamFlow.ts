@@ -27,6 +27,7 @@ import {
 } from "./ChatFlow.ts"
 import { abandon, type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
 import { Progress } from "./Progress.ts"
+import type { PresetUse } from "./Request.ts"
 import { RollingHold } from "./RollingHold.ts"
 import type { Settlement } from "./Settlement.ts"
 
@@ -41,6 +42,7 @@ export type StreamItem =
 export interface AnswerStream {
   readonly requestId: string
   readonly created: number
+  readonly preset?: PresetUse | undefined
   readonly resolvedModel: string
   readonly replayed: boolean
   readonly items: Stream.Stream<StreamItem>
@@ -213,6 +215,7 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     yield* Deferred.succeed(flow.opened, {
       requestId: admitted.request.requestId,
       created: admitted.created,
+      preset: admitted.request.preset,
       resolvedModel: served.candidate.model.id,
       replayed: false,
       items: Stream.fromQueue(pipe.queue)

@@ -140,6 +140,42 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       yield* sql`ALTER TABLE request ALTER COLUMN ${sql(column)} SET STATISTICS 0`
     }
   }),
+  "0005_presets": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE preset (
+      id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+      account_id text NOT NULL REFERENCES account,
+      slug text NOT NULL CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+      name text NOT NULL,
+      description text,
+      active_version integer NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      updated_at timestamptz NOT NULL DEFAULT now()
+    )`
+    yield* sql`CREATE UNIQUE INDEX preset_slug ON preset (account_id, slug)`
+    yield* sql`CREATE INDEX preset_account ON preset (account_id, id DESC)`
+    // json keeps the order of members, which a model follows in the schema of its answer; jsonb does not.
+    yield* sql`CREATE TABLE preset_version (
+      preset_id text NOT NULL REFERENCES preset ON DELETE CASCADE,
+      version integer NOT NULL CHECK (version > 0),
+      config json NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (preset_id, version)
+    )`
+    yield* sql`ALTER TABLE preset ADD CONSTRAINT preset_active_version FOREIGN KEY (id, active_version)
+      REFERENCES preset_version DEFERRABLE INITIALLY DEFERRED`
+    // A version goes with its preset, whose row is gone by the time of the cascade, and not before.
+    yield* sql`CREATE FUNCTION preset_version_is_immutable() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF TG_OP = 'DELETE' THEN
+        IF NOT EXISTS (SELECT FROM preset WHERE id = OLD.preset_id) THEN RETURN OLD; END IF;
+      END IF;
+      RAISE EXCEPTION 'versions of presets never change';
+    END $$`
+    yield* sql`CREATE TRIGGER preset_version_immutable BEFORE UPDATE OR DELETE ON preset_version
+      FOR EACH ROW EXECUTE FUNCTION preset_version_is_immutable()`
+    yield* sql`CREATE TRIGGER preset_version_kept BEFORE TRUNCATE ON preset_version
+      FOR EACH STATEMENT EXECUTE FUNCTION preset_version_is_immutable()`
+  }),
   "0006_live_figures": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     // A row is written by one node alone, so that nodes never wait for each other here. A node is one run of a process.

@@ -6,9 +6,17 @@ export const MAX_CHAIN = 15
 
 const broken = (detail: string) => Result.fail(failure({ _tag: "InvalidFallbackChain", detail }))
 
+/** The slug of the preset that a `model` names, alone and behind an `@`; undefined where it names none. */
+export const presetNamed = (model: unknown): string | undefined => {
+  if (typeof model !== "string" || model.includes(",")) return undefined
+  const name = model.trim()
+  return name.startsWith("@") ? name.slice(1) : undefined
+}
+
 /**
  * The models to try, in order, from a `model` string (one id, or ids joined by commas) and a `models` list; what `model` names
- * comes first. Fails with `InvalidFallbackChain` on empty, repeated or too many entries, with `NotFound` for a preset.
+ * comes first. Fails with `InvalidFallbackChain` on empty, repeated or too many entries, and on a preset: what that stands for
+ * has been put in its place before.
  */
 export const parseChain = (
   model: string | undefined,
@@ -23,8 +31,6 @@ export const parseChain = (
   if (repeated !== undefined) return broken(`"${repeated}" stands twice in the fallback chain`)
   if (chain.includes(AUTO_MODEL) && chain.length > 1)
     return broken(`${AUTO_MODEL} stands alone, not in a fallback chain`)
-  const preset = chain.find((entry) => entry.startsWith("@"))
-  if (preset === undefined) return Result.succeed(chain)
-  if (chain.length > 1) return broken("A preset stands alone, not in a fallback chain")
-  return Result.fail(failure({ _tag: "NotFound", what: "preset", id: preset }))
+  if (chain.some((entry) => entry.startsWith("@"))) return broken("A preset stands alone in `model`, not in a chain")
+  return Result.succeed(chain)
 }

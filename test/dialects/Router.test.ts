@@ -61,7 +61,6 @@ describe("the options of svc/auto", () => {
     const router = { pin_model: true }
     assert.deepStrictEqual(ignoredAuto({ ...auto, router, session_id: "s" }), [])
     assert.deepStrictEqual(ignoredAuto({ models: ["svc/auto"], router, session_id: "s" }), [])
-    assert.deepStrictEqual(ignoredAuto({ model: "@preset", router, session_id: "s" }), [])
     assert.deepStrictEqual(ignoredAuto({ ...auto, router }), ["router.pin_model"])
     assert.deepStrictEqual(ignoredAuto({ ...auto, session_id: "s" }), ["session_id"])
     assert.deepStrictEqual(ignoredAuto({ ...auto, router: {}, session_id: "s" }), ["session_id"])

@@ -117,6 +117,44 @@ describe("the routing of a request", () => {
     }
   })
 
+  it("goes before a preset's, member by member, in either's words", () => {
+    const base = policyOf({
+      routing: {
+        strategy: "cost",
+        providers: { only: ["a", "b"], order: ["b"], ignore: ["c"] },
+        allow_fallbacks: false,
+        data_policy: "no_training",
+        caching: "auto",
+        require_parameters: true,
+        max_price: { prompt: 1, request: 2 },
+        timeouts: { connect_ms: 1, total_ms: 3 }
+      }
+    })
+    const over = (body: Readonly<Record<string, unknown>>) => Result.getOrThrow(decodePolicy(body, base))
+    for (const body of [
+      {},
+      { routing: null },
+      { routing: {} },
+      { provider: {} },
+      { provider: { quantizations: [] } }
+    ]) {
+      assert.deepStrictEqual(over(body), base)
+    }
+    const changed = { ...base, order: ["a"], maxPrice: { prompt: 5, request: 2 } }
+    assert.deepStrictEqual(over({ provider: { order: ["a"], max_price: { prompt: "5" } } }), changed)
+    assert.deepStrictEqual(
+      over({ routing: { providers: { order: ["a"] }, max_price: { prompt: 5 }, timeouts: { total_ms: 4 } } }),
+      { ...changed, timeouts: { connectMs: 1, totalMs: 4 } }
+    )
+    assert.isTrue(over({ routing: { allow_fallbacks: true } }).allowFallbacks)
+    const dataPolicy = (body: Readonly<Record<string, unknown>>) => over(body).dataPolicy
+    assert.strictEqual(dataPolicy({ routing: { data_policy: "default" } }), "default")
+    assert.strictEqual(dataPolicy({ provider: { data_collection: "allow" } }), "default")
+    assert.strictEqual(dataPolicy({ provider: { zdr: true } }), "zero_retention")
+    assert.strictEqual(dataPolicy({ routing: { data_policy: "default" }, provider: { sort: "price" } }), "default")
+    assert.strictEqual(dataPolicy({ routing: {}, provider: { data_collection: "allow" } }), "no_training")
+  })
+
   it("says what of it has no effect", () => {
     const of = (body: Readonly<Record<string, unknown>>) => ignoredRouting(body)
     for (const body of [{}, { routing: null, provider: null }, { routing: { max_price: { prompt: 1 } } }]) {

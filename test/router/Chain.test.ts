@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { parseChain } from "../../src/router/Chain.ts"
+import { parseChain, presetNamed } from "../../src/router/Chain.ts"
 
 const chainOf = (model?: string, models?: ReadonlyArray<string>) => Result.getOrThrow(parseChain(model, models))
 const tagOf = (model?: string, models?: ReadonlyArray<string>) =>
@@ -29,8 +29,23 @@ describe("parseChain", () => {
     }
     assert.strictEqual(tagOf(undefined, ["a", ""]), "InvalidFallbackChain")
   })
-  it("misses the model, and finds no preset", () => {
+  it("misses the model, and takes no preset for one", () => {
     assert.strictEqual(tagOf(), "ValidationError")
-    assert.strictEqual(tagOf("@mine"), "NotFound")
+    for (const [model, models] of [["@mine"], ["a", ["@mine"]], [undefined, ["@mine"]]] as const) {
+      assert.strictEqual(tagOf(model, models), "InvalidFallbackChain")
+    }
+  })
+})
+
+describe("presetNamed", () => {
+  it("is what stands alone behind an @", () => {
+    assert.strictEqual(presetNamed("@mine"), "mine")
+    assert.strictEqual(presetNamed(" @mine "), "mine")
+    assert.strictEqual(presetNamed("@"), "")
+    const blank = " ".repeat(1_000_000)
+    assert.strictEqual(presetNamed(`@${blank}x${blank}`), `${blank}x`, "nor does a long one take long")
+    for (const model of ["mine", "a@b", "@mine,a", "a,@mine", "", 7, null, undefined]) {
+      assert.isUndefined(presetNamed(model), String(model))
+    }
   })
 })

@@ -13,6 +13,7 @@ import { Ledger } from "../../src/ledger/Ledger.ts"
 import { verify } from "../../src/ledger/Verify.ts"
 import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { Presets } from "../../src/presets/Presets.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
 import { freshDatabase } from "./Database.ts"
 
@@ -48,6 +49,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const ledger = yield* Ledger
       const ops = yield* Ops
       const keys = yield* Keys
+      const presets = yield* Presets
       const sql = yield* SqlClient.SqlClient
       let accounts = 0
       return {
@@ -60,6 +62,10 @@ export const startService = (env: Record<string, string> = {}) =>
         customers,
         ledger,
         keys,
+        presets,
+        /** A new preset of an account. */
+        preset: (accountId: string, slug: string, config: object) =>
+          presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
         /** What is wrong with the books: nothing. */
         faults: Effect.map(verify(sql), ({ checks }) => checks.filter((check) => !check.ok)),
         /** A new account with so many dollars. */

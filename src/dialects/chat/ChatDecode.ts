@@ -1,6 +1,8 @@
 /** OpenAI's chat completion request, decoded to the canonical conversation. */
 import { Result } from "effect"
 import { ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
+import { PresetChatRequest } from "../../../schemas/inference/PresetChat.ts"
+import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type {
   Conversation,
   Message,
@@ -19,6 +21,7 @@ import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
+import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
 
 type Wire = Omit<ChatCompletionRequest, "messages">
 type WireMessage = ChatCompletionRequest["messages"][number]
@@ -47,6 +50,7 @@ const IMAGE_MAX_BYTES = 20 * 1_048_576
 
 const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
+const decodePresetWire = decoder(PresetChatRequest, { strict: false })
 
 /** Members of the request that nothing is done with. */
 const withoutEffect = ["metadata"]
@@ -202,15 +206,19 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
   return first === undefined ? undefined : invalid(first.field, first.message, ...others)
 }
 
-/** Reads a chat request from its members, once they are decoded; `body` is what they were decoded from. */
+/**
+ * Reads a chat request from its members, once they are decoded; `body` is what they were decoded from, filled up from `preset`
+ * where there is one.
+ */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
   wire: Wire,
-  wireMessages: ChatCompletionRequest["messages"]
+  wireMessages: ChatCompletionRequest["messages"],
+  preset: PresetConfig | undefined
 ): Result.Result<ChatWish, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
-  const policy = decodePolicy(body)
+  const policy = Result.flatMap(presetPolicy(preset), (base) => decodePolicy(body, base))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)
@@ -221,7 +229,7 @@ export const wishOf = (
     model: wire.model ?? undefined,
     models: wire.models ?? undefined,
     conversation: {
-      messages,
+      messages: instructed(messages, preset),
       tools: toolsOf(wire.tools),
       toolChoice: toolChoiceOf(wire.tool_choice),
       parallelToolCalls: wire.parallel_tool_calls ?? undefined,
@@ -240,18 +248,34 @@ export const wishOf = (
   })
 }
 
-const ignoredOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
+/** Members of `body` without effect; whether `router` has one depends on the models, which may be those of a preset. */
+const ignoredOf = (
+  body: Readonly<Record<string, unknown>>,
+  filled: Readonly<Record<string, unknown>>
+): ReadonlyArray<string> => {
   const idle = withoutEffect.filter((name) => body[name] != null)
-  return [...ignoredMembers(body, fields), ...idle, ...ignoredAuto(body), ...ignoredRouting(body)]
+  const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
+  return [...ignoredMembers(body, fields), ...idle, ...auto, ...ignoredRouting(body)]
 }
 
-/** Decodes a request body. Wrong fields are named; nothing is dropped in silence. */
-export const decodeChat = (body: unknown): Result.Result<DecodedChat, Failure> => {
+/** The preset of a request, and whether its path names it: then the request has the bounds of a preset's. */
+export interface ChatPreset {
+  readonly config: PresetConfig
+  readonly byPath: boolean
+}
+
+/**
+ * Decodes a request body, filled up from a preset where there is one. Wrong fields are named; nothing is dropped in silence.
+ */
+export const decodeChat = (body: unknown, preset?: ChatPreset): Result.Result<DecodedChat, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
   const foreign = firstUnsupported(object)
   if (foreign !== undefined) return Result.fail(foreign)
-  return Result.flatMap(decodeWire(object), (wire) =>
-    Result.map(wishOf(object, wire, wire.messages), (wish) => ({ ...wish, ignored: ignoredOf(object) }))
+  const config = preset?.config
+  const filled = filledFrom(config, object)
+  const decode = preset?.byPath === true ? decodePresetWire : decodeWire
+  return Result.flatMap(decode(filled), (wire) =>
+    Result.map(wishOf(filled, wire, wire.messages, config), (wish) => ({ ...wish, ignored: ignoredOf(object, filled) }))
   )
 }

@@ -1,0 +1,76 @@
+import { Schema, Struct } from "effect"
+import { integer, sized } from "../Bounds.ts"
+import { ChatCompletionRequest } from "../inference/ChatCompletions.ts"
+
+/** What a preset is called in paths and, behind an `@`, in `model`: 1 to 63 lowercase letters, digits and dashes. */
+export const PresetSlug = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+    message: "1 to 63 lowercase letters, digits and dashes, the first no dash"
+  })
+).annotate({ identifier: "PresetSlug" })
+
+/** The most output tokens of a request to a preset, and of a preset. */
+export const PRESET_MAX_TOKENS = 131_072
+
+const maxTokens = Schema.optionalKey(Schema.NullOr(integer(1, PRESET_MAX_TOKENS)))
+
+/** The bound on output tokens under both its names. */
+export const presetMaxTokens = { max_tokens: maxTokens, max_completion_tokens: maxTokens }
+
+const MAX_CHAIN = 15
+
+/** It chooses among all models, so that there is nothing to try before or after it. */
+const AUTO = "svc/auto"
+
+const chainProblem = ({ model, models }: { readonly model?: unknown; readonly models?: unknown }) => {
+  if (model == null && models == null) return { path: ["model"], issue: "model or models is required" }
+  const named = typeof model === "string" ? model.split(",").map((id) => id.trim()) : []
+  const listed = Array.isArray(models) ? models.map(String) : []
+  const chain = [...named, ...new Set(listed.filter((id) => !named.includes(id)))]
+  const proper = chain.every((id) => id !== "" && !id.startsWith("@")) && new Set(named).size === named.length
+  if (proper && chain.length <= (chain.includes(AUTO) ? 1 : MAX_CHAIN)) return undefined
+  const issue = `1 to ${MAX_CHAIN} different models, or ${AUTO} alone, and no preset`
+  return { path: [named.length > 0 ? "model" : "models"], issue }
+}
+
+/**
+ * What a preset supplies of a chat request: its models, its parameters, its routing, and instructions that go before the caller's
+ * messages. What says who asks, with what words and in which form to be answered is the request's own. Nothing but these fields
+ * is allowed.
+ */
+export const PresetConfig = Schema.Struct({
+  ...Struct.omit(ChatCompletionRequest.fields, [
+    "messages",
+    "stream",
+    "stream_options",
+    "user",
+    "metadata",
+    "session_id"
+  ]),
+  ...presetMaxTokens,
+  /** Said to the model as a system message before all others. */
+  instructions: Schema.optionalKey(Schema.NullOr(Schema.String.check(...sized(1, 32_768, "characters"))))
+})
+  .check(Schema.makeFilter(chainProblem))
+  .annotate({ identifier: "PresetConfig" })
+export type PresetConfig = typeof PresetConfig.Type
+
+const name = Schema.String.check(...sized(1, 128, "characters"))
+const description = Schema.NullOr(Schema.String.check(...sized(1, 1_024, "characters")))
+
+/** A preset to be made. */
+export const NewPreset = Schema.Struct({
+  slug: PresetSlug,
+  name,
+  description: Schema.optionalKey(description),
+  config: PresetConfig
+}).annotate({ identifier: "NewPreset" })
+export type NewPreset = typeof NewPreset.Type
+
+/** What is to change of a preset. Another `config` becomes its next version, which is active from then on. */
+export const PresetChange = Schema.Struct({
+  name: Schema.optionalKey(name),
+  description: Schema.optionalKey(description),
+  config: Schema.optionalKey(PresetConfig)
+}).annotate({ identifier: "PresetChange" })
+export type PresetChange = typeof PresetChange.Type

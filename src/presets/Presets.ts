@@ -1,0 +1,271 @@
+import { Clock, Context, Data, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type PresetConfig, PresetSlug } from "../../schemas/management/Presets.ts"
+import { type Actor, Audit } from "../account/Audit.ts"
+import { lockAccount } from "../account/KeysSql.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { configJson, decodeChange, decodeNew } from "./PresetInput.ts"
+import {
+  type ActivePresetRow,
+  countPresets,
+  deletePreset,
+  hasVersion,
+  insertPreset,
+  insertVersion,
+  lockPreset,
+  newestVersion,
+  presetBySlug,
+  type PresetRow,
+  presetsOf,
+  updatePreset,
+  type VersionRow,
+  versionsOf
+} from "./PresetsSql.ts"
+import { Remembered } from "./Remembered.ts"
+
+export const MAX_PRESETS_PER_ACCOUNT = 100
+export const MAX_VERSIONS_PER_PRESET = 1_000
+
+/** The account has a preset of this slug already. */
+export class SlugTaken extends Data.TaggedError("SlugTaken")<{ readonly slug: string }> {}
+
+/** There are as many as there may be: presets of an account, or versions of a preset. */
+export class PresetLimitReached extends Data.TaggedError("PresetLimitReached")<{
+  readonly of: "presets" | "versions"
+  readonly limit: number
+}> {}
+
+/** A preset as a request uses it: from then on the request keeps this version, whatever becomes of the preset. */
+export interface ResolvedPreset {
+  readonly slug: string
+  readonly version: number
+  readonly config: PresetConfig
+}
+
+/** Whose preset, and who does it. */
+interface Doing {
+  readonly accountId: string
+  readonly slug: string
+  readonly actor: Actor
+}
+
+/**
+ * Configurations of chat requests under names. A preset has versions, which never change, and one of them is active. An account
+ * has at most 100 presets, a preset at most 1,000 versions, and a configuration at most 65,536 bytes of JSON.
+ */
+export class Presets extends Context.Service<
+  Presets,
+  {
+    /** Makes a preset, in its first version. Fails with `ValidationError` naming what is wrong in `preset`. */
+    readonly create: (input: {
+      readonly accountId: string
+      readonly preset: unknown
+      readonly actor: Actor
+    }) => Effect.Effect<ActivePresetRow, Failure | SlugTaken | PresetLimitReached | Unavailable>
+    /**
+     * Changes what `change` names. Another configuration than the active one becomes the next version, and active. Fails with
+     * `ValidationError`, or with `NotFound`.
+     */
+    readonly update: (
+      input: Doing & { readonly change: unknown }
+    ) => Effect.Effect<ActivePresetRow, Failure | PresetLimitReached | Unavailable>
+    /** Makes a version that there is the active one. Fails with `NotFound`. */
+    readonly activate: (
+      input: Doing & { readonly version: number }
+    ) => Effect.Effect<ActivePresetRow, Failure | Unavailable>
+    /** Removes a preset with all its versions; its slug is free again. False when there is none. */
+    readonly remove: (input: Doing) => Effect.Effect<boolean, Unavailable>
+    /** Undefined when there is none, or it is another account's. */
+    readonly get: (accountId: string, slug: string) => Effect.Effect<ActivePresetRow | undefined, Unavailable>
+    /** Newest first, from behind the cursor, and the cursor of the next page. */
+    readonly list: (
+      accountId: string,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<PresetRow>; readonly next: string | null }, Unavailable>
+    /** Newest first, from below `before`, and the `before` of the next page; none of a preset that there is not. */
+    readonly versions: (
+      accountId: string,
+      slug: string,
+      page: { readonly limit: number; readonly before: number | undefined }
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<VersionRow>; readonly next: number | null }, Unavailable>
+    /**
+     * The active version, for a request. It may be as old as five seconds where another node changed it; a change made here is
+     * seen at once. Fails with `NotFound`, and with `StoreUnavailable` where it can be neither read nor remembered.
+     */
+    readonly resolve: (accountId: string, slug: string) => Effect.Effect<ResolvedPreset, Failure>
+  }
+>()("tollgate/presets/Presets") {
+  static readonly layer = Layer.effect(
+    Presets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const remembered = new Remembered<ResolvedPreset>()
+      const desk: Desk = { sql, audit: yield* Audit, remembered }
+
+      return Presets.of({
+        create: (input) => storeErrors(create(desk, input)),
+        update: (input) => storeErrors(update(desk, input)),
+        activate: (input) => storeErrors(activate(desk, input)),
+        remove: (input) => storeErrors(remove(desk, input)),
+        get: (accountId, slug) => storeErrors(presetBySlug(sql, accountId, slug)),
+        list: (accountId, { cursor, limit }) =>
+          storeErrors(
+            Effect.map(presetsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null }), (found) => {
+              const rows = found.slice(0, limit)
+              return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+            })
+          ),
+        versions: (accountId, slug, { before, limit }) =>
+          storeErrors(
+            Effect.map(versionsOf(sql, accountId, slug, { limit: limit + 1, before: before ?? null }), (found) => {
+              const rows = found.slice(0, limit)
+              return { rows, next: found.length > limit ? (rows.at(-1)?.version ?? null) : null }
+            })
+          ),
+        resolve: (accountId, slug) => resolving(sql, remembered, accountId, slug)
+      })
+    })
+  )
+}
+
+const keyOf = (accountId: string, slug: string): string => `${accountId} ${slug}`
+
+const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "preset", id: slug })
+
+const isSlug = Schema.is(PresetSlug)
+
+const resolving = (
+  sql: SqlClient.SqlClient,
+  remembered: Remembered<ResolvedPreset>,
+  accountId: string,
+  slug: string
+): Effect.Effect<ResolvedPreset, Failure> =>
+  Effect.suspend(() => {
+    // What has no form of a slug is not worth a read, and might not be readable.
+    if (!isSlug(slug)) return Effect.fail(notFound(slug))
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const key = keyOf(accountId, slug)
+      const known = remembered.get(key, now)
+      if (known !== undefined) return Effect.succeed(known)
+      const changes = remembered.changes
+      return presetBySlug(sql, accountId, slug).pipe(
+        storeErrors,
+        Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+        Effect.flatMap((row) => {
+          if (row === undefined) return Effect.fail(notFound(slug))
+          const resolved = { slug, version: row.active_version, config: row.config }
+          remembered.keep(key, resolved, Buffer.byteLength(JSON.stringify(row.config), "utf8"), changes, now)
+          return Effect.succeed(resolved)
+        })
+      )
+    })
+  })
+
+/** What a change is made with. */
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly audit: Audit["Service"]
+  readonly remembered: Remembered<ResolvedPreset>
+}
+
+type Input<Change extends "create" | "update" | "activate" | "remove"> = Parameters<Presets["Service"][Change]>[0]
+
+const append = ({ audit }: Desk, { accountId, actor }: Doing, type: string, id: string, changes: object) =>
+  audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id }, changes })
+
+/** Makes a change and its line of the audit log one, and forgets what it makes out of date. */
+const transaction =
+  ({ remembered, sql }: Desk, { accountId, slug }: Doing) =>
+  <A, E>(work: Effect.Effect<A, E>) =>
+    // Also where the answer to a commit was lost.
+    Effect.ensuring(
+      sql.withTransaction(work),
+      Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
+    )
+
+const read = ({ sql }: Desk, { accountId, slug }: Doing) =>
+  Effect.flatMap(presetBySlug(sql, accountId, slug), (row): Effect.Effect<ActivePresetRow, Failure> =>
+    row === undefined ? Effect.fail(notFound(slug)) : Effect.succeed(row)
+  )
+
+const locked = (desk: Desk, doing: Doing) =>
+  Effect.andThen(lockPreset(desk.sql, doing.accountId, doing.slug), read(desk, doing))
+
+const create = (desk: Desk, { accountId, actor, preset }: Input<"create">) =>
+  Effect.gen(function* () {
+    const { sql } = desk
+    const { config, description = null, name, slug } = yield* Effect.fromResult(decodeNew(preset))
+    const doing = { accountId, slug, actor }
+    return yield* Effect.gen(function* () {
+      yield* lockAccount(sql, accountId)
+      if ((yield* countPresets(sql, accountId)) >= MAX_PRESETS_PER_ACCOUNT) {
+        return yield* new PresetLimitReached({ of: "presets", limit: MAX_PRESETS_PER_ACCOUNT })
+      }
+      const id = newResourceId()
+      yield* insertPreset(sql, { id, accountId, slug, name, description })
+      yield* insertVersion(sql, id, 1, configJson(config))
+      yield* append(desk, doing, "created", id, { slug, name, version: 1 })
+      return yield* read(desk, doing)
+    }).pipe(
+      transaction(desk, doing),
+      Effect.catchIf(
+        (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation",
+        () => Effect.fail(new SlugTaken({ slug }))
+      )
+    )
+  })
+
+const addVersion = ({ sql }: Desk, presetId: string, config: string) =>
+  Effect.gen(function* () {
+    const version = (yield* newestVersion(sql, presetId)) + 1
+    if (version > MAX_VERSIONS_PER_PRESET) {
+      return yield* new PresetLimitReached({ of: "versions", limit: MAX_VERSIONS_PER_PRESET })
+    }
+    yield* insertVersion(sql, presetId, version, config)
+    return version
+  })
+
+const update = (desk: Desk, input: Input<"update">) =>
+  Effect.gen(function* () {
+    const change = yield* Effect.fromResult(decodeChange(input.change))
+    return yield* Effect.gen(function* () {
+      const row = yield* locked(desk, input)
+      const { description = row.description, name = row.name } = change
+      const config = change.config === undefined ? undefined : configJson(change.config)
+      const same = config === undefined || config === JSON.stringify(row.config)
+      const version = same ? row.active_version : yield* addVersion(desk, row.id, config)
+      const changes = {
+        ...(name === row.name ? {} : { name: { from: row.name, to: name } }),
+        ...(description === row.description ? {} : { description: { from: row.description, to: description } }),
+        ...(same ? {} : { version: { from: row.active_version, to: version } })
+      }
+      if (Object.keys(changes).length === 0) return row
+      yield* updatePreset(desk.sql, { id: row.id, name, description, active_version: version })
+      yield* append(desk, input, "updated", row.id, changes)
+      return yield* read(desk, input)
+    }).pipe(transaction(desk, input))
+  })
+
+const activate = (desk: Desk, input: Input<"activate">) =>
+  Effect.gen(function* () {
+    const row = yield* locked(desk, input)
+    const { version } = input
+    if (version === row.active_version) return row
+    const there = Number.isInteger(version) && version <= MAX_VERSIONS_PER_PRESET
+    if (!there || !(yield* hasVersion(desk.sql, row.id, version))) {
+      return yield* failure({ _tag: "NotFound", what: "version of the preset", id: String(version) })
+    }
+    yield* updatePreset(desk.sql, { ...row, active_version: version })
+    yield* append(desk, input, "activated", row.id, { version: { from: row.active_version, to: version } })
+    return yield* read(desk, input)
+  }).pipe(transaction(desk, input))
+
+const remove = (desk: Desk, input: Input<"remove">) =>
+  Effect.gen(function* () {
+    const id = yield* deletePreset(desk.sql, input.accountId, input.slug)
+    if (id === undefined) return false
+    yield* append(desk, input, "removed", id, { slug: input.slug })
+    return true
+  }).pipe(transaction(desk, input))

@@ -1,0 +1,287 @@
+/** Presets through the public API: both ways to name one, what a request may say otherwise, and what is told of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { takeAway } from "../support/Outage.ts"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { frames, lastFrame, textOf } from "../support/Streams.ts"
+
+const messages = [{ role: "user", content: "Hello!" }]
+const actor = { type: "operator", id: "test" } as const
+const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
+
+/** Both ways to name the preset `p`. */
+const ways = [
+  { named: "model", path: "/chat/completions", model: { model: "@p" } },
+  { named: "path", path: "/presets/p/chat/completions", model: {} }
+] as const
+
+/** A service with an account that has the preset `p` of this configuration. */
+const having = (config: object) =>
+  Effect.gen(function* () {
+    const service = yield* startService()
+    const { account, inferenceKey: key } = yield* service.account(10)
+    yield* service.preset(account.id, "p", config)
+    const ask = (path: string, body: object, headers: Record<string, string> = {}) =>
+      post(`${service.api}${path}`, key, { messages, ...body }, headers)
+    const update = (config: object) =>
+      service.presets.update({ accountId: account.id, slug: "p", actor, change: { config } })
+    return { service, account, key, ask, update }
+  })
+
+const presetOf = ({ headers }: Response) => [headers.get("x-svc-preset"), headers.get("x-svc-preset-version")]
+
+const receiptOf = ({ api }: Service, key: string, { headers }: Response) =>
+  Effect.flatMap(get(`${api}/requests/${headers.get("x-request-id")}`, key), json)
+
+const codeOf = (response: Response) => Effect.map(json(response), ({ error }) => [response.status, error.code])
+
+describe("a preset", () => {
+  for (const { model, named, path } of ways) {
+    it.live(`named by ${named} supplies what the request does not say`, () =>
+      Effect.gen(function* () {
+        const routing = { providers: { only: ["azure"] }, strategy: "cost" }
+        const { ask, key, service } = yield* having({
+          models: ["gpt-4o-mini", "gpt-4o"],
+          max_tokens: 5,
+          routing,
+          instructions: "i".repeat(4_000)
+        })
+        const response = yield* ask(path, model, { "x-svc-sandbox": "output_tokens=90" })
+        assert.strictEqual(response.status, 200)
+        assert.deepStrictEqual(presetOf(response), ["p", "1"])
+        const answer = yield* json(response)
+        assert.deepStrictEqual([answer.model, answer.resolved_model, answer.provider], ["@p", "gpt-4o-mini", "azure"])
+        assert.strictEqual(answer.choices[0].finish_reason, "length")
+        assert.strictEqual(answer.usage.completion_tokens, 5)
+        assert.isAbove(answer.usage.prompt_tokens, 900, "the instructions were sent")
+        assert.deepInclude(answer.routing, {
+          requested_models: ["gpt-4o-mini", "gpt-4o"],
+          strategy: "cost",
+          source: "request"
+        })
+        const receipt = yield* receiptOf(service, key, response)
+        assert.deepInclude(receipt, { preset: "p", model: "@p", resolved_model: "gpt-4o-mini" })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.live(`named by ${named} gives way to what the request says`, () =>
+      Effect.gen(function* () {
+        const { ask } = yield* having({
+          model: "gpt-4o-mini",
+          max_completion_tokens: 5,
+          routing: { strategy: "cost", data_policy: "no_training", allow_fallbacks: false }
+        })
+        const said = { max_tokens: 7, routing: { strategy: "quality" }, models: ["gpt-4o", "gpt-4o-mini"] }
+        const response = yield* ask(path, { ...model, ...said }, { "x-svc-sandbox": "output_tokens=90" })
+        const answer = yield* json(response)
+        assert.strictEqual(response.status, 200, JSON.stringify(answer))
+        assert.deepStrictEqual(presetOf(response), ["p", "1"])
+        assert.strictEqual(answer.usage.completion_tokens, 7)
+        assert.deepInclude(answer.routing, {
+          requested_models: said.models,
+          strategy: "quality",
+          data_policy: "no_training",
+          fallbacks_allowed: false
+        })
+      }).pipe(Effect.scoped)
+    )
+
+    it.live(`named by ${named} takes part in streams`, () =>
+      Effect.gen(function* () {
+        const { ask, key, service } = yield* having({ model: "gpt-4o-mini", max_tokens: 40 })
+        const response = yield* ask(path, { ...model, stream: true })
+        assert.deepStrictEqual(presetOf(response), ["p", "1"])
+        const all = yield* frames(response)
+        assert.strictEqual(all[0].model, "@p")
+        assert.deepStrictEqual(lastFrame(all).routing.requested_models, ["gpt-4o-mini"])
+        assert.deepInclude(yield* receiptOf(service, key, response), { preset: "p", streamed: true })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("echoes the models that a request to its path names instead", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* having({ model: "gpt-4o-mini" })
+      const echoed = (body: object) =>
+        Effect.map(Effect.flatMap(ask("/presets/p/chat/completions", body), json), ({ model, routing }) => [
+          model,
+          routing.requested_models
+        ])
+      assert.deepStrictEqual(yield* echoed({ model: "gpt-4o" }), ["gpt-4o", ["gpt-4o"]])
+      assert.deepStrictEqual(yield* echoed({ models: ["gpt-4o", "o3"] }), ["gpt-4o,o3", ["gpt-4o", "o3"]])
+      assert.deepStrictEqual(yield* echoed({ model: "@p" }), ["@p", ["gpt-4o-mini"]])
+      assert.deepStrictEqual(yield* echoed({ model: null, models: null }), ["@p", ["gpt-4o-mini"]])
+      const other = yield* ask("/presets/p/chat/completions", { model: "@q" })
+      assert.deepStrictEqual(yield* codeOf(other), [400, "invalid_fallback_chain"])
+      const chained = yield* ask("/chat/completions", { model: "@p,gpt-4o" })
+      assert.deepStrictEqual(yield* codeOf(chained), [400, "invalid_fallback_chain"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes up to 100 messages and asks for up to 131,072 tokens by its path", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* having({ model: "gpt-4o-mini", instructions: "Be brief." })
+      const path = "/presets/p/chat/completions"
+      const many = (count: number) => ask(path, { messages: Array.from({ length: count }, () => messages[0]) })
+      assert.strictEqual((yield* many(100)).status, 200)
+      for (const count of [0, 101]) assert.deepStrictEqual(yield* codeOf(yield* many(count)), [400, "validation_error"])
+      for (const name of ["max_tokens", "max_completion_tokens"]) {
+        assert.strictEqual((yield* ask(path, { [name]: 131_072 })).status, 200)
+        const refused = yield* ask(path, { [name]: 131_073 })
+        const { error } = yield* json(refused)
+        assert.deepStrictEqual([refused.status, error.param], [400, name])
+        assert.deepStrictEqual(presetOf(refused), ["p", "1"], "a refusal says which preset it is of")
+        assert.strictEqual((yield* ask("/chat/completions", { model: "@p", [name]: 131_073 })).status, 200)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is a 404 where there is none of the name, or it is another account's", () =>
+    Effect.gen(function* () {
+      const { service } = yield* having({ model: "gpt-4o-mini" })
+      const { inferenceKey } = yield* service.account(10)
+      for (const slug of ["p", "none", "", "P", "a b", "é", "%00", "x".repeat(80)]) {
+        const escaped = slug === "%00" ? slug : encodeURIComponent(slug)
+        const byModel = yield* post(`${service.api}/chat/completions`, inferenceKey, {
+          model: `@${decodeURIComponent(slug)}`,
+          messages
+        })
+        assert.deepStrictEqual(yield* codeOf(byModel), [404, "not_found"], slug)
+        assert.deepStrictEqual(presetOf(byModel), [null, null])
+        if (slug === "") continue
+        const byPath = yield* post(`${service.api}/presets/${escaped}/chat/completions`, inferenceKey, { messages })
+        assert.deepStrictEqual(yield* codeOf(byPath), [404, "not_found"], slug)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps the version a request began with, and serves the next one from then on", () =>
+    Effect.gen(function* () {
+      const { ask, update } = yield* having({ model: "gpt-4o-mini" })
+      const running = yield* ask("/chat/completions", { model: "@p", stream: true }, { "x-svc-sandbox": "chunk_ms=30" })
+      assert.deepStrictEqual(presetOf(running), ["p", "1"])
+      yield* update({ model: "gpt-4o" })
+      for (const { model, path } of ways) {
+        const response = yield* ask(path, model)
+        assert.deepStrictEqual(presetOf(response), ["p", "2"])
+        assert.strictEqual((yield* json(response)).resolved_model, "gpt-4o")
+      }
+      const old = yield* frames(running)
+      assert.strictEqual(lastFrame(old).resolved_model, "gpt-4o-mini")
+      assert.notStrictEqual(textOf(old), "")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves the idempotency of a request alone: a repeat is the same answer, whatever became of the preset", () =>
+    Effect.gen(function* () {
+      const { account, ask, service, update } = yield* having({ model: "gpt-4o-mini" })
+      const asked = [false, true].flatMap((stream) =>
+        ways.map(({ model, named, path }) => ({ path, key: `${named} ${stream}`, body: { ...model, stream } }))
+      )
+      const once = ({ body, key, path }: (typeof asked)[number]) => ask(path, body, { "idempotency-key": key })
+      const read = (response: Response) =>
+        response.headers.get("content-type")?.startsWith("text/event-stream") === true
+          ? Effect.map(frames(response), (all) => [textOf(all), lastFrame(all).request_id])
+          : Effect.map(json(response), (answer) => [answer.choices[0].message.content, answer.request_id])
+      const first = yield* Effect.forEach(asked, (one) => Effect.flatMap(once(one), read))
+      const { posted } = yield* service.balance(account.id)
+      yield* update({ model: "gpt-4o", instructions: "Be brief." })
+      for (const [index, one] of asked.entries()) {
+        const again = yield* once(one)
+        assert.strictEqual(again.headers.get("idempotency-replayed"), "true", one.key)
+        assert.deepStrictEqual(presetOf(again), ["p", "1"], "the version that answered")
+        assert.deepStrictEqual(yield* read(again), first[index])
+      }
+      assert.strictEqual((yield* service.balance(account.id)).posted, posted)
+      const other = yield* ask("/presets/p/chat/completions", { max_tokens: 9 }, { "idempotency-key": "path false" })
+      assert.deepStrictEqual(yield* codeOf(other), [422, "idempotency_key_reused"])
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts keys of idempotency by its path", () =>
+    Effect.gen(function* () {
+      const { account, ask, service } = yield* having({ model: "gpt-4o-mini" })
+      yield* service.preset(account.id, "q", { model: "gpt-4o" })
+      const by = (slug: string) =>
+        Effect.flatMap(ask(`/presets/${slug}/chat/completions`, {}, { "idempotency-key": "k" }), json)
+      assert.strictEqual((yield* by("p")).resolved_model, "gpt-4o-mini")
+      assert.strictEqual((yield* by("q")).resolved_model, "gpt-4o")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is held for as it is asked for: what an estimate of it says is what must be there", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey: key } = yield* service.account(0)
+      yield* service.preset(account.id, "p", {
+        models: ["gpt-4o-mini", "gpt-4o"],
+        max_tokens: 300,
+        instructions: "i".repeat(8_000)
+      })
+      const body = { model: "@p", messages }
+      const estimate = yield* post(`${service.api}/estimate`, key, body)
+      assert.deepStrictEqual(presetOf(estimate), ["p", "1"])
+      const { hold_usd, max_cost_usd, model, resolved_models } = yield* json(estimate)
+      assert.deepStrictEqual([model, resolved_models], ["@p", ["gpt-4o-mini", "gpt-4o"]])
+      assert.strictEqual(max_cost_usd, hold_usd)
+      yield* service.customers.topUp(account, nano(hold_usd) - 1n)
+      for (const { model, path } of ways) {
+        const refused = yield* post(`${service.api}${path}`, key, { ...model, messages })
+        assert.deepStrictEqual(yield* codeOf(refused), [402, "insufficient_credits"])
+      }
+      yield* service.customers.topUp(account, 1n)
+      const served = yield* post(`${service.api}/presets/p/chat/completions`, key, { messages })
+      assert.strictEqual(served.status, 200)
+      assert.strictEqual((yield* receiptOf(service, key, served)).held_usd, hold_usd)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("may leave the model to svc/auto, and say how it chooses", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* having({ model: "svc/auto", router: { allowed_models: ["gpt-4o-mini"] } })
+      for (const path of ["/chat/completions", "/chat"]) {
+        const answer = yield* Effect.flatMap(ask(path, { model: "@p" }), json)
+        assert.deepStrictEqual([answer.model, answer.resolved_model], ["@p", "gpt-4o-mini"], path)
+        assert.deepStrictEqual(answer.routing.router.candidates, ["gpt-4o-mini"], path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes part in the legacy chat, whose cache knows its versions apart", () =>
+    Effect.gen(function* () {
+      const { ask, key, service, update } = yield* having({ model: "gpt-4o-mini", temperature: 0 })
+      const chat = () =>
+        Effect.flatMap(ask("/chat", { model: "@p" }), (response) =>
+          Effect.map(json(response), ({ cached, model, resolved_model }) => [
+            ...presetOf(response),
+            ...[cached, model, resolved_model]
+          ])
+        )
+      assert.deepStrictEqual(yield* chat(), ["p", "1", false, "@p", "gpt-4o-mini"])
+      assert.deepStrictEqual(yield* chat(), ["p", "1", true, "@p", "gpt-4o-mini"])
+      yield* update({ model: "gpt-4o-mini", instructions: "Be brief.", temperature: 0 })
+      assert.deepStrictEqual(yield* chat(), ["p", "2", false, "@p", "gpt-4o-mini"])
+      const { data } = yield* Effect.flatMap(get(`${service.api}/requests`, key), json)
+      assert.deepStrictEqual(
+        data.map((receipt: { readonly preset?: string }) => receipt.preset),
+        ["p", "p"]
+      )
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is a 503 without its database, never a 404", () =>
+    Effect.gen(function* () {
+      const { ask, service } = yield* having({ model: "gpt-4o-mini" })
+      yield* ask("/chat/completions", { model: "gpt-4o-mini" })
+      yield* takeAway(service.databaseUrl)
+      for (const { model, path } of ways) {
+        assert.deepStrictEqual(yield* codeOf(yield* ask(path, model)), [503, "store_unavailable"])
+      }
+    }).pipe(Effect.scoped)
+  )
+})
