@@ -277,6 +277,39 @@ const attemptInstruments = (instruments: Instruments) => {
   }
 }
 
+const providerInstruments = (instruments: Instruments) => {
+  const transitions = family((provider, model, state) =>
+    instruments.counter("svc.provider.breaker.transitions", "Breakers opened, probed and closed", "{transition}", {
+      "gen_ai.provider.name": providerName(provider!),
+      "gen_ai.request.model": model!,
+      "svc.breaker.state": state!
+    })
+  )
+  const passedOver = family((provider) =>
+    instruments.counter("svc.provider.passed_over", "Candidates left out because their breaker was open", "{call}", {
+      "gen_ai.provider.name": providerName(provider!)
+    })
+  )
+  const retries = family((provider) =>
+    instruments.counter("svc.provider.retries", "Calls to a provider that had failed the same request", "{call}", {
+      "gen_ai.provider.name": providerName(provider!)
+    })
+  )
+  const hedges = family((provider, outcome) =>
+    instruments.counter("svc.provider.hedges", "Second calls beside a slow first one, by outcome", "{call}", {
+      "gen_ai.provider.name": providerName(provider!),
+      "svc.outcome": outcome!
+    })
+  )
+  return {
+    breaker: (provider: string, model: string, state: "closed" | "open" | "half_open") =>
+      transitions(provider, model, state)(1),
+    passedOver: (provider: string) => passedOver(provider)(1),
+    retried: (provider: string) => retries(provider)(1),
+    hedged: (provider: string, outcome: "won" | "lost") => hedges(provider, outcome)(1)
+  }
+}
+
 /** Counts what happens. */
 export interface Metrics {
   /** Everything counted so far, for whoever writes it out. */
@@ -285,6 +318,7 @@ export interface Metrics {
   readonly ledger: ReturnType<typeof ledgerInstruments>
   readonly request: (figures: RequestFigures) => void
   readonly attempt: (figures: AttemptFigures) => void
+  readonly provider: ReturnType<typeof providerInstruments>
   /** A figure of this process, read when it is asked for. */
   readonly gauge: (name: string, description: string, unit: string, read: () => number) => void
 }
@@ -299,6 +333,7 @@ export const makeMetrics = (): Metrics => {
     ledger: ledgerInstruments(instruments),
     request: requestInstruments(instruments),
     attempt: attemptInstruments(instruments),
+    provider: providerInstruments(instruments),
     gauge: (name, description, unit, read) => instruments.gauge(name, description, unit, read)
   }
 }
