@@ -301,8 +301,16 @@ const providerInstruments = (instruments: Instruments) => {
       "svc.outcome": outcome!
     })
   )
+  const states = ["open", "half_open", "closed"] as const
   return {
-    breaker: (provider: string, model: string, state: "closed" | "open" | "half_open") =>
+    /** A model of a provider is about to be called for the first time: what may happen to it stands at zero. */
+    met: (provider: string, model: string) => {
+      for (const state of states) transitions(provider, model, state)(0)
+      for (const outcome of ["won", "lost"]) hedges(provider, outcome)(0)
+      passedOver(provider)(0)
+      retries(provider)(0)
+    },
+    breaker: (provider: string, model: string, state: (typeof states)[number]) =>
       transitions(provider, model, state)(1),
     passedOver: (provider: string) => passedOver(provider)(1),
     retried: (provider: string) => retries(provider)(1),

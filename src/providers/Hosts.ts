@@ -48,6 +48,7 @@ export const makeHosts = (providers: ReadonlyArray<Provider>, metrics: Metrics):
     const breakers = new Map<string, Breaker>()
     const made = (model: string): Breaker => {
       let closed = true
+      metrics.provider.met(provider.id, model)
       const breaker = new Breaker((state) => {
         if (closed !== (state === "closed")) resting += closed ? 1 : -1
         closed = state === "closed"

@@ -9,7 +9,7 @@ import { fileOf, type Stage, type Target } from "./Stage.ts"
 
 const CONCURRENCY = 8
 /** Short turns, so that what the machine does meanwhile meets both alike. */
-const TURNS = 20
+const TURNS = 40
 
 interface Side {
   readonly name: "both healthy" | "one failing"
@@ -20,10 +20,10 @@ export const failover = Effect.fnUntraced(function* (stage: Stage, samples: Samp
   const { failoverRequests, startSeconds } = stage.options
   const mock = (...words: ReadonlyArray<string>) =>
     listen({ name: "a mock upstream", ...node(fileOf("mockUpstream"), ...words) })
-  const [well, other, failing] = [yield* mock(), yield* mock(), yield* mock("failing")]
-  const sides: ReadonlyArray<Side> = [
+  const [well, other, broken] = [yield* mock(), yield* mock(), yield* mock("failing")]
+  const sides: readonly [Side, Side] = [
     { name: "both healthy", target: yield* stage.gatewayTo({ first: well.port, second: other.port }) },
-    { name: "one failing", target: yield* stage.gatewayTo({ failing: failing.port, well: other.port }) }
+    { name: "one failing", target: yield* stage.gatewayTo({ failing: broken.port, well: other.port }) }
   ]
   let [failed, seen] = [0, 0]
   const load = (side: Side, many: { readonly seconds: number; readonly requests?: number }) =>
@@ -41,11 +41,18 @@ export const failover = Effect.fnUntraced(function* (stage: Stage, samples: Samp
   // The breaker opens here, and the requests that open it count among those that may not fail.
   for (const side of sides) yield* load(side, { seconds: startSeconds })
   const requests = Math.ceil(failoverRequests / TURNS)
-  yield* rotate("failover", TURNS, sides, (side) =>
-    Effect.map(load(side, { seconds: Infinity, requests }), (p50) => samples.add(`p50, ${side.name}`, p50))
+  yield* rotate("failover", TURNS, [sides], ([healthy, failing]) =>
+    Effect.gen(function* () {
+      const usual = yield* load(healthy, { seconds: Infinity, requests })
+      const without = yield* load(failing, { seconds: Infinity, requests })
+      samples.add("p50, both healthy", usual)
+      samples.add("p50, one failing", without)
+      samples.add("p50, one failing, in parts of both healthy", without / usual)
+    })
   )
   const p50 = (name: Side["name"]) => samples.median(`p50, ${name}`)
-  const ratio = p50("one failing") / p50("both healthy")
+  // Of neighbouring turns, since a machine is not the same from one minute to the next.
+  const ratio = samples.median("p50, one failing, in parts of both healthy")
   const rows: ReadonlyArray<Row> = [
     {
       label: "p50 with one of two providers failing, beside both healthy",
