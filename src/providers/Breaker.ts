@@ -118,17 +118,6 @@ export class Breaker {
     if (permit === this.#epoch && this.#state === "half_open") this.#turn("open")
   }
 
-  /** Opened elsewhere: open here as well, until then at the least. `paused` where the host has asked for it. */
-  openUntil(now: number, until: number, paused: boolean): void {
-    if (until <= now) return
-    if (paused) this.#pausedUntil = Math.max(this.#pausedUntil, until)
-    this.#until = Math.max(this.#state === "closed" ? 0 : this.#until, until)
-    if (this.#state === "open") return
-    this.#triedAt = now
-    this.#epoch += 1
-    this.#turn("open")
-  }
-
   get #dueAt(): number {
     return this.#state === "half_open" ? this.#triedAt + rules.probePatienceMs : this.#until
   }

@@ -79,7 +79,8 @@ export class Course {
   readonly #failures: Array<FailedAttempt> = []
   /** Attempts that have ended without serving, as the receipt lists them. */
   readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
-  readonly #worthMore = new Map<Candidate, Turn>()
+  /** Made when first needed, which is seldom. */
+  #worthMore: Map<Candidate, Turn> | undefined
   #toRetry: Turn | undefined
   #begun = 0
   #retries = 0
@@ -112,7 +113,7 @@ export class Course {
     const { provider } = host
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops })
-    const retried = this.#worthMore.has(candidate)
+    const retried = this.#worthMore?.has(candidate) === true
     if (retried) metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     const totalMs = this.#begun === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
@@ -281,8 +282,9 @@ export class Course {
     this.#before.push(place)
     this.#failures.push({ ...place, fault })
     if (turn.breaker !== undefined && (fault?._tag === "Unreachable" || pauseOf(fault) !== undefined)) {
+      this.#worthMore ??= new Map()
       this.#worthMore.set(turn.candidate, turn)
-    } else this.#worthMore.delete(turn.candidate)
+    } else this.#worthMore?.delete(turn.candidate)
   }
 
   #blame({ breaker, permit }: Turn, given: Clocks, fault: ProviderFault | undefined): void {
@@ -298,7 +300,7 @@ export class Course {
     const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries
     let soonest: Turn | undefined
     let wait = Math.min(MOST_WAIT_MS, this.#deadline - now)
-    for (const turn of this.#worthMore.values()) {
+    for (const turn of this.#worthMore?.values() ?? []) {
       const inMs = Math.max(0, (turn.breaker?.availableAt() ?? 0) - now) + backoff
       if (inMs >= wait) continue
       wait = inMs

@@ -109,7 +109,8 @@ const run = Effect.fnUntraced(function* <A, R>(shared: Courses, call: PoolCall, 
         : yield* askHedged(course, upcoming, way, hedgeAfterMs)
     const given = givenBy(ended)
     if (given !== undefined) {
-      course.answered(ended.turn)
+      // A whole answer has told its end already.
+      if (way.stream) course.answered(ended.turn)
       return { given, by: course.served(ended.turn) }
     }
     course.failed(ended.turn, ended.context, faultOf(ended))

@@ -144,17 +144,6 @@ describe("a breaker", () => {
     breaker.succeeded(probe, rules.firstOpenMs)
     assert.strictEqual(breaker.state, "closed")
   })
-
-  it("opens with another node, for no shorter than it was open", () => {
-    const breaker = new Breaker()
-    breaker.openUntil(0, 0, false)
-    assert.strictEqual(breaker.state, "closed")
-    breaker.openUntil(0, 5_000, false)
-    breaker.openUntil(0, 4_000, true)
-    assert.isUndefined(breaker.admitEarly(3_999))
-    assert.isUndefined(breaker.admit(4_999))
-    assert.isDefined(breaker.admit(5_000))
-  })
 })
 
 /** The model: a list of all that happened since it closed, and the moments that follow from it. */
