@@ -10,6 +10,16 @@ import {
   TooLargeError,
   UnavailableError
 } from "./Errors.ts"
+import {
+  LegacyAuthenticationError,
+  LegacyBadRequestError,
+  LegacyInternalError,
+  LegacyMediaTypeError,
+  LegacyPermissionError,
+  LegacyRateLimitError,
+  LegacyTooLargeError,
+  LegacyUnavailableError
+} from "./LegacyErrors.ts"
 
 /** The holder of a valid key. */
 export interface Principal {
@@ -35,6 +45,15 @@ export class InferenceAccess extends HttpApiMiddleware.Service<InferenceAccess, 
   }
 ) {}
 
+/** The same as `InferenceAccess` on legacy routes, whose errors have a form of their own. */
+export class LegacyAccess extends HttpApiMiddleware.Service<LegacyAccess, { provides: Caller }>()(
+  "tollgate/LegacyAccess",
+  {
+    error: [LegacyAuthenticationError, LegacyPermissionError, LegacyRateLimitError, LegacyUnavailableError],
+    security: { bearer: HttpApiSecurity.bearer }
+  }
+) {}
+
 /** Needs no key; counts the request against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError
@@ -43,4 +62,9 @@ export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgat
 /** Answers what every operation can: malformed requests and faults of the service, in the one error envelope. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("tollgate/Envelope", {
   error: [BadRequestError, TooLargeError, MediaTypeError, InternalError]
+}) {}
+
+/** The same as `Envelope` on legacy routes. */
+export class LegacyEnvelope extends HttpApiMiddleware.Service<LegacyEnvelope>()("tollgate/LegacyEnvelope", {
+  error: [LegacyBadRequestError, LegacyTooLargeError, LegacyMediaTypeError, LegacyInternalError]
 }) {}

@@ -3,12 +3,14 @@ import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
+import { LegacyGroup } from "./inference/LegacyGroup.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
   .add(ChatGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
-  .prefix("/api/v1")
   .middleware(Envelope)
+  .add(LegacyGroup)
+  .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(

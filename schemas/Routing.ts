@@ -56,6 +56,24 @@ export const RoutingPolicy = Schema.Struct({
 }).annotate({ identifier: "RoutingPolicy" })
 export type RoutingPolicy = typeof RoutingPolicy.Type
 
+/** A model's id, or a pattern in which `*` stands for any characters; with or without its vendor before a slash. */
+const ModelPattern = Schema.String.check(...sized(1, 160, "characters"))
+
+const ModelPatterns = Schema.Array(ModelPattern).check(Schema.isMaxLength(1_024, { message: "at most 1024 items" }))
+
+/** How `svc/auto` may choose. Nothing but these fields is allowed, and with any other model they have no effect. */
+export const RouterOptions = Schema.Struct({
+  /** Only these models, as ids or patterns such as `anthropic/*`. */
+  allowed_models: Schema.optionalKey(ModelPatterns),
+  /** Never these, even where they are allowed. */
+  excluded_models: Schema.optionalKey(ModelPatterns),
+  /** A fifth of the models that can serve the request, by price: `low` has the cheapest. Unless told, the lower three. */
+  cost_tier: Schema.optionalKey(Schema.Literals(["low", "medium", "high", "xhigh", "max"])),
+  /** Whether requests with the same `session_id` go to the model that was chosen for the first of them. */
+  pin_model: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "RouterOptions" })
+export type RouterOptions = typeof RouterOptions.Type
+
 /** One call to one provider. */
 export const ProviderAttempt = Schema.Struct({
   provider: Schema.String,

@@ -6,12 +6,14 @@ import { Audit } from "./account/Audit.ts"
 import { Keys } from "./account/Keys.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
+import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { LiveFigures } from "./catalogue/LiveFigures.ts"
 import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
+import { CachedChat } from "./inference/CachedChat.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
@@ -138,13 +140,25 @@ const pool = Layer.unwrap(
   })
 )
 
+/** The model that classifies for `svc/auto`; one that cannot would be asked for nothing, unnoticed. */
+const classifier = Effect.gen(function* () {
+  const { model, timeout } = (yield* Config).autoClassifier
+  if (model === undefined) return undefined
+  const found = (yield* Catalogue).find(model)
+  if (found?.modality === "text" && !found.virtual) return { model, timeout }
+  return yield* new StartError({ message: `AUTO_CLASSIFIER_MODEL names ${model}, which is no text model` })
+})
+
 const inference = Layer.unwrap(
-  Effect.map(Config, ({ clientDrain, holdTtl, shutdownGrace }) =>
-    Inference.layerFrom({ holdTtl, drain: clientDrain, shutdownGrace })
-  )
+  Effect.gen(function* () {
+    const { clientDrain, holdTtl, shutdownGrace } = yield* Config
+    return Inference.layerFrom({ holdTtl, drain: clientDrain, shutdownGrace, classifier: yield* classifier })
+  })
 )
 
 const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.layerFrom({ redisUrl })))
+
+const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerFrom({ redisUrl })))
 
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
 
@@ -155,13 +169,14 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
 const serving = (ledger: typeof Ledger.layer) =>
   readiness.pipe(
     Layer.provideMerge(server),
+    Layer.provideMerge(CachedChat.layer),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(Router.layer),
     Layer.provideMerge(sweeping),
     Layer.provideMerge(Requests.layer),
     Layer.provideMerge(catalogue),
-    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter)),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter, cache)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(Customers.layer.pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))),
     Layer.provideMerge(Ops.layer)

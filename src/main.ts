@@ -17,7 +17,7 @@ Settings come from the environment; README.md lists them. The most used:
   PORT          public port (8787)
   DATA_DIR      where the embedded PostgreSQL and files live (.data)
   DATABASE_URL  a PostgreSQL of your own, 15 or later, instead of the embedded one
-  REDIS_URL     shares rate limits between nodes
+  REDIS_URL     shares rate limits and cached answers between nodes
   SANDBOX       auto, on or off: simulated providers
 `
 

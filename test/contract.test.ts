@@ -6,7 +6,9 @@ import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
+import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { CostEstimate } from "../schemas/inference/Estimate.ts"
+import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
 import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
@@ -36,6 +38,8 @@ const decode = {
   models: decoder(ModelList),
   model: decoder(ModelDetail),
   error: decoder(ErrorBody),
+  legacyCompletion: decoder(LegacyChatCompletion),
+  legacyError: decoder(LegacyErrorBody),
   requestId: decoder(RequestId)
 }
 
@@ -60,7 +64,8 @@ const callsOf = (service: Service, requestId: string) => {
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["models.list", read("/models")],
-    ["models.get", read("/models/gpt-4o-mini")]
+    ["models.get", read("/models/gpt-4o-mini")],
+    ["chat", write("/chat", hello)]
   ])
 }
 
@@ -146,6 +151,17 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("legacy chats", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = Effect.flatMap(post(`${service.api}/chat`, inferenceKey, hello), json)
+      const first = decode.legacyCompletion(yield* ask)
+      assert.deepStrictEqual([first.cached, first.balance_warning?.warning], [false, "low_balance"])
+      assert.isTrue(decode.legacyCompletion(yield* ask).cached)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("every frame of a stream", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -211,6 +227,8 @@ const chat =
   (service: Service, key: string) =>
     post(`${service.api}/chat/completions`, key, body, headers)
 
+const legacy = (body: unknown) => (service: Service, key: string) => post(`${service.api}/chat`, key, body)
+
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
 
@@ -271,7 +289,10 @@ const failings: ReadonlyArray<Failing> = [
   { code: "validation_error", operation: "requests.list", ask: ({ api }, key) => get(`${api}/requests?limit=0`, key) },
   { code: "not_found", operation: "requests.get", ask: ({ api }, key) => get(`${api}/requests/${absent}`, key) },
   { code: "validation_error", operation: "models.list", ask: ({ api }, key) => get(`${api}/models?sort=zest`, key) },
-  { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) }
+  { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) },
+  { code: "invalid_json", operation: "chat", ask: legacy("{") },
+  { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
+  { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) }
 ]
 
 const document = JSON.parse(openApiText())
@@ -284,13 +305,15 @@ const declared = (id: string): ReadonlyArray<string> => {
 /** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
-    const body = decode.error(yield* json(response))
+    const said = yield* json(response)
+    const body = operation === "chat" ? decode.legacyError(said) : decode.error(said)
+    const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
-    assert.strictEqual(body.error.code, code, JSON.stringify(body))
+    assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
     const lines = Object.values(table).filter((line) => line.code === code)
     assert.isTrue(
-      lines.some((line) => line.status === response.status && line.type === body.error.type),
-      `${response.status} ${body.error.type} for ${what} is not in the table`
+      lines.some((line) => line.status === response.status && line.type === (error?.type ?? line.type)),
+      `${response.status} ${error?.type} for ${what} is not in the table`
     )
     if (operation !== undefined) assert.include(declared(operation), String(response.status), what)
     assert.match(response.headers.get("x-should-retry") ?? "", /^(true|false)$/, what)

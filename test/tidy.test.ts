@@ -24,19 +24,20 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   platform: [],
   account: ["domain", "platform"],
   auth: ["schemas", "domain", "account"],
-  ratelimit: [],
+  ratelimit: ["platform"],
   catalogue: ["schemas", "domain", "platform"],
   router: ["domain", "catalogue"],
   ledger: ["domain", "platform"],
   usage: ["platform"],
+  cache: ["domain", "platform"],
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],
-  inference: ["schemas", "domain", "platform", "auth", "router", "ledger", "usage", "providers"],
+  inference: ["schemas", "domain", "platform", "auth", "router", "ledger", "usage", "cache", "providers"],
   workers: ["ledger"],
   dialects: ["schemas", "domain", "router", "inference"],
   http: [
-    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "router", "ledger", "usage", "providers"],
-    ...["inference", "dialects"]
+    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "router", "ledger", "usage", "cache"],
+    ...["providers", "inference", "dialects"]
   ]
 }
 
@@ -49,7 +50,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@pydantic/genai-prices": ["catalogue"],
   "gpt-tokenizer": ["domain"],
   undici: ["platform"],
-  "@effect/platform-node": ["ratelimit", "http"]
+  "@effect/platform-node": ["platform", "http"]
 }
 
 /** Rooms of values: they use no service. */

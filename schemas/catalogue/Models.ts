@@ -52,7 +52,7 @@ export const ModelPricing = Schema.Struct({
   promotion: Schema.NullOr(Promotion)
 }).annotate({ identifier: "ModelPricing" })
 
-/** How a provider served the model in the last 30 minutes, as this node saw it; null where nothing is known. */
+/** How a provider served the model in the last 30 minutes, as all nodes saw it; null where nothing is known. */
 export const ProviderPerformance = Schema.Struct({
   samples: Count,
   /** 0 to 1. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { between, integer, sized, Count, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
-import { BalanceWarning, RoutingPolicy, RoutingSummary } from "../Routing.ts"
+import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
 const text = (minimum: number, maximum: number) => Schema.String.check(...sized(minimum, maximum, "characters"))
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -31,8 +31,10 @@ export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refu
 const contentOf = <S extends Schema.Top>(part: S) =>
   Schema.Union([Schema.String, Schema.NonEmptyArray(part).check(atMost(512))])
 
-const TextContent = contentOf(TextPart)
-const RichContent = contentOf(Schema.Union([TextPart, ImagePart]))
+/** Text, whole or in parts. */
+export const TextContent = contentOf(TextPart)
+/** Text, whole or in parts, and images. */
+export const RichContent = contentOf(Schema.Union([TextPart, ImagePart]))
 const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
 
 export const ToolCall = Schema.Struct({
@@ -130,8 +132,11 @@ export const ChatCompletionRequest = Schema.Struct({
   top_logprobs: orNull(integer(0, 20)),
   user: orNull(text(0, 256)),
   metadata: orNull(Schema.Record(Schema.String, Schema.String)),
+  /** Requests with the same one are of one session; see `router.pin_model`. */
   session_id: orNull(text(1, 256)),
   routing: orNull(RoutingPolicy),
+  /** How `svc/auto` may choose. */
+  router: orNull(RouterOptions),
   /** The most this request may cost, in US cents; models that could cost more are left out. */
   budget_cents: orNull(between(0, 1_000_000_000))
 }).annotate({ identifier: "ChatCompletionRequest" })

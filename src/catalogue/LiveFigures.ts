@@ -1,14 +1,9 @@
-import { Clock, Context, Effect, Layer } from "effect"
-
-/** How one attempt at a provider went. */
-export interface Observation {
-  readonly model: string
-  readonly provider: string
-  readonly ok: boolean
-  readonly durationMs: number
-  /** Undefined where nothing was streamed, or nothing came. */
-  readonly firstTokenMs: number | undefined
-}
+import { Clock, Context, type Duration, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors } from "../platform/Sql.ts"
+import { Counts, type Observation, type StoredCounts } from "./Counts.ts"
+import { countsOfOthers, deleteCounts, type LiveFigureRow, type MinuteCounts, writeCounts } from "./LiveFiguresSql.ts"
 
 /** How a model did at a provider in the last 30 minutes; null where nothing is known. Times are of successful attempts. */
 export interface Performance {
@@ -24,111 +19,31 @@ export interface Performance {
 
 export const WINDOW_MINUTES = 30
 export const THIN_BELOW_SAMPLES = 20
-/** One series takes some 20 kB; models × providers stay far below this, whatever is configured. */
+/** One series takes some 30 kB, and 20 kB for each other node; models × providers stay far below this, whatever is configured. */
 export const MAX_SERIES = 1_000
 
 const MINUTE_MS = 60_000
-/** Four buckets to each doubling keep a figure within 10 % of the truth. */
-const BUCKETS_PER_DOUBLING = 4
-/** The last bucket takes everything beyond 2^21 ms, some 35 minutes. */
-const BUCKETS = 21 * BUCKETS_PER_DOUBLING + 1
 
-const bucketOf = (ms: number): number =>
-  ms <= 1 ? 0 : Math.min(BUCKETS - 1, Math.floor(Math.log2(ms) * BUCKETS_PER_DOUBLING))
+/** For so long what was computed of a series is told again; no order of providers turns on a second of 30 minutes. */
+const FRESH_MS = 1_000
 
-const middleOf = (bucket: number): number => Math.round(2 ** ((bucket + 0.5) / BUCKETS_PER_DOUBLING))
+/** What a killed process loses, and how late a node hears of the others: little of a window, and seldom enough to cost nothing. */
+const SHARE_INTERVAL = "5 seconds"
 
-/** Counts of some stretch of time. */
-class Counts {
-  samples = 0
-  ok = 0
-  streamed = 0
-  readonly durations = new Uint32Array(BUCKETS)
-  readonly firstTokens = new Uint32Array(BUCKETS)
+/** Longer than any statement may run, so that no row appears in the past of one that was read. */
+const OVERLAP_MS = 60_000
 
-  add(observation: Observation): void {
-    this.samples += 1
-    if (!observation.ok) return
-    this.ok += 1
-    bump(this.durations, observation.durationMs)
-    if (observation.firstTokenMs === undefined) return
-    this.streamed += 1
-    bump(this.firstTokens, observation.firstTokenMs)
-  }
+/** Longer than the window, so that a node whose clock is ahead deletes nothing that others read. */
+const KEPT_MINUTES = 2 * WINDOW_MINUTES
 
-  subtract(other: Counts): void {
-    this.samples -= other.samples
-    this.ok -= other.ok
-    this.streamed -= other.streamed
-    for (let index = 0; index < BUCKETS; index += 1) {
-      this.durations[index] = (this.durations[index] ?? 0) - (other.durations[index] ?? 0)
-      this.firstTokens[index] = (this.firstTokens[index] ?? 0) - (other.firstTokens[index] ?? 0)
-    }
-  }
-}
+/** Rows in one statement, so that it stays short; a node has a few dozen in most. */
+const ROWS_AT_ONCE = 500
 
-const bump = (histogram: Uint32Array, ms: number): void => {
-  const bucket = bucketOf(ms)
-  histogram[bucket] = (histogram[bucket] ?? 0) + 1
-}
+/** A database that is slower than this is away. */
+const ROUND_PATIENCE = "10 seconds"
 
-/** Of a histogram with `total` counts in it. */
-const quantile = (histogram: Uint32Array, total: number, share: number): number | null => {
-  if (total === 0) return null
-  let left = Math.max(1, Math.ceil(total * share))
-  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
-    left -= histogram[bucket] ?? 0
-    if (left <= 0) return middleOf(bucket)
-  }
-  return null
-}
-
-/** One model at one provider: its minutes, and their sum kept as they come and go, so that reading costs one pass. */
-class Series {
-  /** The minute of the last record. */
-  recorded: number
-  #latest: number
-  #minutes: Map<number, Counts> = new Map()
-  #total = new Counts()
-
-  constructor(minute: number) {
-    this.recorded = minute
-    this.#latest = minute
-  }
-
-  record(minute: number, observation: Observation): void {
-    this.recorded = minute
-    this.#advance(minute)
-    const counts = this.#minutes.get(minute) ?? new Counts()
-    this.#minutes.set(minute, counts)
-    counts.add(observation)
-    this.#total.add(observation)
-  }
-
-  performance(minute: number): Performance {
-    this.#advance(minute)
-    const { samples, ok, streamed, durations, firstTokens } = this.#total
-    return {
-      samples,
-      successRate: samples === 0 ? null : ok / samples,
-      p50Ms: quantile(durations, ok, 0.5),
-      p95Ms: quantile(durations, ok, 0.95),
-      medianTtftMs: quantile(firstTokens, streamed, 0.5),
-      p95TtftMs: quantile(firstTokens, streamed, 0.95),
-      thin: samples < THIN_BELOW_SAMPLES
-    }
-  }
-
-  #advance(minute: number): void {
-    if (minute === this.#latest) return
-    this.#latest = minute
-    for (const [at, counts] of this.#minutes) {
-      if (at > minute - WINDOW_MINUTES) continue
-      this.#total.subtract(counts)
-      this.#minutes.delete(at)
-    }
-  }
-}
+/** A stopping service waits no longer for its last figures to be written, and for some seconds that the driver takes to give up. */
+const CLOSE_PATIENCE = "2 seconds"
 
 const unknown: Performance = {
   samples: 0,
@@ -140,48 +55,289 @@ const unknown: Performance = {
   thin: true
 }
 
-/** What this node has lately seen of each model at each provider. Lost with the process; nothing is shared with other nodes. */
+/** What this process has seen in a minute. */
+interface Minute {
+  readonly counts: Counts
+  /** How many of its samples are in the database. */
+  written: number
+}
+
+/** One model at one provider: its minutes, and their sum kept as they come and go. */
+class Series {
+  readonly model: string
+  readonly provider: string
+  /** The minute of the last record, by whatever node. */
+  recorded: number
+  #latest: number
+  readonly #own = new Map<number, Minute>()
+  /** By node, then by minute. */
+  readonly #others = new Map<string, Map<number, StoredCounts>>()
+  readonly #total = new Counts()
+  #shown = unknown
+  #shownAtMs = 0
+  #freshUntilMs = 0
+
+  constructor(model: string, provider: string, minute: number) {
+    this.model = model
+    this.provider = provider
+    this.recorded = minute
+    this.#latest = minute
+  }
+
+  record(minute: number, observation: Observation): void {
+    this.recorded = minute
+    this.#advance(minute)
+    let own = this.#own.get(minute)
+    if (own === undefined) {
+      own = { counts: new Counts(), written: 0 }
+      this.#own.set(minute, own)
+    }
+    own.counts.add(observation)
+    this.#total.add(observation)
+    // While few are known, each counts, and there are too few of them to cost anything.
+    if (this.#total.samples <= THIN_BELOW_SAMPLES) this.#freshUntilMs = 0
+  }
+
+  /** Takes what another node says of a minute in place of what it said before. */
+  take(row: LiveFigureRow, now: number): void {
+    const { durations, firstTokens, minute, node, ok, samples, streamed } = row
+    this.#advance(now)
+    if (minute <= now - WINDOW_MINUTES) return
+    const minutes = this.#others.get(node) ?? new Map<number, StoredCounts>()
+    const before = minutes.get(minute)
+    if (before !== undefined && before.samples >= samples) return
+    if (before !== undefined) this.#total.subtractStored(before)
+    // Not the row: the names in it are as long as the rest.
+    const counts: StoredCounts = { samples, ok, streamed, durations, firstTokens }
+    this.#total.addStored(counts)
+    minutes.set(minute, counts)
+    this.#others.set(node, minutes)
+    this.recorded = Math.max(this.recorded, minute)
+    this.#freshUntilMs = 0
+  }
+
+  performance(nowMs: number): Performance {
+    // A clock that is set back must not make what is shown last.
+    if (nowMs < this.#freshUntilMs && nowMs >= this.#shownAtMs) return this.#shown
+    const minute = Math.floor(nowMs / MINUTE_MS)
+    this.#advance(minute)
+    this.#shownAtMs = nowMs
+    this.#freshUntilMs = Math.min(nowMs + FRESH_MS, (minute + 1) * MINUTE_MS)
+    this.#shown = performanceOf(this.#total)
+    return this.#shown
+  }
+
+  /** Minutes of which the database does not know all. */
+  get unwritten(): ReadonlyArray<readonly [number, Minute]> {
+    return [...this.#own].filter(([, { counts, written }]) => written < counts.samples)
+  }
+
+  #advance(minute: number): void {
+    if (minute === this.#latest) return
+    this.#latest = minute
+    const over = minute - WINDOW_MINUTES
+    for (const [at, { counts }] of this.#own) {
+      if (at > over) continue
+      this.#total.subtractStored(counts.stored)
+      this.#own.delete(at)
+    }
+    for (const [node, minutes] of this.#others) {
+      for (const [at, counts] of minutes) {
+        if (at > over) continue
+        this.#total.subtractStored(counts)
+        minutes.delete(at)
+      }
+      if (minutes.size === 0) this.#others.delete(node)
+    }
+  }
+}
+
+const performanceOf = (total: Counts): Performance => ({
+  samples: total.samples,
+  successRate: total.samples === 0 ? null : total.ok / total.samples,
+  p50Ms: total.duration(0.5),
+  p95Ms: total.duration(0.95),
+  medianTtftMs: total.firstToken(0.5),
+  p95TtftMs: total.firstToken(0.95),
+  thin: total.samples < THIN_BELOW_SAMPLES
+})
+
+/** All series, found without making a key of two names. */
+class Shelf {
+  readonly #byModel = new Map<string, Map<string, Series>>()
+  readonly #all = new Set<Series>()
+
+  get isFull(): boolean {
+    return this.#all.size >= MAX_SERIES
+  }
+
+  get all(): Iterable<Series> {
+    return this.#all
+  }
+
+  find(model: string, provider: string): Series | undefined {
+    return this.#byModel.get(model)?.get(provider)
+  }
+
+  /** A new series, for which the one that was longest without a record goes when there is no room. */
+  add(model: string, provider: string, minute: number): Series {
+    if (this.isFull) this.#dropStalest()
+    const series = new Series(model, provider, minute)
+    this.#all.add(series)
+    const byProvider = this.#byModel.get(model)
+    if (byProvider === undefined) this.#byModel.set(model, new Map([[provider, series]]))
+    else byProvider.set(provider, series)
+    return series
+  }
+
+  #dropStalest(): void {
+    let stalest: Series | undefined
+    for (const series of this.#all) {
+      if (stalest === undefined || series.recorded < stalest.recorded) stalest = series
+    }
+    if (stalest === undefined) return
+    this.#all.delete(stalest)
+    const byProvider = this.#byModel.get(stalest.model)
+    byProvider?.delete(stalest.provider)
+    if (byProvider?.size === 0) this.#byModel.delete(stalest.model)
+  }
+}
+
+const minuteOf = (clock: Clock.Clock): number => Math.floor(clock.currentTimeMillisUnsafe() / MINUTE_MS)
+
+/** What this node shares its figures by. */
+interface Sharing {
+  readonly sql: SqlClient.SqlClient
+  /** Of this run of the process: what it counted before it was started is another node's. */
+  readonly node: string
+  readonly shelf: Shelf
+  readonly clock: Clock.Clock
+}
+
+/** Writes what this node has counted since it last did. What fails is written the next time. */
+const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
+  const due = [...shelf.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
+  for (let at = 0; at < due.length; at += ROWS_AT_ONCE) {
+    const part = due.slice(at, at + ROWS_AT_ONCE).map(({ minute, of, series: { model, provider } }) => {
+      const row: MinuteCounts = { minute, model, provider, ...of.counts.stored }
+      return { of, row }
+    })
+    yield* writeCounts(
+      sql,
+      node,
+      part.map(({ row }) => row)
+    )
+    for (const { of, row } of part) of.written = row.samples
+  }
+})
+
+/** Reads what others wrote after that time; answers the time to read after next. */
+const read = Effect.fnUntraced(function* ({ clock, node, shelf, sql }: Sharing, since: Date) {
+  const minute = minuteOf(clock)
+  // A clock that is ahead by more than a minute is wrong, and so is what it counts.
+  const rows = yield* countsOfOthers(sql, { node, since, from: minute - WINDOW_MINUTES + 1, to: minute + 1 })
+  let latest = since.getTime()
+  for (const row of rows) {
+    latest = Math.max(latest, row.writtenAt.getTime() - OVERLAP_MS)
+    const found = shelf.find(row.model, row.provider)
+    if (found === undefined && shelf.isFull) continue
+    const series = found ?? shelf.add(row.model, row.provider, row.minute)
+    series.take(row, minute)
+  }
+  return new Date(latest)
+})
+
+const sweep = Effect.fnUntraced(function* ({ sql }: Sharing, minute: number) {
+  let deleted: number
+  do deleted = yield* deleteCounts(sql, minute - KEPT_MINUTES, ROWS_AT_ONCE)
+  while (deleted === ROWS_AT_ONCE)
+})
+
+/** Runs what needs the database, bounded in time. A database that is away is said once, and once that it is back. */
+const makePatient = () => {
+  let away = false
+  return (effect: Effect.Effect<void, SqlError.SqlError>, patience: Duration.Input): Effect.Effect<void> =>
+    effect.pipe(
+      storeErrors,
+      Effect.interruptible,
+      Effect.timeout(patience),
+      Effect.matchCauseEffect({
+        onSuccess: () => {
+          if (!away) return Effect.void
+          away = false
+          return Effect.logInfo("live figures are shared again")
+        },
+        onFailure: (cause) => {
+          if (away) return Effect.void
+          away = true
+          return Effect.logWarning("live figures are not shared at present", cause)
+        }
+      })
+    )
+}
+
+/**
+ * Shares figures in the background for as long as the scope is open, after having read once what is there already. When it
+ * closes what is left is written.
+ */
+const share = Effect.fnUntraced(function* (sharing: Sharing) {
+  const patient = makePatient()
+  let since = new Date(0)
+  let swept = Number.NEGATIVE_INFINITY
+  const round = patient(
+    Effect.gen(function* () {
+      yield* write(sharing)
+      since = yield* read(sharing, since)
+      const minute = minuteOf(sharing.clock)
+      if (minute === swept) return
+      yield* sweep(sharing, minute)
+      swept = minute
+    }),
+    ROUND_PATIENCE
+  )
+  yield* round
+  yield* Effect.addFinalizer(() => patient(write(sharing), CLOSE_PATIENCE))
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(round, SHARE_INTERVAL)))
+})
+
+const make = (shelf: Shelf, clock: Clock.Clock) =>
+  LiveFigures.of({
+    record: (observation) => {
+      const { model, provider } = observation
+      const minute = minuteOf(clock)
+      const series = shelf.find(model, provider) ?? shelf.add(model, provider, minute)
+      series.record(minute, observation)
+    },
+    performance: (model, provider) =>
+      shelf.find(model, provider)?.performance(clock.currentTimeMillisUnsafe()) ?? unknown
+  })
+
+/**
+ * What this node and all others on its database have seen of each model at each provider in the last 30 minutes. Counted in
+ * memory; written and read in the background every five seconds, so that it outlives a process but for the last seconds of one
+ * that is killed. While the database is away each node goes by what it knows.
+ */
 export class LiveFigures extends Context.Service<
   LiveFigures,
   {
     /** Takes microseconds and never fails, so that it can be called on any path. */
     readonly record: (observation: Observation) => void
+    /** Takes less than a microsecond. From 20 samples on it may be a second old. */
     readonly performance: (model: string, provider: string) => Performance
   }
 >()("tollgate/catalogue/LiveFigures") {
   static readonly layer = Layer.effect(
     LiveFigures,
     Effect.gen(function* () {
-      const clock = yield* Clock.Clock
-      const series = new Map<string, Series>()
-      const now = () => Math.floor(clock.currentTimeMillisUnsafe() / MINUTE_MS)
-      // A line break is in no id, so no two pairs share a key.
-      const keyOf = (model: string, provider: string) => `${model}\n${provider}`
-      return LiveFigures.of({
-        record: (observation) => {
-          const key = keyOf(observation.model, observation.provider)
-          const minute = now()
-          let found = series.get(key)
-          if (found === undefined) {
-            if (series.size >= MAX_SERIES) series.delete(stalest(series))
-            found = new Series(minute)
-            series.set(key, found)
-          }
-          found.record(minute, observation)
-        },
-        performance: (model, provider) => series.get(keyOf(model, provider))?.performance(now()) ?? unknown
-      })
+      const [sql, clock, shelf] = [yield* SqlClient.SqlClient, yield* Clock.Clock, new Shelf()]
+      yield* share({ sql, node: newResourceId(), shelf, clock })
+      return make(shelf, clock)
     })
   )
-}
 
-const stalest = (series: ReadonlyMap<string, Series>): string => {
-  let key = ""
-  let oldest = Number.POSITIVE_INFINITY
-  for (const [candidate, { recorded }] of series) {
-    if (recorded >= oldest) continue
-    key = candidate
-    oldest = recorded
-  }
-  return key
+  /** Of this process alone, for where there is nobody to share with. */
+  static readonly layerMemory = Layer.effect(
+    LiveFigures,
+    Effect.map(Clock.Clock, (clock) => make(new Shelf(), clock))
+  )
 }

@@ -20,7 +20,10 @@ export interface Snapshot {
   readonly find: (id: string) => Model | undefined
   readonly providers: ReadonlyArray<CatalogueProvider>
   readonly provider: (id: string) => CatalogueProvider | undefined
-  /** Whether a request for the model can be served: it is not retired, and someone who is there offers it at a price. */
+  /**
+   * Whether a request for the model can be served: it is not retired, and someone who is there offers it at a price, or one of
+   * those it chooses among.
+   */
   readonly isServable: (model: Model) => boolean
   /** The preferred offer of those that can be called, else of those that have a price. */
   readonly preferredOffer: (model: Model) => Offer | undefined
@@ -198,6 +201,9 @@ const assemble = (
   const servable = new Set(
     all.filter((model) => model.status !== "retired" && model.offers.some(callable)).map((model) => model.id)
   )
+  // What only chooses among others can be served as soon as one of its kind can.
+  const modalities = new Set(all.filter((model) => servable.has(model.id)).map((model) => model.modality))
+  for (const model of all) if (model.virtual && modalities.has(model.modality)) servable.add(model.id)
   return {
     all,
     find: (id) => byId.get(id),

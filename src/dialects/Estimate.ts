@@ -40,13 +40,14 @@ export const decodeEstimate = (
     }
     const wish = yield* wishOf(object, wire, wire.messages ?? promptOf(wire))
     const chain = yield* parseChain(wish.model, wish.models)
-    const { budgetCents, conversation, parameters, policy, stream } = wish
+    const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const sized = wire.messages === undefined && wire.input_tokens !== undefined
     return {
       model: wish.model ?? chain.join(","),
       preparation: {
         chain,
         policy,
+        auto,
         conversation,
         parameters,
         stream,

@@ -1,20 +1,26 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Types } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { HttpApiMiddleware } from "effect/http-api"
+import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
-import { Caller, Envelope, InferenceAccess, OpenAccess, type Principal } from "../../schemas/Access.ts"
+import {
+  Caller,
+  Envelope,
+  InferenceAccess,
+  LegacyAccess,
+  LegacyEnvelope,
+  OpenAccess,
+  type Principal
+} from "../../schemas/Access.ts"
+import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 import { Auth } from "../auth/Auth.ts"
 import { problemsOf } from "../dialects/Decode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
 import type { Span } from "../platform/Tracing.ts"
-import { subjectOf } from "../ratelimit/Limits.ts"
+import { type PolicyName, subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
-import { Exchange } from "./Exchange.ts"
+import { type ErrorForm, Exchange } from "./Exchange.ts"
 import { respond } from "./Failures.ts"
-
-/** Operations whose hold checks the key again, so that a remembered key is good enough to get there. */
-const PAID = new Set(["chatCompletions"])
 
 /** Credentials remembered for having been good; 32 bytes each. */
 const FAMILIAR_MAX = 10_000
@@ -41,10 +47,14 @@ const makeCounter = Effect.gen(function* () {
   const limiter = yield* RateLimiter
   const judged =
     (how: "consume" | "peek") =>
-    (exchange: Exchange, principal: Principal | undefined): Effect.Effect<void, Failure> => {
-      const subject = subjectOf("default", principal, principal === undefined ? exchange.address() : "")
+    (
+      exchange: Exchange,
+      principal: Principal | undefined,
+      policy: PolicyName = "default"
+    ): Effect.Effect<void, Failure> => {
+      const subject = subjectOf(policy, principal, principal === undefined ? exchange.address() : "")
       const scale = config.rateLimitScale * (principal?.limitScale ?? 1)
-      return Effect.flatMap(limiter[how]("default", subject, scale), (verdict) => {
+      return Effect.flatMap(limiter[how](policy, subject, scale), (verdict) => {
         exchange.verdict = verdict
         if (verdict.admitted) return Effect.void
         const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
@@ -52,12 +62,18 @@ const makeCounter = Effect.gen(function* () {
       })
     }
   return {
-    /** Counts the request; fails when it is one too many. */
+    /** Counts the request; fails when it is one too many. What has no good key counts against the default, wherever it goes. */
     count: judged("consume"),
     /** Fails when the request would be one too many, and counts nothing. */
     look: judged("peek")
   }
 })
+
+/** Of twins that the contract does not show, which have none of their own. */
+const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
+
+const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
+  Context.getOrElse(annotations, Operation, unlisted)
 
 /** Names a request's span after the operation it is for. */
 const named = (span: Span | undefined, { method, path }: { readonly method: string; readonly path: string }): void => {
@@ -68,16 +84,16 @@ const named = (span: Span | undefined, { method, path }: { readonly method: stri
 
 /** A failure before the handler is an answer like any other. */
 const answered = <E, R>(
-  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>
+  app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>,
+  exchange: Exchange
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
   Effect.catchIf(
     app,
     (error): error is Failure => (error as { readonly _tag?: string })._tag === "Failure",
-    (error) => Effect.succeed(respond(error))
+    (error) => Effect.succeed(respond(error, exchange))
   ) as Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-const inferenceAccess = Layer.effect(
-  InferenceAccess,
+const inferenceAccess = Layer.effectContext(
   Effect.gen(function* () {
     const auth = yield* Auth
     const { count, look } = yield* makeCounter
@@ -98,22 +114,35 @@ const inferenceAccess = Layer.effect(
         return principal
       })
 
-    return InferenceAccess.of({
-      bearer: (app, { endpoint }) =>
+    const bearer =
+      (errors: ErrorForm) =>
+      (
+        app: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, Caller>,
+        { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
+      ) =>
         Effect.withFiber((fiber) => {
           const { authorization } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest).headers
           const exchange = fiber.getRef(Exchange)
+          exchange.errors = errors
           named(exchange.span, endpoint)
+          const { charge, limit } = factsOf(endpoint)
           const admit = (principal: Principal) => {
             exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            return Effect.flatMap(count(exchange, principal), () => Effect.provideService(app, Caller, principal))
+            return Effect.flatMap(count(exchange, principal, limit), () =>
+              Effect.provideService(app, Caller, principal)
+            )
           }
-          const known = PAID.has(endpoint.identifier) ? auth.remembered(authorization, "inference") : undefined
+          // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
+          const known = charge === "free" ? undefined : auth.remembered(authorization, "inference")
           return answered(
-            known === undefined ? Effect.flatMap(authenticated(exchange, authorization), admit) : admit(known)
+            known === undefined ? Effect.flatMap(authenticated(exchange, authorization), admit) : admit(known),
+            exchange
           )
         })
-    })
+
+    return Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
+      Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") }))
+    )
   })
 )
 
@@ -125,9 +154,8 @@ const openAccess = Layer.effect(
       Effect.gen(function* () {
         const exchange = yield* Exchange
         named(exchange.span, endpoint)
-        yield* count(exchange, undefined)
-        return yield* app
-      }).pipe(answered)
+        return yield* answered(Effect.andThen(count(exchange, undefined, factsOf(endpoint).limit), app), exchange)
+      })
     )
   })
 )
@@ -135,10 +163,15 @@ const openAccess = Layer.effect(
 const wholes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers", Payload: "body" }
 
 /** Path and query are decoded by the contract; what is wrong in them is answered like what is wrong in a body. */
-const envelope = HttpApiMiddleware.layerSchemaErrorTransform(Envelope, (error) => {
+const ofSchemaError = (error: HttpApiError.HttpApiSchemaError) => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
   const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body")
-  return Effect.succeed(respond(failure({ _tag: "ValidationError", problems })))
-})
+  return Effect.map(Exchange, (exchange) => respond(failure({ _tag: "ValidationError", problems }), exchange))
+}
 
-export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelope)
+const envelopes = Layer.mergeAll(
+  HttpApiMiddleware.layerSchemaErrorTransform(Envelope, ofSchemaError),
+  HttpApiMiddleware.layerSchemaErrorTransform(LegacyEnvelope, ofSchemaError)
+)
+
+export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelopes)

@@ -31,7 +31,8 @@ const IGNORED_MAX = 32
 /** A member's name may be any string, half a surrogate pair included, which has no encoding. */
 const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
 
-const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
+/** Names the members without effect. */
+export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
   names.length === 0
     ? {}
     : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
@@ -39,7 +40,7 @@ const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
 const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
 
 /** The steering of the sandbox's double; outside a sandbox the header means nothing. */
-const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
+export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
   header === undefined || !sandbox
     ? Result.succeed(undefined)
     : Result.mapBoth(parseSteering(header), {
@@ -70,6 +71,7 @@ const decodeRequest = (
     model: decoded.model ?? chain.success.join(","),
     chain: chain.success,
     policy: decoded.policy,
+    auto: decoded.auto,
     conversation: decoded.conversation,
     parameters: decoded.parameters,
     stream: decoded.stream,
@@ -85,7 +87,9 @@ const decodeRequest = (
   return Result.succeed({ chat, decoded })
 }
 
-const replayHeader = (replayed: boolean): Record<string, string> => (replayed ? { "idempotency-replayed": "true" } : {})
+/** Says of an answer that it was given before. */
+export const replayHeader = (replayed: boolean): Record<string, string> =>
+  replayed ? { "idempotency-replayed": "true" } : {}
 
 const completions = Effect.gen(function* () {
   const inference = yield* Inference
@@ -133,7 +137,7 @@ const estimates = Effect.gen(function* () {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body))
-    const prepared = yield* Effect.fromResult(inference.prepare(preparation))
+    const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     const balance = yield* ledger
       .balance(accountId)
       .pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
@@ -141,11 +145,12 @@ const estimates = Effect.gen(function* () {
   })
 })
 
-const answered = <R>(
+/** Answers a failure in the form of its operation, and logs what is for operators. */
+export const answered = <R>(
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
   Effect.catch(handled, (error) =>
-    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error)))
+    Effect.flatMap(Exchange, (exchange) => Effect.as(logged(error, exchange), respond(error, exchange)))
   )
 
 /** `POST /chat/completions` and `POST /estimate`. */

@@ -32,6 +32,7 @@ const EXPOSED = [
   "Idempotency-Replayed",
   "X-Svc-Sandbox",
   "X-Svc-Ignored-Parameters",
+  "X-Svc-Cache-Status",
   "X-Svc-Preset",
   "X-Svc-Preset-Version"
 ].join(", ")
@@ -77,9 +78,9 @@ const makeRefuse = Effect.gen(function* () {
       limiter.consume("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
       (verdict) => {
         exchange.verdict = verdict
-        if (verdict.admitted) return respond(failed)
+        if (verdict.admitted) return respond(failed, exchange)
         const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
-        return respond(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
+        return respond(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }), exchange)
       }
     )
 })
@@ -138,7 +139,7 @@ const Edge = HttpRouter.middleware(
         return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
       }
       const failed = failureOf(cause)
-      return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed))
+      return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed, exchange))
     }
 
     return (app) =>
@@ -154,6 +155,7 @@ const Edge = HttpRouter.middleware(
               config.http.trustedProxies
             ),
           verdict: undefined,
+          errors: "standard",
           span: spanOf(request.source)
         }
         exchange.span?.set({ "svc.request_id": exchange.requestId })

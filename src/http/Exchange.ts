@@ -2,6 +2,9 @@ import { Context } from "effect"
 import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 
+/** In which form an operation says its failures: the one envelope, or as the legacy routes do. */
+export type ErrorForm = "standard" | "legacy"
+
 /** What the edge knows of the request being served, and what its response is to say. */
 export interface Exchange {
   readonly requestId: string
@@ -11,11 +14,20 @@ export interface Exchange {
   readonly address: () => string
   /** The rate limit it was counted against. */
   verdict: Verdict | undefined
+  /** That of the operation, once it is known. */
+  errors: ErrorForm
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined
 }
 
 /** The exchange of the running request. */
 export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
-  defaultValue: () => ({ requestId: "", arrivedAt: 0, address: () => "unknown", verdict: undefined, span: undefined })
+  defaultValue: () => ({
+    requestId: "",
+    arrivedAt: 0,
+    address: () => "unknown",
+    verdict: undefined,
+    errors: "standard",
+    span: undefined
+  })
 })

@@ -2,9 +2,10 @@
 import { Effect, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ErrorBody } from "../../schemas/Errors.ts"
+import { encodeLegacyFailure } from "../dialects/legacy/LegacyFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
-import type { Exchange } from "./Exchange.ts"
+import type { ErrorForm, Exchange } from "./Exchange.ts"
 
 /** One line of the table. */
 export interface Line {
@@ -260,9 +261,18 @@ export const headersOf = ({ reason }: Failure): Readonly<Record<string, string>>
   }
 }
 
-/** The answer to a failed request. */
-export const respond = (failure: Failure): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(bodyOf(failure), {
+/** By form: a body in the words of the operation. */
+const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
+  standard: (body) => body,
+  legacy: encodeLegacyFailure
+}
+
+/** The answer to a failed request, in the form of its operation where that is not the standard one. */
+export const respond = (
+  failure: Failure,
+  { errors, requestId }: Pick<Exchange, "errors" | "requestId"> = { errors: "standard", requestId: "" }
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(forms[errors](bodyOf(failure), requestId), {
     status: table[failure.reason._tag].status,
     headers: headersOf(failure)
   })

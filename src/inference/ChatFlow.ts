@@ -53,7 +53,7 @@ export const answerOf = (admitted: Admitted, carried: Carried, output: Output, u
   const routing = routingOf(admitted, carried)
   return {
     requestId: admitted.request.requestId,
-    created: Math.floor(Date.now() / 1000),
+    created: admitted.created,
     model: admitted.request.model,
     resolvedModel: routing.resolvedModel,
     provider: routing.provider ?? "",

@@ -4,15 +4,18 @@ import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import type { Plan } from "../domain/Plan.ts"
-import { countPrompt, promptBound } from "../domain/Tokens.ts"
+import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
+import { isAuto } from "../router/AutoRouter.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
 import { carryOutChat, type Running } from "./ChatFlow.ts"
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
+import { autoRequest, Pins, prepareAuto, type WithModel } from "./Auto.ts"
+import { type Classified, type ClassifierOptions, makeClassify } from "./Classify.ts"
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
 import { makeOwnFibers } from "./OwnFibers.ts"
 import { makeRenewals, type Renewals } from "./Renewals.ts"
@@ -26,6 +29,8 @@ export interface InferenceOptions {
   readonly drain: Duration.Duration
   /** How long running requests may take to finish when the service stops. */
   readonly shutdownGrace: Duration.Duration
+  /** Who classifies requests to `svc/auto` that the rules leave open; nobody when absent. */
+  readonly classifier?: ClassifierOptions | undefined
 }
 
 /** A whole answer; a replayed one was paid for before. */
@@ -43,8 +48,12 @@ export interface Prepared {
 /** What of a request decides its plan and its estimate. */
 export type Preparation = Pick<
   ChatRequest,
-  "chain" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents"
+  "auto" | "chain" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents"
 > & {
+  /** Whose request it is, where its session may be pinned to a model. */
+  readonly accountId?: string
+  /** What it is about, where more than the rules was asked. */
+  readonly classified?: Classified
   /** In place of what the conversation says, where only a number of prompt tokens is known. */
   readonly promptTokens?: number
 }
@@ -85,7 +94,12 @@ export class Inference extends Context.Service<
           return fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber)))
         }
 
-        const door: Door = { metered, prepare: preparing(router), renewals, requests }
+        const pins = new Pins()
+        const prepare = preparing(router, pins)
+        const { classifier } = options
+        const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
+        const withModel: WithModel = { classify, ledger: metered.ledger, pins, prepare }
+        const door: Door = { metered, pins, prepare, renewals, requests, withModel }
 
         const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
           Effect.suspend(() => {
@@ -132,9 +146,11 @@ export class Inference extends Context.Service<
 /** What every request passes on its way in. */
 interface Door {
   readonly metered: MeteredOptions
+  readonly pins: Pins
   readonly prepare: Inference["Service"]["prepare"]
   readonly renewals: Renewals
   readonly requests: Requests["Service"]
+  readonly withModel: WithModel
 }
 
 /**
@@ -142,12 +158,17 @@ interface Door {
  * nothing may be interrupted but the provider's call, which `carry` sees to.
  */
 const metering = <A, B>(
-  { metered, prepare, renewals, requests }: Door,
+  { metered, pins, prepare, renewals, requests, withModel }: Door,
   request: ChatRequest,
   carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B
 ): Effect.Effect<A | B, Failure> => {
   const carried = (admitted: Admitted): Effect.Effect<A, Failure> => {
+    const { decision } = admitted.plan
+    if (decision !== undefined) {
+      metered.metrics.auto.classified(decision.classified_by)
+      pins.pin({ accountId: request.principal.accountId, auto: request.auto }, admitted.plan)
+    }
     const renewed = renewals.add(admitted)
     return Effect.onExit(
       Effect.suspend(() => carry(admitted)),
@@ -168,6 +189,7 @@ const metering = <A, B>(
     )
   return Effect.uninterruptible(
     Effect.suspend(() => {
+      if (isAuto(request.chain)) return Effect.flatMap(prepareAuto(withModel, request), enter)
       const prepared = prepare(request)
       return Result.isFailure(prepared) ? Effect.fail(prepared.failure) : enter(prepared.success)
     })
@@ -175,12 +197,14 @@ const metering = <A, B>(
 }
 
 const preparing =
-  (router: Router["Service"]) =>
+  (router: Router["Service"], pins: Pins) =>
   (request: Preparation): Result.Result<Prepared, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
     const bound = promptTokens ?? promptBound(conversation)
     let counted: number | undefined
     const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
+    const size = { promptBound: bound, maxTokens: conversation.maxOutputTokens }
+    const objection = (plan: Plan) => Result.getOrUndefined(Result.flip(withinBudget(plan, { ...size, budgetCents })))
     const planned = router.plan({
       models: chain,
       policy,
@@ -192,9 +216,9 @@ const preparing =
       promptBound: bound,
       // Counting is only worth its time where the bound leaves it open.
       fits: (window) => bound <= window || likely() <= window,
-      promptTokens: likely
+      promptTokens: likely,
+      auto: isAuto(chain) ? autoRequest(pins, request, promptTokens ?? likelyTokens(bound), objection) : undefined
     })
-    const size = { promptBound: bound, maxTokens: conversation.maxOutputTokens }
     return Result.map(
       Result.flatMap(planned, (plan) => withinBudget(plan, { ...size, budgetCents })),
       (plan) => ({ plan, estimate: estimate(plan, { ...size, stream }) })

@@ -28,6 +28,8 @@ export interface Admitted {
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
   readonly heldAt: number
+  /** The moment an answer gives as its own, Unix time in seconds: one for what is shown, kept and repeated. */
+  readonly created: number
 }
 
 /** How a request was carried out. */
@@ -129,7 +131,8 @@ export const admit = (
             held: result.granted,
             progress: () => 0n,
             holdMs: heldAt - startedAt,
-            heldAt
+            heldAt,
+            created: Math.floor(Date.now() / 1000)
           })
         }
         case "Claimed":

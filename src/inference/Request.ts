@@ -3,6 +3,13 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/Tracing.ts"
+import type { AutoOptions } from "../router/AutoRouter.ts"
+
+/** What a caller says for the case that `svc/auto` chooses. */
+export interface AutoWish {
+  readonly options: AutoOptions
+  readonly sessionId: string | undefined
+}
 
 /** A chat request of any dialect, decoded. */
 export interface ChatRequest {
@@ -15,6 +22,7 @@ export interface ChatRequest {
   /** The fallback chain it stands for. */
   readonly chain: ReadonlyArray<string>
   readonly policy: RoutingPolicy
+  readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */
   readonly parameters: ReadonlyArray<string>

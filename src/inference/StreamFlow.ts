@@ -213,7 +213,7 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     yield* pipe.keepAlive
     yield* Deferred.succeed(flow.opened, {
       requestId: admitted.request.requestId,
-      created: Math.floor(Date.now() / 1000),
+      created: admitted.created,
       resolvedModel: served.candidate.model.id,
       replayed: false,
       items: Stream.fromQueue(pipe.queue)

@@ -58,7 +58,7 @@ export interface Settings {
     readonly url: Redacted.Redacted | undefined
     readonly poolSize: number
   }
-  /** Absent: limits and circuit state are kept in memory, for one node. */
+  /** Absent: limits are kept in memory, for one node. Breakers always are. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
   readonly sandbox: boolean
@@ -85,6 +85,12 @@ export interface Settings {
     readonly firstTokenTimeout: Duration.Duration
     readonly idleTimeout: Duration.Duration
     readonly totalTimeout: Duration.Duration
+  }
+  /** Who classifies requests to `svc/auto` that the rules leave open. */
+  readonly autoClassifier: {
+    /** Absent: nobody. */
+    readonly model: string | undefined
+    readonly timeout: Duration.Duration
   }
   /** How long an upstream answer is still read after its client has gone. */
   readonly clientDrain: Duration.Duration
@@ -347,6 +353,10 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       firstTokenTimeout: yield* duration("UPSTREAM_FIRST_TOKEN_TIMEOUT", "2 minutes"),
       idleTimeout: yield* duration("UPSTREAM_IDLE_TIMEOUT", "1 minute"),
       totalTimeout: yield* duration("UPSTREAM_TOTAL_TIMEOUT", "10 minutes")
+    },
+    autoClassifier: {
+      model: yield* read("AUTO_CLASSIFIER_MODEL", "the id of a model", (text) => text),
+      timeout: yield* duration("AUTO_CLASSIFIER_TIMEOUT", "1 second")
     },
     clientDrain: yield* duration("CLIENT_DRAIN", "30 seconds"),
     shutdownGrace: yield* duration("SHUTDOWN_GRACE", "20 seconds"),

@@ -318,6 +318,29 @@ const providerInstruments = (instruments: Instruments) => {
   }
 }
 
+const autoInstruments = (instruments: Instruments) => {
+  const count = (by: string) =>
+    instruments.counter("svc.auto.requests", "Paid requests to svc/auto, by who told their task", "{request}", {
+      "svc.classified_by": by
+    })
+  const requests = { regex: count("regex"), llm: count("llm"), "llm-cached": count("llm-cached") }
+  const calls = (outcome: string) =>
+    instruments.counter("svc.auto.classifier.calls", "Calls to the model that classifies, by outcome", "{call}", {
+      "svc.outcome": outcome
+    })
+  const [labelled, unlabelled] = [calls("labelled"), calls("unlabelled")]
+  const cost = instruments.counter(
+    "svc.auto.classifier.cost",
+    "What the model that classifies has cost the house, in billionths of a USD",
+    "{nano_usd}"
+  )
+  return {
+    classified: (by: keyof typeof requests) => requests[by](1),
+    asked: (hadLabel: boolean) => (hadLabel ? labelled : unlabelled)(1),
+    spent: (nano: bigint) => cost(Number(nano))
+  }
+}
+
 /** Counts what happens. */
 export interface Metrics {
   /** Everything counted so far, for whoever writes it out. */
@@ -327,6 +350,7 @@ export interface Metrics {
   readonly request: (figures: RequestFigures) => void
   readonly attempt: (figures: AttemptFigures) => void
   readonly provider: ReturnType<typeof providerInstruments>
+  readonly auto: ReturnType<typeof autoInstruments>
   /** A figure of this process, read when it is asked for. */
   readonly gauge: (name: string, description: string, unit: string, read: () => number) => void
 }
@@ -342,6 +366,7 @@ export const makeMetrics = (): Metrics => {
     request: requestInstruments(instruments),
     attempt: attemptInstruments(instruments),
     provider: providerInstruments(instruments),
+    auto: autoInstruments(instruments),
     gauge: (name, description, unit, read) => instruments.gauge(name, description, unit, read)
   }
 }

@@ -139,5 +139,27 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     for (const column of ["opened", "closed", "answer", "budgets"]) {
       yield* sql`ALTER TABLE request ALTER COLUMN ${sql(column)} SET STATISTICS 0`
     }
+  }),
+  "0006_live_figures": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // A row is written by one node alone, so that nodes never wait for each other here. A node is one run of a process.
+    // Rows are written again and again for a minute: no index but the key, and room on the page, let that be done in place.
+    yield* sql`CREATE TABLE live_figure (
+      node text NOT NULL CHECK (node ~ '^[0-9a-f]{24}$'),
+      minute integer NOT NULL,
+      model text NOT NULL,
+      provider text NOT NULL,
+      samples integer NOT NULL CHECK (samples > 0),
+      ok integer NOT NULL CHECK (ok BETWEEN 0 AND samples),
+      streamed integer NOT NULL CHECK (streamed BETWEEN 0 AND ok),
+      durations integer[] NOT NULL,
+      first_tokens integer[] NOT NULL,
+      written_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (minute, node, model, provider)
+    ) WITH (fillfactor = 50)`
+    // Nothing is searched by what these hold.
+    for (const column of ["durations", "first_tokens"]) {
+      yield* sql`ALTER TABLE live_figure ALTER COLUMN ${sql(column)} SET STATISTICS 0`
+    }
   })
 }

@@ -1,7 +1,8 @@
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { millisOf } from "../platform/Monotonic.ts"
 import { MemoryWindows } from "./MemoryWindows.ts"
 import { make as makeRedis } from "./RedisWindows.ts"
-import { millisOf, type Store } from "./Store.ts"
+import type { Store } from "./Store.ts"
 
 const makeMemory = (): Store => {
   const windows = new MemoryWindows()

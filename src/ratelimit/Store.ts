@@ -1,4 +1,4 @@
-import type { Clock, Effect } from "effect"
+import type { Effect } from "effect"
 import type { PolicyName, Subject, WindowName } from "./Limits.ts"
 
 /** What the limiter says about one request. The headers of its response are made from this and nothing else. */
@@ -45,8 +45,3 @@ export interface Store {
   /** What `consume` would say now, counting nothing and opening no window. */
   readonly peek: (policy: PolicyName, subject: Subject, scale: number) => Effect.Effect<Verdict>
 }
-
-/**
- * The time in milliseconds, from a clock that never goes back: a corrected wall clock must not prolong or end a window.
- */
-export const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6

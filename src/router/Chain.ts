@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { AUTO_MODEL } from "./AutoRouter.ts"
 
 export const MAX_CHAIN = 15
 
@@ -20,6 +21,8 @@ export const parseChain = (
   if (chain.length > MAX_CHAIN) return broken(`A fallback chain has at most ${MAX_CHAIN} models`)
   const repeated = chain.find((entry, index) => chain.indexOf(entry) !== index)
   if (repeated !== undefined) return broken(`"${repeated}" stands twice in the fallback chain`)
+  if (chain.includes(AUTO_MODEL) && chain.length > 1)
+    return broken(`${AUTO_MODEL} stands alone, not in a fallback chain`)
   const preset = chain.find((entry) => entry.startsWith("@"))
   if (preset === undefined) return Result.succeed(chain)
   if (chain.length > 1) return broken("A preset stands alone, not in a fallback chain")

@@ -7,6 +7,7 @@ import type { Capability, Model, Offer } from "../domain/Model.ts"
 import { type Pico, usdFromPico } from "../domain/Money.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { reachable } from "../domain/Pricing.ts"
+import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { arrange } from "./Strategy.ts"
 
 /** What a request asks of whoever serves it. */
@@ -26,6 +27,8 @@ export interface PlanRequest {
   readonly fits: (contextWindow: number) => boolean
   /** The prompt's likely tokens, for the message when it fits nowhere. */
   readonly promptTokens: () => number
+  /** Of a request to `svc/auto`. */
+  readonly auto?: AutoRequest | undefined
 }
 
 /** Why a model or an offer was left out, most telling first: when all are, the first of these that occurred is the answer. */
@@ -97,7 +100,7 @@ export class Router extends Context.Service<
       const shelf = yield* Catalogue
       const live = yield* LiveFigures
 
-      return Router.of({
+      const ordinary = Router.of({
         plan: (request) => {
           const catalogue = shelf.current()
           const rejections = new Set<Rejection>()
@@ -135,6 +138,10 @@ export class Router extends Context.Service<
             candidates: request.policy.allowFallbacks ? [first, ...others] : [first]
           })
         }
+      })
+      return Router.of({
+        plan: (request) =>
+          isAuto(request.models) ? planAuto(shelf.current(), request, ordinary.plan) : ordinary.plan(request)
       })
     })
   )

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { claimById, type ClaimRow, requestById, type RequestRow, requestsOf } from "./RequestsSql.ts"
+import { claimById, type ClaimRow, requestById, type RequestRow, requestsOf, requestWithClaim } from "./RequestsSql.ts"
 
 export interface RequestPage {
   readonly limit: number
@@ -22,6 +22,8 @@ export class Requests extends Context.Service<
       accountId: string,
       page: RequestPage
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<RequestRow>; readonly next: string | null }, Unavailable>
+    /** The request of the account that has a claim, if one has. */
+    readonly claimedBy: (accountId: string, claim: string) => Effect.Effect<string | undefined, Unavailable>
     readonly claimOf: (id: string) => Effect.Effect<ClaimRow | undefined, Unavailable>
   }
 >()("tollgate/usage/Requests") {
@@ -45,6 +47,7 @@ export class Requests extends Context.Service<
               }
             )
           ),
+        claimedBy: (accountId, claim) => storeErrors(requestWithClaim(sql, accountId, claim)),
         claimOf: (id) => storeErrors(claimById(sql, id))
       })
     )

@@ -71,3 +71,13 @@ export const claimById = (
     sql<ClaimRow>`SELECT id, state, claim, fingerprint, settled, answer FROM request WHERE id = ${id}`,
     (rows) => rows[0]
   )
+
+export const requestWithClaim = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  claim: string
+): Effect.Effect<string | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ readonly id: string }>`SELECT id FROM request WHERE claim = ${claim} AND account_id = ${accountId}`,
+    (rows) => rows[0]?.id
+  )

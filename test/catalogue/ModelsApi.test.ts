@@ -40,7 +40,7 @@ const Handlers = HttpApiBuilder.group(
 const App = HttpApiBuilder.layer(Api).pipe(
   Layer.provide(Handlers),
   Layer.provide(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] })),
-  Layer.provide(LiveFigures.layer),
+  Layer.provide(LiveFigures.layerMemory),
   Layer.provide(HttpServer.layerServices)
 )
 

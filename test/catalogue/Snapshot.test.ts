@@ -57,7 +57,7 @@ describe("the list", () => {
     const auto = found("svc/auto")
     assert.deepStrictEqual(
       [auto.modality, auto.status, auto.virtual, auto.offers.length, snapshot.isServable(auto)],
-      ["text", "preview", true, 0, false]
+      ["text", "preview", true, 0, true]
     )
   })
 

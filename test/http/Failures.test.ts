@@ -180,6 +180,25 @@ describe("headers of failures", () => {
     assert.strictEqual(response.headers["content-type"], "application/json")
     assert.strictEqual(response.headers["x-should-retry"], "false")
   })
+
+  it("are sent in the form of their operation, with the same status and headers", () => {
+    const exchange = { errors: "legacy", requestId: "req_2" } as const
+    const textOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
+      body._tag === "Uint8Array" ? JSON.parse(Buffer.from(body.body).toString()) : assert.fail(body._tag)
+    for (const tag of Object.keys(samples) as Array<Tag>) {
+      const failed = failure(samples[tag])
+      const [legacy, standard] = [respond(failed, exchange), respond(failed)]
+      assert.deepStrictEqual(
+        [legacy.status, legacy.headers["retry-after"]],
+        [standard.status, standard.headers["retry-after"]]
+      )
+      assert.deepStrictEqual(textOf(standard), JSON.parse(JSON.stringify(bodyOf(failed))))
+      const { code, error, message } = textOf(legacy)
+      const { error: said } = bodyOf(failed)
+      assert.deepStrictEqual([code, message], [said.code, said.message])
+      assert.deepStrictEqual(error, tag === "RateLimitExceeded" ? said.code : said)
+    }
+  })
 })
 
 describe("bodies of failures", () => {

@@ -371,7 +371,7 @@ const lists: ReadonlyArray<readonly [path: string, told: Told]> = [
   [`/models/${"m".repeat(600)}`, told(404, "unknown_route")],
   ["/requests?model=%00", wrong("model")],
   ["/nothing", told(404, "unknown_route")],
-  ["/chat", told(404, "unknown_route")],
+  ["/chat/nothing", told(404, "unknown_route")],
   ["/models/a/b/c", told(404, "unknown_route")]
 ]
 

@@ -1,7 +1,7 @@
 /** The contract in its published forms, derived from the schemas. */
 import { Context, Option } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { InferenceAccess } from "../../schemas/Access.ts"
+import { InferenceAccess, LegacyAccess } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 
@@ -17,6 +17,9 @@ export interface PublishedOperation extends OperationFacts {
 }
 
 const document = OpenApi.fromApi(Api)
+
+/** What lets an inference key in. */
+const keyed = new Set<string>([InferenceAccess.key, LegacyAccess.key])
 
 const takesIdempotencyKey = (path: string, method: string): boolean =>
   document.paths[path]?.[method.toLowerCase() as "post"]?.parameters.some(({ name }) => name === "idempotency-key") ===
@@ -37,9 +40,7 @@ const published = (endpoint: HttpApiEndpoint.Top): PublishedOperation => {
     id: id.value,
     method: endpoint.method,
     path,
-    credential: [...endpoint.middlewares].some((middleware) => middleware.key === InferenceAccess.key)
-      ? "inference key"
-      : "none",
+    credential: [...endpoint.middlewares].some((middleware) => keyed.has(middleware.key)) ? "inference key" : "none",
     idempotent: safe ? "safe" : takesIdempotencyKey(path, endpoint.method) ? "by key" : "no"
   }
 }

@@ -14,7 +14,9 @@ import type {
 } from "../../domain/Conversation.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
+import type { AutoWish } from "../../inference/Request.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
+import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 
@@ -27,6 +29,7 @@ export interface ChatWish {
   readonly models: ReadonlyArray<string> | undefined
   readonly conversation: Conversation
   readonly policy: RoutingPolicy
+  readonly auto: AutoWish
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
   readonly includeUsage: boolean
@@ -46,7 +49,7 @@ const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
 
 /** Members of the request that nothing is done with. */
-const withoutEffect = ["metadata", "session_id"]
+const withoutEffect = ["metadata"]
 
 const reasoningMembers = new Set(["effort", "max_tokens", "enabled"])
 
@@ -209,6 +212,8 @@ export const wishOf = (
   if (closed !== undefined) return Result.fail(closed)
   const policy = decodePolicy(body)
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
+  const options = decodeAuto(body)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
   const messages = messagesOf(wireMessages)
   const problem = checkTools(wire) ?? checkImages(messages)
   if (problem !== undefined) return Result.fail(problem)
@@ -227,6 +232,7 @@ export const wishOf = (
       user: wire.user ?? undefined
     },
     policy: policy.success,
+    auto: { options: options.success, sessionId: wire.session_id ?? undefined },
     parameters: parametersOf(wire),
     stream: wire.stream === true,
     includeUsage: wire.stream_options?.include_usage === true,
@@ -236,7 +242,7 @@ export const wishOf = (
 
 const ignoredOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<string> => {
   const idle = withoutEffect.filter((name) => body[name] != null)
-  return [...ignoredMembers(body, fields), ...idle, ...ignoredRouting(body)]
+  return [...ignoredMembers(body, fields), ...idle, ...ignoredAuto(body), ...ignoredRouting(body)]
 }
 
 /** Decodes a request body. Wrong fields are named; nothing is dropped in silence. */

@@ -2,6 +2,9 @@
 import { type Failure, failure } from "../../domain/Failure.ts"
 import { objectOf } from "../Decode.ts"
 
+/** The plugin of OpenRouter's that chooses a model. */
+export const AUTO_ROUTER = "auto-router"
+
 type Body = Readonly<Record<string, unknown>>
 
 const isEmptyObject = (value: unknown) => objectOf(value) !== undefined && Object.keys(objectOf(value)!).length === 0
@@ -28,11 +31,10 @@ const harmless: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     function_call: oneOf("auto", "none"),
     web_search_options: nothing,
     verbosity: oneOf("medium"),
-    plugins: isEmptyList,
+    plugins: (value) => Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER),
     transforms: isEmptyList,
     route: oneOf("fallback"),
     top_a: oneOf(0),
-    router: nothing,
     prompt_cache_key: anything,
     prompt_cache_retention: anything,
     safety_identifier: anything

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { type DecodedChat, decodeChat } from "../../../src/dialects/chat/ChatDecode.ts"
 import type { Reason } from "../../../src/domain/Failure.ts"
+import { defaultAutoOptions } from "../../../src/router/AutoRouter.ts"
 import { defaultPolicy } from "../../../src/domain/Plan.ts"
 
 const hello = { role: "user", content: "hello" }
@@ -38,6 +39,7 @@ describe("a chat completion request", () => {
         user: undefined
       },
       policy: defaultPolicy,
+      auto: { options: defaultAutoOptions, sessionId: undefined },
       parameters: [],
       stream: false,
       includeUsage: false,

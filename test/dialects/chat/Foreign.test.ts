@@ -45,9 +45,13 @@ describe("members of other services' requests", () => {
     ["plugins", [{}]],
     ["transforms", ["middle-out"]],
     ["route", "other"],
-    ["top_a", 0.5],
-    ["router", {}]
+    ["top_a", 0.5]
   ]
+
+  it("pass as OpenRouter's plugin that chooses a model, and no other", () => {
+    assert.isUndefined(paramOf({ plugins: [{ id: "auto-router", cost_tier: "low" }] }))
+    assert.strictEqual(paramOf({ plugins: [{ id: "auto-router" }, { id: "web" }] }), "plugins")
+  })
 
   for (const [name, value] of harmless) {
     it(`pass when they change nothing: ${name} as ${JSON.stringify(value)}`, () => {

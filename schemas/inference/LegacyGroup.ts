@@ -1,0 +1,47 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { LegacyAccess, LegacyEnvelope } from "../Access.ts"
+import {
+  LegacyConflictError,
+  LegacyIdempotencyError,
+  LegacyInsufficientCreditsError,
+  LegacyNotFoundError,
+  LegacyTimeoutError,
+  LegacyUpstreamError
+} from "../LegacyErrors.ts"
+import { operation } from "../Operation.ts"
+import { LegacyChatCompletion, LegacyChatRequest } from "./LegacyChat.ts"
+
+const headers = {
+  /** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
+  "idempotency-key": Schema.optional(Schema.String),
+  /** `false` neither reads nor writes the cache, nor does `Cache-Control: no-store`. `true` unless told. */
+  "x-svc-cache": Schema.optional(Schema.String),
+  /** Seconds an answer made by this request is kept, 1 to 3600. 300 unless told. */
+  "x-svc-cache-ttl": Schema.optional(Schema.String),
+  "cache-control": Schema.optional(Schema.String)
+}
+
+/** Routes that are kept working and have newer equivalents. */
+export class LegacyGroup extends HttpApiGroup.make("legacy")
+  .add(
+    HttpApiEndpoint.post("chat", "/chat", {
+      headers,
+      payload: LegacyChatRequest,
+      success: HttpApiSchema.WithHeaders(LegacyChatCompletion, {
+        "x-svc-cache-status": Schema.Literals(["HIT", "MISS", "BYPASS"])
+      }),
+      error: [
+        LegacyInsufficientCreditsError,
+        LegacyNotFoundError,
+        LegacyConflictError,
+        LegacyIdempotencyError,
+        LegacyUpstreamError,
+        LegacyTimeoutError
+      ]
+    }).annotateMerge(
+      operation("chat", "Create a chat completion, or get the cached one", { limit: "chat", charge: "tokens" })
+    )
+  )
+  .middleware(LegacyAccess)
+  .middleware(LegacyEnvelope) {}

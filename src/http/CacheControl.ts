@@ -1,0 +1,27 @@
+import { Result } from "effect"
+import type { Headers } from "effect/http"
+import { DEFAULT_LIFE_SECONDS, MAX_LIFE_SECONDS } from "../cache/Answers.ts"
+import { type Failure, invalid } from "../domain/Failure.ts"
+import type { CacheWish } from "../inference/CachedChat.ts"
+
+const SWITCH = "X-Svc-Cache"
+const LIFE = "X-Svc-Cache-TTL"
+
+const lifeOf = (header: string | undefined): Result.Result<number, Failure> => {
+  if (header === undefined) return Result.succeed(DEFAULT_LIFE_SECONDS)
+  const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : 0
+  return seconds >= 1 && seconds <= MAX_LIFE_SECONDS
+    ? Result.succeed(seconds)
+    : Result.fail(invalid(LIFE, `an integer from 1 to ${MAX_LIFE_SECONDS}`))
+}
+
+/** What the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control` ask of the cache. `no-store` goes before all. */
+export const cacheWishOf = (headers: Headers.Headers): Result.Result<CacheWish, Failure> => {
+  const wanted = headers["x-svc-cache"]?.trim().toLowerCase() ?? "true"
+  if (wanted !== "true" && wanted !== "false") return Result.fail(invalid(SWITCH, "true or false"))
+  const noStore = (headers["cache-control"] ?? "").split(",").some((one) => one.trim().toLowerCase() === "no-store")
+  return Result.map(lifeOf(headers["x-svc-cache-ttl"]), (lifeSeconds) => ({
+    use: wanted === "true" && !noStore,
+    lifeSeconds
+  }))
+}

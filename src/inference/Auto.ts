@@ -1,0 +1,92 @@
+/** What a request to `svc/auto` passes before it is planned: what it is about, and which model its session is pinned to. */
+import { Effect, type Result } from "effect"
+import type { Conversation } from "../domain/Conversation.ts"
+import type { Failure } from "../domain/Failure.ts"
+import type { Plan } from "../domain/Plan.ts"
+import type { Ledger } from "../ledger/Ledger.ts"
+import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
+import { byRules, type Classified, type makeClassify } from "./Classify.ts"
+import type { Preparation, Prepared } from "./Inference.ts"
+import { Remembered } from "./Remembered.ts"
+import type { AutoWish, ChatRequest } from "./Request.ts"
+
+/** Sessions of this process whose model is remembered; a few hundred bytes each. */
+const MAX_PINS = 20_000
+
+/** A session that has been silent for so long begins anew. */
+const PIN_LIFE_MS = 24 * 3_600_000
+
+/** Whose session it is. */
+interface Session {
+  readonly accountId?: string | undefined
+  readonly auto?: AutoWish | undefined
+}
+
+/** The key of a session that is to be pinned. A change of its cost tier is a wish for another model. */
+const keyOf = ({ accountId, auto }: Session): string | undefined => {
+  if (accountId === undefined || auto?.options.pinModel !== true || auto.sessionId === undefined) return undefined
+  return JSON.stringify([accountId, auto.sessionId, auto.options.costTier])
+}
+
+/** Which model sessions go to, by account and session, in this process alone. */
+export class Pins {
+  readonly #models = new Remembered<string>({ capacity: MAX_PINS, lifeMs: PIN_LIFE_MS })
+
+  of(session: Session): string | undefined {
+    const key = keyOf(session)
+    return key === undefined ? undefined : this.#models.get(key, Date.now())
+  }
+
+  /** Remembers what a plan of `svc/auto` chose. */
+  pin(session: Session, { candidates, decision }: Plan): void {
+    const key = decision === undefined ? undefined : keyOf(session)
+    if (key !== undefined) this.#models.set(key, candidates[0].model.id, Date.now())
+  }
+}
+
+/** What the router is told of a request to `svc/auto`. */
+export const autoRequest = (
+  pins: Pins,
+  request: Session & { readonly conversation: Conversation; readonly classified?: Classified | undefined },
+  promptTokens: number,
+  objection: (plan: Plan) => Failure | undefined
+): AutoRequest => {
+  const { by, classification } = request.classified ?? byRules(request.conversation)
+  return {
+    classification,
+    classifiedBy: by,
+    options: request.auto?.options ?? defaultAutoOptions,
+    promptTokens,
+    pinned: pins.of(request),
+    objection
+  }
+}
+
+/** What it takes to prepare a request to `svc/auto`, with the help of a model where there is one. */
+export interface WithModel {
+  readonly classify: ReturnType<typeof makeClassify> | undefined
+  readonly ledger: Pick<Ledger["Service"], "balance">
+  readonly pins: Pins
+  readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
+}
+
+/**
+ * Prepares a request to `svc/auto`. A model is asked only where the rules are not sure, the session has no model yet, and the
+ * account has what the request needs by the rules: the house pays for no answers to who cannot be served.
+ */
+export const prepareAuto = (
+  { classify, ledger, pins, prepare }: WithModel,
+  request: ChatRequest
+): Effect.Effect<Prepared, Failure> =>
+  Effect.gen(function* () {
+    const { accountId } = request.principal
+    const rules = byRules(request.conversation)
+    const prepared = yield* Effect.fromResult(prepare({ ...request, accountId, classified: rules }))
+    if (classify === undefined || rules.classification.confident) return prepared
+    if (pins.of({ accountId, auto: request.auto }) === prepared.plan.candidates[0].model.id) return prepared
+    const balance = yield* Effect.orElseSucceed(ledger.balance(accountId), () => undefined)
+    if (balance === undefined || balance.posted - balance.held < prepared.estimate.atLeast) return prepared
+    const classified = yield* Effect.interruptible(classify(request, rules.classification))
+    if (classified.by === "regex") return prepared
+    return yield* Effect.fromResult(prepare({ ...request, accountId, classified }))
+  })

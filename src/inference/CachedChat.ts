@@ -1,0 +1,136 @@
+import { Context, Effect, Layer } from "effect"
+import { ChatCache } from "../cache/ChatCache.ts"
+import { type CacheKey, keyOf } from "../cache/CacheKey.ts"
+import type { Failure } from "../domain/Failure.ts"
+import type { Plan } from "../domain/Plan.ts"
+import { noTokens } from "../domain/Usage.ts"
+import { Requests } from "../usage/Requests.ts"
+import type { Answer } from "./Answer.ts"
+import { type ChatResult, Inference } from "./Inference.ts"
+import { storeUnavailable } from "./Metered.ts"
+import type { ChatRequest } from "./Request.ts"
+
+/** What a caller wants of the cache. */
+export interface CacheWish {
+  /** False neither reads nor writes. */
+  readonly use: boolean
+  /** How long the answer is kept, if this request makes one. */
+  readonly lifeSeconds: number
+}
+
+/** Whether an answer came from the cache, could have, or was not looked for. */
+export type CacheStatus = "HIT" | "MISS" | "BYPASS"
+
+export interface CachedResult extends ChatResult {
+  readonly status: CacheStatus
+}
+
+/** What of an answer is kept: the answer itself and who gave it, nothing of the request that paid for it. */
+type Kept = Pick<Answer, "resolvedModel" | "provider" | "output" | "routing">
+
+/**
+ * The key of a request, or undefined where nothing may be read or kept: under `zero_retention`, and with tools, whose calls have
+ * effects. It has all that can change an answer and what is said of its routing, but neither the caller's clocks nor the budget,
+ * which decide no more than the model.
+ */
+const keyFor = (request: ChatRequest, { candidates, policy }: Plan): CacheKey | undefined => {
+  const { chain, conversation, principal, steering } = request
+  if (policy.dataPolicy === "zero_retention" || conversation.tools.length > 0) return undefined
+  const { source: _, timeouts: __, ...routing } = policy
+  return keyOf({
+    accountId: principal.accountId,
+    projectId: principal.projectId,
+    model: candidates[0].model.id,
+    request: { chain, conversation, routing, steering }
+  })
+}
+
+/** Whether an answer is what the same question would be answered with again: whole, and from the model its key names. */
+const isKeepable = ({ answer, replayed }: ChatResult, request: ChatRequest, plan: Plan): boolean => {
+  if (replayed || answer.resolvedModel !== plan.candidates[0].model.id) return false
+  const { finish, toolCalls } = answer.output
+  // Without a cap of the caller's, how much of an answer there is may have been a matter of the balance.
+  const capped = finish === "length" && request.conversation.maxOutputTokens !== undefined
+  return toolCalls.length === 0 && (finish === "stop" || capped)
+}
+
+const textOf = ({ output, provider, resolvedModel, routing }: Answer): string => {
+  const { provider_attempts: _, ...summary } = routing
+  return JSON.stringify({ resolvedModel, provider, output, routing: summary } satisfies Kept)
+}
+
+const keptOf = (text: string): Kept | undefined => {
+  try {
+    return JSON.parse(text) as Kept
+  } catch {
+    return undefined
+  }
+}
+
+/** A kept answer as that of another request: nobody was asked, and nothing used or charged. */
+const again = (kept: Kept, { model, requestId }: ChatRequest): CachedResult => ({
+  answer: {
+    ...kept,
+    requestId,
+    created: Math.floor(Date.now() / 1000),
+    model,
+    usage: noTokens,
+    cost: 0n,
+    balanceWarning: undefined
+  },
+  replayed: false,
+  status: "HIT"
+})
+
+/**
+ * Paid chat behind the cache. A hit is free and leaves neither a hold nor a receipt, so nothing checks the key on its way:
+ * `check` does, and its failure is the answer. What stands under the request's idempotency key goes before the cache; a hit
+ * claims none.
+ */
+export class CachedChat extends Context.Service<
+  CachedChat,
+  {
+    readonly chat: (
+      request: ChatRequest,
+      wish: CacheWish,
+      check: Effect.Effect<unknown, Failure>
+    ) => Effect.Effect<CachedResult, Failure>
+  }
+>()("tollgate/inference/CachedChat") {
+  static readonly layer = Layer.effect(
+    CachedChat,
+    Effect.gen(function* () {
+      const inference = yield* Inference
+      const cache = yield* ChatCache
+      const requests = yield* Requests
+
+      /** The request that has this one's idempotency key, where it has one and another had it before. */
+      const claimedBy = ({ claim, principal }: ChatRequest): Effect.Effect<string | undefined, Failure> =>
+        claim === undefined
+          ? Effect.undefined
+          : Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
+
+      const find = (key: CacheKey, request: ChatRequest, check: Effect.Effect<unknown, Failure>) =>
+        Effect.gen(function* () {
+          const text = yield* cache.get(key)
+          const kept = text === undefined ? undefined : keptOf(text)
+          if (kept === undefined) return undefined
+          yield* check
+          return (yield* claimedBy(request)) === undefined ? again(kept, request) : undefined
+        })
+
+      return CachedChat.of({
+        chat: Effect.fnUntraced(function* (request, wish, check) {
+          const { plan } = yield* Effect.fromResult(inference.prepare(request))
+          const key = wish.use ? keyFor(request, plan) : undefined
+          if (key === undefined) return { ...(yield* inference.chat(request)), status: "BYPASS" }
+          const found = yield* find(key, request, check)
+          if (found !== undefined) return found
+          const result = yield* inference.chat(request)
+          if (isKeepable(result, request, plan)) yield* cache.put(key, textOf(result.answer), wish.lifeSeconds)
+          return { ...result, status: result.replayed ? "BYPASS" : "MISS" }
+        })
+      })
+    })
+  )
+}

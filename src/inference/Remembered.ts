@@ -1,0 +1,35 @@
+/** A map of so many entries at most, each for so long; the ones not used for longest make room. Times are in milliseconds. */
+export class Remembered<A> {
+  readonly #entries: Map<string, { readonly value: A; readonly until: number }> = new Map()
+  readonly #capacity: number
+  readonly #lifeMs: number
+
+  constructor(options: { readonly capacity: number; readonly lifeMs: number }) {
+    this.#capacity = options.capacity
+    this.#lifeMs = options.lifeMs
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(key: string, nowMs: number): A | undefined {
+    const found = this.#entries.get(key)
+    if (found === undefined) return undefined
+    this.#entries.delete(key)
+    if (nowMs >= found.until) return undefined
+    this.#entries.set(key, found)
+    return found.value
+  }
+
+  /** Its life begins anew. */
+  set(key: string, value: A, nowMs: number): void {
+    this.#entries.delete(key)
+    this.#entries.set(key, { value, until: nowMs + this.#lifeMs })
+    if (this.#entries.size <= this.#capacity) return
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest)
+      return
+    }
+  }
+}

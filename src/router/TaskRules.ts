@@ -1,0 +1,18 @@
+import { data, extraction, summarisation, translation } from "./rules/Material.ts"
+import { code, math, reasoning } from "./rules/Thought.ts"
+import { general, questionAnswering, writing } from "./rules/Words.ts"
+import type { TaskRule } from "./Task.ts"
+
+/** All rules; they were written on one half of `test/router/prompts.jsonl` alone. */
+export const taskRules: ReadonlyArray<TaskRule> = [
+  ...translation,
+  ...summarisation,
+  ...extraction,
+  ...data,
+  ...math,
+  ...code,
+  ...reasoning,
+  ...writing,
+  ...questionAnswering,
+  ...general
+]

@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeChat } from "../../../src/dialects/chat/ChatDecode.ts"
+import { decodeLegacyChat } from "../../../src/dialects/legacy/LegacyDecode.ts"
+
+const plain = { model: "gpt-4o", messages: [{ role: "user", content: "hello" }] }
+
+const decoded = (body: object) => Result.getOrThrow(decodeLegacyChat({ ...plain, ...body }))
+
+const fieldsOf = (body: unknown): ReadonlyArray<string> => {
+  const result = decodeLegacyChat(body)
+  if (Result.isSuccess(result) || result.failure.reason._tag !== "ValidationError") assert.fail("was taken")
+  return result.failure.reason.problems.map(({ field }) => field)
+}
+
+describe("a legacy chat request", () => {
+  it("means what the same chat completion request means", () => {
+    const bodies = [
+      {},
+      { model: "gpt-4o, gpt-4o-mini", budget_cents: 3 },
+      {
+        ...{ max_tokens: 9, temperature: 1, top_p: 0.5, frequency_penalty: 1, presence_penalty: -1, seed: 3 },
+        ...{ stop: ["a"], user: "u", routing: { strategy: "cost", data_policy: "no_training" } }
+      },
+      { temperature: null, stop: null, routing: null, budget_cents: null },
+      {
+        messages: [
+          { role: "system", content: "be brief" },
+          { role: "developer", content: [{ type: "text", text: "or not" }] },
+          { role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }] },
+          { role: "assistant", content: "a cat" }
+        ]
+      }
+    ]
+    for (const body of bodies) {
+      const chat = Result.getOrThrow(decodeChat({ ...plain, ...body }))
+      const { named, ...legacy } = decoded(body)
+      assert.deepStrictEqual(legacy, chat)
+      assert.strictEqual(named, "model" in body ? body.model : plain.model)
+    }
+  })
+
+  it("is closed", () => {
+    const foreign = [
+      ...["stream", "tools", "tool_choice", "models", "max_completion_tokens", "response_format", "reasoning"],
+      ...["session_id", "metadata", "provider", "n", "store", "logprobs", "colour"]
+    ]
+    for (const name of foreign) {
+      for (const value of [1, null, false]) assert.deepStrictEqual(fieldsOf({ ...plain, [name]: value }), [name])
+    }
+    const [message] = plain.messages
+    assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ ...message, name: "x" }] }), ["messages.0.name"])
+    assert.deepStrictEqual(fieldsOf({ ...plain, routing: { speed: 1 } }), ["routing.speed"])
+  })
+
+  it("names what is wrong", () => {
+    assert.deepStrictEqual(fieldsOf([]), ["body"])
+    assert.deepStrictEqual(fieldsOf({}), ["model", "messages"])
+    assert.deepStrictEqual(fieldsOf({ ...plain, model: "", temperature: 9 }), ["model", "temperature"])
+    assert.deepStrictEqual(fieldsOf({ ...plain, messages: [] }), ["messages"])
+    assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ role: "tool", content: "x", tool_call_id: "a" }] }), [
+      "messages.0.role"
+    ])
+    const image = [{ type: "image_url", image_url: { url: "http://example.com/a.png" } }]
+    assert.deepStrictEqual(fieldsOf({ ...plain, messages: [{ role: "user", content: image }] }), [
+      "messages.0.content.0.image_url.url"
+    ])
+  })
+})

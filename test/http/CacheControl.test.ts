@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { Headers } from "effect/http"
+import { cacheWishOf } from "../../src/http/CacheControl.ts"
+
+const wish = (headers: Record<string, string>) => Result.getOrThrow(cacheWishOf(Headers.fromInput(headers)))
+
+const param = (headers: Record<string, string>) => {
+  const refused = cacheWishOf(Headers.fromInput(headers))
+  if (Result.isSuccess(refused) || refused.failure.reason._tag !== "ValidationError") assert.fail("was taken")
+  return refused.failure.reason.problems[0].field
+}
+
+describe("what a request wants of the cache", () => {
+  it("is to use it, for five minutes", () => {
+    for (const headers of [{}, { "X-Svc-Cache": "true" }, { "Cache-Control": "no-cache, max-age=0" }]) {
+      assert.deepStrictEqual(wish(headers), { use: true, lifeSeconds: 300 })
+    }
+  })
+
+  it("is not to use it when either header says so", () => {
+    const told = [{ "X-Svc-Cache": "false" }, { "X-Svc-Cache": " FALSE " }, { "Cache-Control": "private, No-Store" }]
+    for (const headers of told) assert.isFalse(wish(headers).use)
+    assert.isFalse(wish({ "X-Svc-Cache": "true", "Cache-Control": "no-store" }).use)
+  })
+
+  it("is a life of a second to an hour", () => {
+    for (const [text, seconds] of [
+      ["1", 1],
+      [" 60 ", 60],
+      ["3600", 3_600]
+    ] as const) {
+      assert.strictEqual(wish({ "X-Svc-Cache-TTL": text }).lifeSeconds, seconds)
+    }
+    for (const text of ["", "0", "-1", "1.5", "1e3", "3601", "9999999999", "soon"]) {
+      assert.strictEqual(param({ "X-Svc-Cache-TTL": text }), "X-Svc-Cache-TTL", text)
+    }
+  })
+
+  it("is not guessed", () => {
+    for (const text of ["", "1", "yes", "true, false"])
+      assert.strictEqual(param({ "X-Svc-Cache": text }), "X-Svc-Cache")
+  })
+})

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { autoRequest, Pins } from "../../src/inference/Auto.ts"
+import type { Plan } from "../../src/domain/Plan.ts"
+import { defaultAutoOptions, plainAuto } from "../../src/router/AutoRouter.ts"
+import { asked } from "../support/Conversations.ts"
+
+const session = (
+  accountId: string,
+  sessionId: string | undefined,
+  options: Partial<typeof defaultAutoOptions> = {}
+) => ({
+  accountId,
+  auto: { options: { ...defaultAutoOptions, pinModel: true, ...options }, sessionId }
+})
+
+/** Of a plan only its choice matters to a pin. */
+const chose = (id: string, decision: object | undefined = {}): Plan =>
+  ({ candidates: [{ model: { id } }], decision }) as unknown as Plan
+
+describe("pins of svc/auto", () => {
+  it("are by account, session and cost tier", () => {
+    const pins = new Pins()
+    pins.pin(session("a", "s"), chose("one"))
+    assert.strictEqual(pins.of(session("a", "s")), "one")
+    for (const other of [
+      session("b", "s"),
+      session("a", "t"),
+      session("a", undefined),
+      session("a", "s", { costTier: "max" }),
+      session("a", "s", { pinModel: false })
+    ]) {
+      assert.isUndefined(pins.of(other))
+    }
+    pins.pin(session("a", "s"), chose("two"))
+    assert.strictEqual(pins.of(session("a", "s")), "two")
+  })
+
+  it("are of what svc/auto chose, in sessions that ask for them", () => {
+    const pins = new Pins()
+    pins.pin(session("a", "s"), { ...chose("one"), decision: undefined } as unknown as Plan)
+    pins.pin(session("a", "s", { pinModel: false }), chose("one"))
+    pins.pin(session("a", undefined), chose("one"))
+    assert.isUndefined(pins.of(session("a", "s")))
+  })
+})
+
+describe("what the router is told", () => {
+  it("is what the rules say, unless more was asked", () => {
+    const conversation = asked("Translate this into French: good evening")
+    const told = autoRequest(new Pins(), { conversation }, 12, () => undefined)
+    assert.deepStrictEqual(
+      [told.classification.task, told.classifiedBy, told.promptTokens],
+      ["translation", "regex", 12]
+    )
+    assert.deepStrictEqual([told.options, told.pinned], [defaultAutoOptions, undefined])
+    const classified = { classification: { ...plainAuto.classification, task: "math" }, by: "llm" } as const
+    const judged = autoRequest(new Pins(), { conversation, classified }, 12, () => undefined)
+    assert.deepStrictEqual([judged.classification.task, judged.classifiedBy], ["math", "llm"])
+  })
+})

@@ -1,0 +1,245 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { ChatCache } from "../../src/cache/ChatCache.ts"
+import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
+import type { ToolCall } from "../../src/domain/Conversation.ts"
+import { failure } from "../../src/domain/Failure.ts"
+import { defaultPolicy } from "../../src/domain/Plan.ts"
+import { noTokens } from "../../src/domain/Usage.ts"
+import type { Answer } from "../../src/inference/Answer.ts"
+import { CachedChat, type CacheWish } from "../../src/inference/CachedChat.ts"
+import { Inference } from "../../src/inference/Inference.ts"
+import type { ChatRequest } from "../../src/inference/Request.ts"
+import { Router } from "../../src/router/Router.ts"
+import { Requests } from "../../src/usage/Requests.ts"
+import { answerWith } from "../dialects/chat/answer.ts"
+import { asked } from "../support/Conversations.ts"
+
+const request: ChatRequest = {
+  requestId: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+  operation: "chat",
+  principal: {
+    ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1 },
+    budget: undefined
+  },
+  model: "gpt-4o",
+  chain: ["gpt-4o"],
+  policy: defaultPolicy,
+  conversation: asked("Hello"),
+  parameters: [],
+  stream: false,
+  budgetCents: undefined,
+  claim: undefined,
+  steering: undefined,
+  arrivedAt: 0
+}
+
+const wish: CacheWish = { use: true, lifeSeconds: 300 }
+
+/** The cache before real plans, and a provider's answer in place of all that costs money. */
+const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), replayed = false) =>
+  Effect.gen(function* () {
+    const seen = { paid: 0, checked: 0 }
+    const claims = new Set<string>()
+    const inference = Layer.effect(
+      Inference,
+      Effect.map(Router, (router) =>
+        Inference.of({
+          prepare: ({ chain, policy }) =>
+            Result.map(
+              router.plan({
+                models: chain,
+                policy,
+                needs: { vision: false, tools: false, parameters: [] },
+                promptBound: 10,
+                fits: () => true,
+                promptTokens: () => 1
+              }),
+              (plan) => ({
+                plan,
+                estimate: { atLeast: 1n, upTo: 1n, ceiling: 1n, promptBound: 10, rolling: false, maxTokens: undefined }
+              })
+            ),
+          chat: () =>
+            Effect.sync(() => {
+              seen.paid++
+              return { answer, replayed }
+            }),
+          chatStream: () => Effect.fail(failure({ _tag: "InternalError" }))
+        })
+      )
+    )
+    const requests = Layer.succeed(Requests, {
+      find: () => Effect.undefined,
+      list: () => Effect.succeed({ rows: [], next: null }),
+      claimOf: () => Effect.undefined,
+      claimedBy: (accountId, claim) => Effect.succeed(claims.has(`${accountId} ${claim}`) ? "req_before" : undefined)
+    })
+    const context = yield* Layer.build(
+      CachedChat.layer.pipe(
+        Layer.provide(Layer.mergeAll(inference, requests, ChatCache.layerMemory())),
+        Layer.provide(Router.layer),
+        Layer.provide(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] })),
+        Layer.provide(LiveFigures.layerMemory)
+      )
+    )
+    const cached = yield* Effect.provide(CachedChat, context)
+    const check = Effect.sync(() => void seen.checked++)
+    return {
+      seen,
+      claims,
+      ask: (more: Partial<ChatRequest> = {}, how: Partial<CacheWish> = {}) =>
+        cached.chat({ ...request, ...more }, { ...wish, ...how }, check),
+      refused: cached.chat(request, wish, Effect.fail(failure({ _tag: "InvalidApiKey" })))
+    }
+  })
+
+type Scene = Effect.Success<ReturnType<typeof scene>>
+
+const statuses = (ask: Scene["ask"], ...all: ReadonlyArray<Partial<ChatRequest>>) =>
+  Effect.forEach(all, (more) => Effect.map(ask(more), ({ status }) => status))
+
+const project = (projectId: string | null) => ({ principal: { ...request.principal, projectId } })
+
+describe("CachedChat", () => {
+  it.effect("gives an answer again under another request's name, for nothing", () =>
+    Effect.gen(function* () {
+      const { ask, seen } = yield* scene(
+        answerWith({ text: "hi", finish: "stop" }, { balanceWarning: "Your balance is low" })
+      )
+      const first = yield* ask()
+      assert.deepStrictEqual([first.status, first.answer.cost], ["MISS", 1_234_567n])
+      const { answer, replayed, status } = yield* ask({ requestId: "req_other", model: " gpt-4o" })
+      assert.deepStrictEqual([status, replayed], ["HIT", false])
+      const { provider_attempts: _, ...routing } = first.answer.routing
+      assert.deepInclude(answer, {
+        ...{ requestId: "req_other", model: " gpt-4o", resolvedModel: "gpt-4o", provider: "openai", routing },
+        ...{ usage: noTokens, cost: 0n, balanceWarning: undefined }
+      })
+      assert.strictEqual(answer.output.text, "hi")
+      assert.deepStrictEqual(seen, { paid: 1, checked: 1 })
+    })
+  )
+
+  it.effect("forgets it after its life", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene()
+      yield* ask()
+      yield* TestClock.adjust("299 seconds")
+      assert.deepStrictEqual(yield* statuses(ask, {}), ["HIT"])
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* ask({}, { lifeSeconds: 10 })).status, "MISS")
+      yield* TestClock.adjust("10 seconds")
+      assert.deepStrictEqual(yield* statuses(ask, {}), ["MISS"])
+    })
+  )
+
+  it.effect("never crosses accounts or projects", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene()
+      const other = { principal: { ...request.principal, accountId: "b" } }
+      const all = [{}, other, project("p"), project("q")]
+      assert.deepStrictEqual(yield* statuses(ask, ...all), ["MISS", "MISS", "MISS", "MISS"])
+      assert.deepStrictEqual(yield* statuses(ask, ...all), ["HIT", "HIT", "HIT", "HIT"])
+    })
+  )
+
+  it.effect("tells questions apart by all that changes an answer, and by nothing else", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene()
+      yield* ask()
+      const same: ReadonlyArray<Partial<ChatRequest>> = [
+        { budgetCents: 5 },
+        { parameters: [] },
+        { policy: { ...defaultPolicy, source: "request", timeouts: { totalMs: 5 } } }
+      ]
+      for (const more of same) assert.strictEqual((yield* ask(more)).status, "HIT", Object.keys(more).join())
+      const others: ReadonlyArray<Partial<ChatRequest>> = [
+        { conversation: asked("Hello", { sampling: { temperature: 0 } }) },
+        { conversation: asked("hello") },
+        { chain: ["gpt-4o", "gpt-4o-mini"] },
+        { policy: { ...defaultPolicy, dataPolicy: "no_training" } },
+        { policy: { ...defaultPolicy, ignore: ["nobody"] } },
+        { steering: "text=x" }
+      ]
+      for (const more of others) assert.strictEqual((yield* ask(more)).status, "MISS", JSON.stringify(more))
+    })
+  )
+
+  it.effect("reads and keeps nothing where nothing may be", () =>
+    Effect.gen(function* () {
+      const { ask, seen } = yield* scene()
+      const tools = [{ name: "look", description: undefined, parameters: undefined, strict: undefined }]
+      const silent = {
+        chain: ["claude-sonnet-4-5"],
+        policy: { ...defaultPolicy, dataPolicy: "zero_retention" as const }
+      }
+      for (const more of [silent, { conversation: asked("Hello", { tools }) }]) {
+        assert.deepStrictEqual(yield* statuses(ask, more, more), ["BYPASS", "BYPASS"])
+      }
+      assert.strictEqual((yield* ask({}, { use: false })).status, "BYPASS")
+      assert.deepStrictEqual(yield* statuses(ask, {}, {}), ["MISS", "HIT"])
+      assert.strictEqual((yield* ask({}, { use: false })).status, "BYPASS")
+      assert.deepStrictEqual(seen, { paid: 7, checked: 1 })
+    })
+  )
+
+  const call: ToolCall = { id: "c", name: "look", arguments: "{}" }
+  const unfit: Readonly<Record<string, Answer>> = {
+    "one that was cut short": answerWith({ text: "h", finish: "length" }),
+    "one that was filtered": answerWith({ text: "h", finish: "content_filter" }),
+    "one that did not say how it ended": answerWith({ text: "h" }),
+    "one that calls": answerWith({ toolCalls: [call], finish: "stop" }),
+    "one of another model": answerWith({ text: "h", finish: "stop" }, { resolvedModel: "gpt-4o-mini" })
+  }
+  for (const [name, answer] of Object.entries(unfit)) {
+    it.effect(`keeps no answer like ${name}`, () =>
+      Effect.gen(function* () {
+        const { ask } = yield* scene(answer)
+        assert.deepStrictEqual(yield* statuses(ask, {}, {}), ["MISS", "MISS"])
+      })
+    )
+  }
+
+  it.effect("keeps one that the caller's own cap cut short", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene(unfit["one that was cut short"])
+      const capped = { conversation: asked("Hello", { maxOutputTokens: 1 }) }
+      assert.deepStrictEqual(yield* statuses(ask, capped, capped), ["MISS", "HIT"])
+    })
+  )
+
+  it.effect("gives nothing to a key that fails its check, and asks nobody for it", () =>
+    Effect.gen(function* () {
+      const { ask, refused, seen } = yield* scene()
+      yield* ask()
+      const { reason } = yield* Effect.flip(refused)
+      assert.strictEqual(reason._tag, "InvalidApiKey")
+      assert.strictEqual(seen.paid, 1)
+    })
+  )
+
+  it.effect("leaves a claimed idempotency key to what stands under it, and keeps no replay", () =>
+    Effect.gen(function* () {
+      const claim = { idempotencyKey: "i", claim: "POST /chat i", fingerprint: "f" }
+      const { ask, claims, seen } = yield* scene()
+      yield* ask()
+      assert.deepStrictEqual(yield* statuses(ask, { claim }), ["HIT"])
+      claims.add("a POST /chat i")
+      assert.deepStrictEqual(yield* statuses(ask, { claim }), ["MISS"])
+      assert.strictEqual(seen.paid, 2)
+      const replaying = yield* scene(undefined, true)
+      assert.deepStrictEqual(yield* statuses(replaying.ask, {}, {}), ["BYPASS", "BYPASS"])
+    })
+  )
+
+  it.effect("fails where no plan can be made, cached or not", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene()
+      const { reason } = yield* Effect.flip(ask({ chain: ["no-such-model"] }))
+      assert.strictEqual(reason._tag, "UnknownModel")
+    })
+  )
+})

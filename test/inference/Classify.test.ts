@@ -1,0 +1,19 @@
+import { assert, describe, it } from "@effect/vitest"
+import { byRules, labelOf } from "../../src/inference/Classify.ts"
+import { asked } from "../support/Conversations.ts"
+
+// That a model is asked, and what becomes of its answer, is proved in journeys/AutoRouter.test.ts.
+describe("a label", () => {
+  it("is one of the list and nothing else", () => {
+    assert.strictEqual(labelOf("math"), "math")
+    assert.strictEqual(labelOf(" Question_Answering\n"), "question_answering")
+    for (const answer of ["", "maths", "math.", "The label is math", "math code", "vision", "tool_use", "__proto__"]) {
+      assert.isUndefined(labelOf(answer), answer)
+    }
+  })
+
+  it("is told by the rules at first", () => {
+    const { by, classification } = byRules(asked("What is 17 * 23?"))
+    assert.deepStrictEqual([by, classification.task], ["regex", "math"])
+  })
+})

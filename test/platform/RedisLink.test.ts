@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Logger, Redacted, Schedule } from "effect"
+import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
+import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
+
+announceSkip("RedisLink")
+
+const words = { began: "it is away", over: "it is back" }
+
+const recorder = () => {
+  const lines: Array<string> = []
+  return { lines, layer: Logger.layer([Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))]) }
+}
+
+/** Runs an effect with the clock that many seconds ahead. */
+const ahead = (seconds: number) =>
+  Effect.updateService(Clock.Clock, (clock): Clock.Clock => {
+    const monotonicTimeNanosUnsafe = () => clock.monotonicTimeNanosUnsafe() + BigInt(seconds) * 1_000_000_000n
+    return Object.assign(Object.create(clock), { monotonicTimeNanosUnsafe })
+  })
+
+const ping = (link: RedisLink) => link.attempt((redis) => redis.send<string>("PING"))
+
+/** Asks, each time as if two seconds had gone by, until there is an answer. */
+const untilBack = (link: RedisLink) => {
+  let seconds = 0
+  return Effect.suspend(() => ahead((seconds += 2))(ping(link))).pipe(
+    Effect.repeat({ until: (answer) => answer !== undefined, schedule: Schedule.spaced("20 millis") })
+  )
+}
+
+describe.skipIf(missing !== undefined)("a link to Redis", () => {
+  it.live("answers what Redis does, and nothing while it is away, which it says once", () => {
+    const { layer, lines } = recorder()
+    return Effect.gen(function* () {
+      const server = yield* RedisServer
+      const link = yield* makeRedisLink(server.url, words)
+      assert.strictEqual(yield* ping(link), "PONG")
+      assert.isNull(yield* link.attempt((redis) => redis.send("GET", "nothing")))
+      for (const outage of [1, 2]) {
+        yield* server.stop
+        for (const _ of [1, 2, 3]) assert.isUndefined(yield* ping(link))
+        yield* server.start
+        yield* untilBack(link)
+        assert.lengthOf(lines, 2 * outage, lines.join("\n"))
+      }
+      assert.include(lines[0], "it is away")
+      assert.include(lines[1], "it is back")
+    }).pipe(Effect.provide([RedisServer.layer, layer]))
+  })
+
+  it.live("asks a Redis that hangs once, and the others not at all", () => {
+    const { layer, lines } = recorder()
+    return Effect.gen(function* () {
+      const server = yield* RedisServer
+      const link = yield* makeRedisLink(server.url, words)
+      yield* server.hang
+      assert.isUndefined(yield* ping(link))
+      let asked = 0
+      for (const _ of [1, 2, 3])
+        yield* link.attempt((redis) =>
+          Effect.andThen(
+            Effect.sync(() => asked++),
+            redis.send("PING")
+          )
+        )
+      assert.strictEqual(asked, 0)
+      yield* server.resume
+      assert.strictEqual(yield* untilBack(link), "PONG")
+      assert.include(lines[0], "no answer in time")
+    }).pipe(Effect.provide([RedisServer.layer, layer]))
+  })
+
+  it.live("is made without a Redis, and shows no password", () => {
+    const { layer, lines } = recorder()
+    return Effect.gen(function* () {
+      const server = yield* RedisServer
+      yield* server.stop
+      const url = Redacted.make(`redis://someone:planted-secret@127.0.0.1:${server.port}`)
+      const link = yield* makeRedisLink(url, words)
+      assert.isUndefined(yield* ping(link))
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0], "ECONNREFUSED")
+      assert.notInclude(lines[0], "planted-secret")
+    }).pipe(Effect.provide([RedisServer.layer, layer]))
+  })
+})

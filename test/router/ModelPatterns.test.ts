@@ -1,0 +1,40 @@
+import { assert, describe, it } from "@effect/vitest"
+import { matcherOf, patternTest } from "../../src/router/ModelPatterns.ts"
+
+describe("a pattern of models", () => {
+  it("has * for any characters, also none", () => {
+    const cases: ReadonlyArray<readonly [string, string, boolean]> = [
+      ["gpt-4o", "gpt-4o", true],
+      ["gpt-4o", "gpt-4o-mini", false],
+      ["gpt-4o*", "gpt-4o", true],
+      ["gpt-4o*", "gpt-4o-mini", true],
+      ["*mini", "gpt-4o-mini", true],
+      ["*mini", "gpt-4o-mini-2", false],
+      ["gpt-*-mini", "gpt-4o-mini", true],
+      ["gpt-*-mini", "gpt-mini", false],
+      ["a*a", "a", false],
+      ["*a*b*a*", "xaxbxax", true],
+      ["*a*b*a*", "xbxax", false],
+      ["a*bc*c", "abc", false],
+      ["**", "", true],
+      ["", "a", false],
+      ["gpt.4o", "gpt-4o", false]
+    ]
+    for (const [pattern, text, expected] of cases) {
+      assert.strictEqual(patternTest(pattern)(text), expected, `${pattern} on ${text}`)
+    }
+  })
+
+  it("means a model by its id, or by its vendor before a slash", () => {
+    const mini = { id: "gpt-4o-mini", vendor: "openai" }
+    const llama = { id: "meta-llama/llama-3.3-70b-instruct", vendor: "meta-llama" }
+    for (const pattern of ["gpt-4o-mini", "openai/gpt-4o-mini", "openai/*", "gpt-*", "openai/gpt-*", "*"]) {
+      assert.isTrue(matcherOf(["nothing", pattern])(mini), pattern)
+    }
+    for (const pattern of ["openai", "openai/", "anthropic/*", "mini", "openai/mini"]) {
+      assert.isFalse(matcherOf([pattern])(mini), pattern)
+    }
+    for (const pattern of ["meta-llama/*", "*llama-3.3*", llama.id]) assert.isTrue(matcherOf([pattern])(llama), pattern)
+    assert.isFalse(matcherOf([])(mini))
+  })
+})
