@@ -51,7 +51,8 @@ export type Reason =
   | { readonly _tag: "EmptyCompletion" }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
-  | { readonly _tag: "NoProviderAvailable"; readonly detail: string }
+  /** Waiting helps where it says for how long: the providers that could serve are resting. */
+  | { readonly _tag: "NoProviderAvailable"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "StoreUnavailable" }
   | { readonly _tag: "Overloaded" }
   | { readonly _tag: "HoldExpired" }

@@ -238,6 +238,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
     case "StoreUnavailable":
       return RETRY_STORE_SECONDS
     case "UpstreamError":
+    case "NoProviderAvailable":
       return reason.retryAfterSeconds
     default:
       return undefined
@@ -247,7 +248,9 @@ const retryAfterOf = (reason: Reason): number | undefined => {
 /** The headers a failure adds to those of every response. */
 export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string, string>> => {
   const seconds = retryAfterOf(reason)
-  const passing = reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight"
+  const passing =
+    (reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight") ||
+    (reason._tag === "NoProviderAvailable" && seconds !== undefined)
   return {
     "x-should-retry": String(table[reason._tag].retry || passing),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }),

@@ -10,7 +10,8 @@ import {
 } from "../domain/Output.ts"
 import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type TokenUsage } from "../domain/Usage.ts"
-import type { PoolError, ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
+import type { PoolError } from "../providers/PoolError.ts"
+import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import type { ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
 import {

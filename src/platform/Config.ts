@@ -58,7 +58,7 @@ export interface Settings {
     readonly url: Redacted.Redacted | undefined
     readonly poolSize: number
   }
-  /** Absent: limits and circuit state are kept in memory, for one node. */
+  /** Absent: limits are kept in memory, for one node. Breakers always are. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
   readonly sandbox: boolean

@@ -277,6 +277,47 @@ const attemptInstruments = (instruments: Instruments) => {
   }
 }
 
+const providerInstruments = (instruments: Instruments) => {
+  const transitions = family((provider, model, state) =>
+    instruments.counter("svc.provider.breaker.transitions", "Breakers opened, probed and closed", "{transition}", {
+      "gen_ai.provider.name": providerName(provider!),
+      "gen_ai.request.model": model!,
+      "svc.breaker.state": state!
+    })
+  )
+  const passedOver = family((provider) =>
+    instruments.counter("svc.provider.passed_over", "Candidates left out because their breaker was open", "{call}", {
+      "gen_ai.provider.name": providerName(provider!)
+    })
+  )
+  const retries = family((provider) =>
+    instruments.counter("svc.provider.retries", "Calls to a provider that had failed the same request", "{call}", {
+      "gen_ai.provider.name": providerName(provider!)
+    })
+  )
+  const hedges = family((provider, outcome) =>
+    instruments.counter("svc.provider.hedges", "Second calls beside a slow first one, by outcome", "{call}", {
+      "gen_ai.provider.name": providerName(provider!),
+      "svc.outcome": outcome!
+    })
+  )
+  const states = ["open", "half_open", "closed"] as const
+  return {
+    /** A model of a provider is about to be called for the first time: what may happen to it stands at zero. */
+    met: (provider: string, model: string) => {
+      for (const state of states) transitions(provider, model, state)(0)
+      for (const outcome of ["won", "lost"]) hedges(provider, outcome)(0)
+      passedOver(provider)(0)
+      retries(provider)(0)
+    },
+    breaker: (provider: string, model: string, state: (typeof states)[number]) =>
+      transitions(provider, model, state)(1),
+    passedOver: (provider: string) => passedOver(provider)(1),
+    retried: (provider: string) => retries(provider)(1),
+    hedged: (provider: string, outcome: "won" | "lost") => hedges(provider, outcome)(1)
+  }
+}
+
 const autoInstruments = (instruments: Instruments) => {
   const count = (by: string) =>
     instruments.counter("svc.auto.requests", "Paid requests to svc/auto, by who told their task", "{request}", {
@@ -308,6 +349,7 @@ export interface Metrics {
   readonly ledger: ReturnType<typeof ledgerInstruments>
   readonly request: (figures: RequestFigures) => void
   readonly attempt: (figures: AttemptFigures) => void
+  readonly provider: ReturnType<typeof providerInstruments>
   readonly auto: ReturnType<typeof autoInstruments>
   /** A figure of this process, read when it is asked for. */
   readonly gauge: (name: string, description: string, unit: string, read: () => number) => void
@@ -323,6 +365,7 @@ export const makeMetrics = (): Metrics => {
     ledger: ledgerInstruments(instruments),
     request: requestInstruments(instruments),
     attempt: attemptInstruments(instruments),
+    provider: providerInstruments(instruments),
     auto: autoInstruments(instruments),
     gauge: (name, description, unit, read) => instruments.gauge(name, description, unit, read)
   }

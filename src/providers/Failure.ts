@@ -15,7 +15,7 @@ export const faultOf = (status: number, detail: string, retryAfter: number | und
   // Conflict, lock, timeout and "too early" are the host's own passing troubles.
   const passing = status === 408 || status === 409 || status === 423 || status === 425
   if (status >= 400 && status < 500 && !passing) return { _tag: "Refused", status, detail }
-  return { _tag: "ServerError", status, detail }
+  return { _tag: "ServerError", status, detail, ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }) }
 }
 
 /** What a call without an answer means. A connection lost before the answer began is as good as none: nothing was made. */

@@ -42,7 +42,13 @@ export type ProviderFault =
   | { readonly _tag: "Refused"; readonly status: number; readonly detail: string }
   /** Our own credential or account with the provider is at fault. */
   | { readonly _tag: "Unauthorized"; readonly status: number }
-  | { readonly _tag: "ServerError"; readonly status: number; readonly detail: string }
+  | {
+      readonly _tag: "ServerError"
+      readonly status: number
+      readonly detail: string
+      /** The pause the host asks for, where it does. */
+      readonly retryAfterSeconds?: number
+    }
   | { readonly _tag: "Malformed"; readonly detail: string }
   /** The connection ended before the answer did. */
   | { readonly _tag: "Broken"; readonly detail: string }

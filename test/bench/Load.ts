@@ -41,18 +41,27 @@ class Tally {
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** So many callers, each of whom asks again when it is answered, for so long; what is under way then is waited for. */
+/**
+ * So many callers, each of whom asks again when it is answered, for so long, or so many requests in all; what is under way then is
+ * waited for.
+ */
 export const closedLoop = async (
   endpoint: Endpoint,
-  options: { readonly concurrency: number; readonly seconds: number; readonly streamed: boolean }
+  options: {
+    readonly concurrency: number
+    readonly seconds: number
+    readonly requests?: number
+    readonly streamed: boolean
+  }
 ): Promise<Outcome> => {
   const request = requestBytes(endpoint, options.streamed)
   const tally = new Tally()
   const began = performance.now()
   const until = began + options.seconds * 1_000
+  let left = options.requests ?? Infinity
   const caller = async () => {
     let connection = new Connection(endpoint.port)
-    while (performance.now() < until) {
+    while (performance.now() < until && left-- > 0) {
       if (connection.closed) connection = new Connection(endpoint.port)
       const since = performance.now()
       await connection.exchange(request).then(

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util"
 import { BenchError } from "./BenchError.ts"
 
-export const sections = ["requests", "latency", "streams", "memory", "ledger", "routing"] as const
+export const sections = ["requests", "latency", "streams", "memory", "ledger", "routing", "failover"] as const
 export type Section = (typeof sections)[number]
 
 export interface Options {
@@ -16,6 +16,8 @@ export interface Options {
   readonly only: ReadonlySet<Section>
   /** Of the section `memory`. */
   readonly requests: number
+  /** Of the section `failover`, through each of its gateways. */
+  readonly failoverRequests: number
   /** Where to write the figures as JSON. */
   readonly json: string | undefined
   /** Where to write CPU profiles of the gateway. */
@@ -85,6 +87,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     startSeconds: values.quick ? 1 : 4,
     only: sectionsOf(values.only),
     requests: or("requests", 300_000, 5_000),
+    failoverRequests: values.quick ? 1_000 : 10_000,
     json: values.json,
     profile: values.profile
   }

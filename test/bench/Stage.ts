@@ -1,6 +1,6 @@
 /** What a run is measured on: a database, a mock upstream, and what stands between it and the load. */
 import { Effect, Redacted, type Scope } from "effect"
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { prepareDataDirectory } from "../../src/platform/DataDirectory.ts"
@@ -10,7 +10,7 @@ import type { BenchError } from "./BenchError.ts"
 import { type Machine, stepAside } from "./Machine.ts"
 import type { Options } from "./Options.ts"
 import { type Listening, listen, node, output } from "./Processes.ts"
-import type { Endpoint } from "./Traffic.ts"
+import { type Endpoint, MODEL } from "./Traffic.ts"
 
 /** An account, as it is before a load. */
 export interface Customer {
@@ -38,6 +38,8 @@ export interface Stage {
   readonly customer: Customer
   /** Another gateway, with nothing behind it yet; these settings go before those of the others. */
   readonly freshGateway: (settings: Readonly<Record<string, string>>) => Effect.Effect<Target, BenchError, Scope.Scope>
+  /** The same with these hosts in the place of its provider, each given by its port, the first tried first. */
+  readonly gatewayTo: (hosts: Readonly<Record<string, number>>) => Effect.Effect<Target, BenchError, Scope.Scope>
 }
 
 /** More than a run can spend, and in whole dollars. */
@@ -60,7 +62,7 @@ const database = Effect.fnUntraced(function* (directory: string) {
   return Redacted.value(url)
 })
 
-const fileOf = (name: string) => `test/bench/${name}.ts`
+export const fileOf = (name: string) => `test/bench/${name}.ts`
 
 /** Where the service's commands find the database of the run. */
 type Place = Pick<Stage, "databaseUrl" | "directory">
@@ -97,6 +99,15 @@ const settingsOf = (databaseUrl: string, upstream: Listening, directory: string)
   LOG_LEVEL: "none",
   LOG_FORMAT: "json"
 })
+
+const hostsFile = (hosts: Readonly<Record<string, number>>): string =>
+  JSON.stringify(
+    Object.entries(hosts).map(([id, port]) => ({
+      id,
+      base_url: `http://127.0.0.1:${port}/v1`,
+      models: { [MODEL]: MODEL }
+    }))
+  )
 
 /** The gateway's arguments as `npm start` gives them to Node. */
 const started = (
@@ -135,6 +146,12 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
       }),
       (listening) => target("gateway", paid, listening)
     )
+  const gatewayTo: Stage["gatewayTo"] = (hosts) =>
+    Effect.suspend(() => {
+      const file = join(directory, `${Object.keys(hosts).join("-")}.json`)
+      writeFileSync(file, hostsFile(hosts))
+      return freshGateway({ OPENAI_API_KEY: "", PROVIDERS_FILE: file })
+    })
   const stage: Stage = {
     options,
     machine,
@@ -145,7 +162,8 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
     proxy: target("bare proxy", direct, proxy),
     moneyOff: target("money off", paid, moneyOff),
     gateway: yield* freshGateway({}),
-    freshGateway
+    freshGateway,
+    gatewayTo
   }
   return stage
 })

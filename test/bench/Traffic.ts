@@ -6,6 +6,9 @@ export const CHUNKS = 50
 /** Stands once in the text of a whole answer, once in every content chunk of a streamed one, and nowhere else. */
 export const MARK = "pianoforte"
 
+/** Asked for by every request. */
+export const MODEL = "gpt-4o-mini"
+
 const SYSTEM =
   "You are the support assistant of a shop for musical instruments. Answer in the language of the customer, in at most " +
   "three sentences. When you do not know, say so and name the service line. Never promise a date of delivery."
@@ -18,7 +21,7 @@ const QUESTION =
 /** A chat request as an application sends it. */
 export const bodyOf = (streamed: boolean, routing?: object): string =>
   JSON.stringify({
-    model: "gpt-4o-mini",
+    model: MODEL,
     messages: [
       { role: "system", content: SYSTEM },
       { role: "user", content: QUESTION }

@@ -6,6 +6,7 @@ import { Reactivity } from "effect/reactivity"
 import { writeFileSync } from "node:fs"
 import { BenchError } from "./BenchError.ts"
 import { wrongsOf } from "./Books.ts"
+import { failover } from "./FailoverSection.ts"
 import { ledger } from "./LedgerSection.ts"
 import { machine } from "./Machine.ts"
 import { makeFaults, progress, Samples, warmUp } from "./Measure.ts"
@@ -17,7 +18,7 @@ import { routing } from "./RoutingSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
 
-const measures = { requests, latency, streams, memory, ledger, routing } as const
+const measures = { requests, latency, streams, memory, ledger, routing, failover } as const
 
 const run = Effect.fn("run")(function* (options: Options) {
   const here = machine()

@@ -1,5 +1,5 @@
 /**
- * A process that answers chat completions at once, as a provider would at its best. It speaks HTTP on bare sockets, so that it
+ * A process that answers chat completions at once, as a provider would at its best; called with `failing`, with a 500. It speaks HTTP on bare sockets, so that it
  * takes less of a core than what is measured and does not become what is measured.
  */
 import { createServer, type Socket } from "node:net"
@@ -36,6 +36,12 @@ const whole = JSON.stringify({
 const wholeAnswer = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(whole)}\r\n\r\n${whole}`
 )
+
+const failure = JSON.stringify({ error: { message: "out of order", type: "server_error" } })
+const failedAnswer = Buffer.from(
+  `HTTP/1.1 500 Internal Server Error\r\ncontent-type: application/json\r\ncontent-length: ${failure.length}\r\n\r\n${failure}`
+)
+const failing = process.argv.includes("failing")
 
 const streamHead = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
@@ -76,7 +82,8 @@ const serve = (socket: Socket) => {
     if (pending.length < end) return
     const streamed = pending.toString("latin1", headEnd, end).includes(`"stream":true`)
     pending = pending.subarray(end)
-    if (streamed) stream(socket)
+    if (failing) socket.write(failedAnswer)
+    else if (streamed) stream(socket)
     else socket.write(wholeAnswer)
   })
 }

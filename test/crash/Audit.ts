@@ -193,12 +193,8 @@ const servedByCalls: Rule = (it) =>
 
 const fails = ({ _tag }: Behaviour): boolean => _tag !== "Answer"
 
-/** Whether what the upstream does to this ask can end in a failure of its own: no host answers, or one may break off. */
-const mayFail = (ask: Ask): boolean => {
-  const all = Object.values(ask.behaviour)
-  const breaks = all.some((one) => (one._tag === "Break" || one._tag === "Stall") && one.after > 0)
-  return all.every(fails) || (ask.stream && breaks)
-}
+/** Whether what the upstream does to this ask can end in a failure of its own: a host fails, and the other may be resting. */
+const mayFail = (ask: Ask): boolean => Object.values(ask.behaviour).some(fails)
 
 /** Why a failure with this code is in order; undefined when it is not. */
 const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | undefined => {
@@ -209,6 +205,8 @@ const excuse = (code: string | undefined, ask: Ask, outage: boolean): string | u
     case "upstream_timeout":
     case "empty_completion":
       return mayFail(ask) ? "scripted" : undefined
+    case "no_provider_available":
+      return "both hosts are resting, whatever they would have done to this ask"
     case "store_unavailable":
       return outage ? "the database" : undefined
     case "idempotency_request_in_progress":

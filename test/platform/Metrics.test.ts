@@ -74,6 +74,27 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_bucket{${genAi},le="0.01"}`), 2)
   })
 
+  it("count what becomes of a provider that fails, from zero on", () => {
+    const metrics = makeMetrics()
+    metrics.provider.met("xai", "grok-4")
+    const provider = 'gen_ai_provider_name="x_ai"'
+    const opened = `svc_provider_breaker_transitions{${provider},gen_ai_request_model="grok-4",svc_breaker_state="open"}`
+    const names = ["passed_over", "retries"].map((name) => `svc_provider_${name}{${provider}}`)
+    const lines = [opened, ...names, `svc_provider_hedges{${provider},svc_outcome="won"}`]
+    assert.deepStrictEqual(
+      lines.map((line) => valueOf(metrics, line)),
+      [0, 0, 0, 0]
+    )
+    metrics.provider.breaker("xai", "grok-4", "open")
+    metrics.provider.passedOver("xai")
+    metrics.provider.retried("xai")
+    metrics.provider.hedged("xai", "won")
+    assert.deepStrictEqual(
+      lines.map((line) => valueOf(metrics, line)),
+      [1, 1, 1, 1]
+    )
+  })
+
   it("know what is under way", () => {
     const metrics = makeMetrics()
     metrics.http.arrived()

@@ -1,104 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Metric, Scope } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 import type { OutputEvent } from "../../src/domain/Output.ts"
-import { type Attempt, type Candidate, defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
-import {
-  type ChatCall,
-  type ChatSource,
-  type Provider,
-  ProviderError,
-  type ProviderFault
-} from "../../src/providers/Provider.ts"
-import { type AttemptSample, type PoolCall, type PoolError, ProviderPool } from "../../src/providers/ProviderPool.ts"
+import type { Attempt } from "../../src/domain/Plan.ts"
+import type { Metrics } from "../../src/platform/Metrics.ts"
+import type { PoolCall } from "../../src/providers/Course.ts"
+import type { PoolError } from "../../src/providers/PoolError.ts"
+import type { ChatCall, Provider, ProviderError, ProviderFault } from "../../src/providers/Provider.ts"
+import type { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
-import { asked } from "../support/Conversations.ts"
 import { candidate, clocks, drain, joined } from "./calls.ts"
-
-/** A double that is always steered in its own way. */
-const double = (id: string, steering: string, seen: Array<ChatCall> = []): Provider => {
-  const sandbox = makeSandbox(id)
-  const steered = (call: ChatCall) => {
-    seen.push(call)
-    return { ...call, steering }
-  }
-  return {
-    ...sandbox,
-    chat: (call) => sandbox.chat(steered(call)),
-    chatStream: (call) => sandbox.chatStream(steered(call))
-  }
-}
-
-/** A provider that fails with these faults, one a call, and serves when they are used up. */
-const failing = (id: string, ...faults: ReadonlyArray<ProviderFault>): Provider => {
-  const served = makeSandbox(id)
-  let calls = 0
-  const next = () => {
-    const fault = faults[calls++]
-    return fault === undefined ? Effect.void : Effect.fail(new ProviderError({ provider: id, fault }))
-  }
-  return {
-    ...served,
-    chat: (call) => Effect.andThen(Effect.suspend(next), served.chat(call)),
-    chatStream: (call) => Effect.andThen(Effect.suspend(next), served.chatStream(call))
-  }
-}
-
-/** A provider whose streams give these batches; `closed` counts the streams that were closed. */
-const scripted = (id: string, batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, end?: ProviderFault) => {
-  let closed = 0
-  const source = (): ChatSource => {
-    const left = [...batches]
-    return {
-      next: Effect.suspend(() => {
-        const batch = left.shift()
-        return batch === undefined && end !== undefined
-          ? Effect.fail(new ProviderError({ provider: id, fault: end }))
-          : Effect.succeed(batch)
-      })
-    }
-  }
-  const provider: Provider = {
-    ...makeSandbox(id),
-    chatStream: () =>
-      Effect.acquireRelease(Effect.sync(source), () =>
-        Effect.sync(() => {
-          closed += 1
-        })
-      )
-  }
-  return { provider, closed: () => closed }
-}
-
-const poolCall = (
-  candidates: readonly [Candidate, ...ReadonlyArray<Candidate>],
-  policy: Partial<RoutingPolicy> = {},
-  more: Partial<PoolCall> = {}
-): PoolCall => ({
-  requestId: "req_0123456789abcdef",
-  plan: { requestedModels: ["model-1"], policy: { ...defaultPolicy, ...policy }, candidates },
-  conversation: asked("hello"),
-  maxOutputTokens: () => 1_000,
-  promptBound: 100,
-  held: 1_000_000n,
-  steering: undefined,
-  ...more
-})
+import { double, failing, outcomes, poolCall, pooled, scripted } from "./pools.ts"
 
 const a = candidate("a")
 const b = candidate("b")
 const c = candidate("c")
-
-const pooled = Effect.fnUntraced(function* (...providers: ReadonlyArray<Provider>) {
-  const samples: Array<AttemptSample> = []
-  const layer = ProviderPool.layerFrom({ providers, clocks, observe: (sample) => samples.push(sample) })
-  return { pool: yield* Effect.provide(ProviderPool, layer), samples }
-})
-
-const outcomes = (attempts: ReadonlyArray<Attempt>) => {
-  attempts.forEach((attempt, index) => assert.strictEqual(attempt.index, index))
-  return attempts.map(({ provider, outcome }) => `${provider} ${outcome}`)
-}
 
 type Pool = ProviderPool["Service"]
 
@@ -133,6 +50,13 @@ const ways: ReadonlyArray<
       )
   ]
 ]
+
+/** Hedges of this outcome by the provider `b`. */
+const hedges = ({ registry }: Metrics, outcome: string) => {
+  const text = PrometheusMetrics.formatUnsafe(Context.make(Metric.MetricRegistry, registry))
+  const line = `svc_provider_hedges{gen_ai_provider_name="b",svc_outcome="${outcome}"} `
+  return Number(text.split(line)[1]?.split("\n")[0])
+}
 
 const poolError = <A>(effect: Effect.Effect<A, PoolError | ProviderError>) =>
   Effect.map(Effect.flip(effect), (error) => {
@@ -205,11 +129,10 @@ for (const [way, ask] of ways) {
 
     it.effect("asks the last candidate once more when it could not be reached", () =>
       Effect.gen(function* () {
-        const { pool } = yield* pooled(failing("a", unreachable, unreachable, unreachable), failing("b", unreachable))
+        const { pool } = yield* pooled(failing("a", unreachable, unreachable), failing("b", unreachable))
         const served = yield* ask(pool, poolCall([a, b]))
         assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "b failed_over", "b served"])
-        const { attempts } = yield* poolError(ask(pool, poolCall([a])))
-        assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "a failed"])
+        assert.deepStrictEqual(outcomes((yield* ask(pool, poolCall([a]))).attempts), ["a failed_over", "a served"])
       })
     )
 
@@ -285,10 +208,12 @@ for (const [way, ask] of ways) {
           const ids = [a, b, c].slice(0, faults.length)
           const providers = faults.map((fault, index) => {
             const id = ids[index]?.offer.provider ?? ""
-            return fault === "empty" ? double(id, "fault=empty") : failing(id, fault, fault)
+            return fault === "empty" ? double(id, "fault=empty") : failing(id, ...Array(9).fill(fault))
           })
           const { pool, samples } = yield* pooled(...providers)
-          const error = yield* poolError(ask(pool, poolCall([a, ...ids.slice(1)])))
+          const asking = yield* Effect.forkChild(poolError(ask(pool, poolCall([a, ...ids.slice(1)]))))
+          yield* TestClock.adjust("10 seconds")
+          const error = yield* Fiber.join(asking)
           assert.deepStrictEqual<unknown>(error.reason, reason)
           assert.strictEqual(error.attempts.at(-1)?.outcome, "failed")
           assert.deepStrictEqual(
@@ -415,6 +340,158 @@ describe("a stream", () => {
         samples.map(({ ok }) => ok),
         [true]
       )
+    })
+  )
+})
+
+describe("a hedge", () => {
+  const hedged = (afterMs: number, more: Partial<PoolCall> = {}) => {
+    const call = poolCall([a, b, c], {}, more)
+    return { ...call, plan: { ...call.plan, hedgeAfterMs: afterMs } }
+  }
+
+  /** Asks while the clock goes on. */
+  const asked = <A, E>(effect: Effect.Effect<A, E>, ms: number) =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
+      yield* TestClock.adjust(ms)
+      return yield* Fiber.join(fiber)
+    })
+
+  /** A double that notes which of its calls were let go before their end. */
+  const watched = (id: string, steering: string) => {
+    const provider = double(id, steering)
+    const seen = { begun: 0, left: 0 }
+    const begin = Effect.sync(() => void seen.begun++)
+    const leave = Effect.sync(() => void seen.left++)
+    return {
+      seen,
+      provider: {
+        ...provider,
+        chat: (call: ChatCall) =>
+          Effect.andThen(
+            begin,
+            Effect.onInterrupt(provider.chat(call), () => leave)
+          ),
+        chatStream: (call: ChatCall) =>
+          Effect.gen(function* () {
+            yield* begin
+            const { next } = yield* provider.chatStream(call).pipe(Effect.onInterrupt(() => leave))
+            return { next: Effect.onInterrupt(next, () => leave) }
+          })
+      } satisfies Provider
+    }
+  }
+
+  for (const [way, ask] of ways) {
+    it.effect(`wins over a slow first attempt, which is let go of: ${way}`, () =>
+      Effect.gen(function* () {
+        const [slow, quick] = [watched("a", "latency_ms=5000"), watched("b", "latency_ms=100,text=quick")]
+        const { metrics, pool, samples } = yield* pooled(slow.provider, quick.provider, makeSandbox("c"))
+        const told: Array<unknown> = []
+        const call = hedged(200, { onAttempt: ({ provider }) => told.push(provider) })
+        const served = yield* asked(ask(pool, call), 300)
+        assert.deepStrictEqual([served.text, served.provider], ["quick", "b"])
+        assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "b served"])
+        assert.deepStrictEqual(
+          [slow.seen, quick.seen],
+          [
+            { begun: 1, left: 1 },
+            { begun: 1, left: 0 }
+          ]
+        )
+        assert.deepStrictEqual(told, ["a", "b", "b"])
+        assert.deepInclude(
+          samples.map(({ durationMs, ok, provider }) => ({ durationMs, ok, provider })),
+          { durationMs: 300, ok: true, provider: "a" }
+        )
+        assert.strictEqual(hedges(metrics, "won"), 1)
+      })
+    )
+
+    it.effect(`loses to a first attempt that comes round: ${way}`, () =>
+      Effect.gen(function* () {
+        const [first, late] = [watched("a", "latency_ms=300,text=first"), watched("b", "latency_ms=5000")]
+        const { metrics, pool, samples } = yield* pooled(first.provider, late.provider, makeSandbox("c"))
+        const served = yield* asked(ask(pool, hedged(200)), 300)
+        assert.deepStrictEqual([served.text, served.provider], ["first", "a"])
+        assert.deepStrictEqual(outcomes(served.attempts), ["b failed_over", "a served"])
+        assert.deepStrictEqual(late.seen, { begun: 1, left: 1 })
+        assert.deepStrictEqual(
+          samples.map(({ provider }) => provider),
+          ["a"]
+        )
+        assert.strictEqual(hedges(metrics, "lost"), 1)
+      })
+    )
+
+    it.effect(`is not begun beside an attempt that is quick, or has failed: ${way}`, () =>
+      Effect.gen(function* () {
+        const other = watched("b", "text=other")
+        const { pool } = yield* pooled(double("a", "latency_ms=199"), other.provider, makeSandbox("c"))
+        assert.deepStrictEqual(outcomes((yield* asked(ask(pool, hedged(200)), 300)).attempts), ["a served"])
+        assert.strictEqual(other.seen.begun, 0)
+        const failed = yield* pooled(double("a", "fault=error"), double("b", "latency_ms=300"), makeSandbox("c"))
+        const { attempts } = yield* asked(ask(failed.pool, hedged(200)), 300)
+        assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "b served"])
+      })
+    )
+
+    it.effect(`makes no failure out of a success, whichever fails: ${way}`, () =>
+      Effect.gen(function* () {
+        const bad = "fault=error,latency_ms=100"
+        const one = yield* pooled(double("a", "latency_ms=1000"), double("b", bad), makeSandbox("c"))
+        const alone = yield* asked(ask(one.pool, hedged(200)), 1_000)
+        assert.deepStrictEqual(outcomes(alone.attempts), ["b failed_over", "a served"])
+        const other = yield* pooled(double("a", "fault=error,latency_ms=250"), double("b", "latency_ms=500"))
+        const taken = yield* asked(ask(other.pool, hedged(200)), 700)
+        assert.deepStrictEqual(outcomes(taken.attempts), ["a failed_over", "b served"])
+        const both = yield* pooled(double("a", "fault=error,latency_ms=250"), double("b", bad), makeSandbox("c"))
+        const third = yield* asked(ask(both.pool, hedged(200)), 300)
+        assert.deepStrictEqual(outcomes(third.attempts), ["a failed_over", "b failed_over", "c served"])
+      })
+    )
+
+    it.effect(`ends with its caller: ${way}`, () =>
+      Effect.gen(function* () {
+        const [slow, late] = [watched("a", "latency_ms=5000"), watched("b", "latency_ms=5000")]
+        const { pool, samples } = yield* pooled(slow.provider, late.provider)
+        const fiber = yield* Effect.forkChild(ask(pool, hedged(200)), { startImmediately: true })
+        yield* TestClock.adjust(300)
+        yield* Fiber.interrupt(fiber)
+        assert.deepStrictEqual(
+          [slow.seen, late.seen],
+          [
+            { begun: 1, left: 1 },
+            { begun: 1, left: 1 }
+          ]
+        )
+        assert.lengthOf(samples, 0)
+      })
+    )
+
+    it.effect(`keeps to the budget of whom it asks: ${way}`, () =>
+      Effect.gen(function* () {
+        const other = watched("b", "text=other")
+        const { pool } = yield* pooled(double("a", "latency_ms=300"), other.provider)
+        const asking = Effect.forEach(Array(30).fill(0), () => ask(pool, hedged(200)), { concurrency: "unbounded" })
+        assert.lengthOf(yield* asked(asking, 300), 30)
+        assert.strictEqual(other.seen.begun, 10)
+      })
+    )
+  }
+
+  it.effect("says that hanging up stops the bill only where it does so at both", () =>
+    Effect.gen(function* () {
+      const first = { ...double("a", "latency_ms=400"), stopsBillingOnAbort: false }
+      const { pool } = yield* pooled(first, double("b", "latency_ms=400"))
+      const told: Array<unknown> = []
+      yield* asked(pool.chat(hedged(200, { onAttempt: (info) => told.push(Object.values(info)) })), 400)
+      assert.deepStrictEqual(told, [
+        ["a", false],
+        ["b", false],
+        ["a", false]
+      ])
     })
   )
 })

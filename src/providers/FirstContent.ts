@@ -1,0 +1,162 @@
+/** One attempt at one provider, up to its first content, behind which nobody else is asked. */
+import { Clock, Effect, Exit, Scope } from "effect"
+import { isContent, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
+import type { AttemptRecord } from "./AttemptRecord.ts"
+import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+
+/** One attempt as the live figures see it. A request refused, or given up by its caller before an answer, is none. */
+export interface AttemptSample {
+  readonly model: string
+  readonly provider: string
+  readonly ok: boolean
+  readonly durationMs: number
+  readonly firstTokenMs: number | undefined
+}
+
+export interface AttemptContext {
+  readonly provider: Provider
+  readonly call: ChatCall
+  readonly observe: (sample: AttemptSample) => void
+  readonly record: AttemptRecord
+  /** Told once how a stream went on that had given content; without a fault it went well. */
+  readonly ended: (fault: ProviderFault | undefined) => void
+}
+
+/** How an answer of one kind is asked for. */
+export interface Way<A, R> {
+  readonly stream: boolean
+  /** Undefined when nothing was given. */
+  readonly attempt: (context: AttemptContext) => Effect.Effect<A | undefined, ProviderError, R>
+  /** Lets go of what another attempt has made needless. */
+  readonly abandon: (given: A) => Effect.Effect<void>
+}
+
+export interface FirstContent {
+  readonly source: ChatSource
+  readonly firstTokenMs: number | undefined
+  readonly abandon: Effect.Effect<void>
+}
+
+const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined, ProviderError> =>
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const sample = sampler(context, clock.currentTimeMillisUnsafe())
+    return Effect.matchEffect(context.provider.chat(context.call), {
+      onFailure: (error) => {
+        sample(clock.currentTimeMillisUnsafe(), error)
+        return Effect.fail(error)
+      },
+      onSuccess: (output) => {
+        const empty = isEmpty(output) && output.finish !== "length"
+        sample(clock.currentTimeMillisUnsafe(), empty ? "empty" : "ok")
+        if (!empty) {
+          context.record.served(output)
+          context.ended(undefined)
+        }
+        return Effect.succeed(empty ? undefined : output)
+      }
+    })
+  })
+
+/** Opens the stream in a scope of its own, so that an attempt that gives nothing is closed before the next begins. */
+const attemptStream = Effect.fnUntraced(function* (context: AttemptContext) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  return yield* pullFirst(context, scope).pipe(
+    Effect.onExit((exit) => (Exit.isSuccess(exit) && exit.value !== undefined ? Effect.void : Scope.close(scope, exit)))
+  )
+})
+
+const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: Scope.Closeable) {
+  const clock = yield* Clock.Clock
+  const startedAt = clock.currentTimeMillisUnsafe()
+  const sample = sampler(context, startedAt)
+  const failed = (error: ProviderError) => Effect.sync(() => sample(clock.currentTimeMillisUnsafe(), error))
+  const { next } = yield* Scope.provide(context.provider.chatStream(context.call), scope).pipe(Effect.tapError(failed))
+  const pulled: Array<OutputEvent> = []
+  let events = yield* Effect.tapError(next, failed)
+  while (events !== undefined) {
+    pulled.push(...events)
+    if (events.some(isContent)) break
+    events = yield* Effect.tapError(next, failed)
+  }
+  const now = clock.currentTimeMillisUnsafe()
+  const cut = pulled.some((event) => event._tag === "Finish" && event.reason === "length")
+  if (events === undefined && !cut) return void sample(now, "empty")
+  const firstTokenMs = events === undefined ? undefined : now - startedAt
+  if (firstTokenMs !== undefined) context.record.firstContent()
+  context.record.note(pulled)
+  const end = (outcome: "ok" | ProviderError) => {
+    if (!sample(clock.currentTimeMillisUnsafe(), outcome, firstTokenMs)) return
+    context.ended(outcome === "ok" ? undefined : outcome.fault)
+  }
+  yield* Scope.addFinalizerExit(scope, (exit) =>
+    Effect.sync(() => {
+      end("ok")
+      if (Exit.hasInterrupts(exit)) context.record.cancelled()
+      else context.record.served()
+    })
+  )
+  const source = resumed(context.record, pulled, events === undefined, next, end)
+  return { source, firstTokenMs, abandon: Scope.close(scope, Exit.interrupt()) } satisfies FirstContent
+})
+
+/** The stream from its beginning: first what was pulled already, then the rest, whose end is reported. */
+const resumed = (
+  record: AttemptRecord,
+  pulled: ReadonlyArray<OutputEvent>,
+  over: boolean,
+  next: ChatSource["next"],
+  end: (outcome: "ok" | ProviderError) => void
+): ChatSource => {
+  let first: ReadonlyArray<OutputEvent> | undefined = pulled
+  const rest = Effect.tapError(
+    Effect.map(next, (events) => {
+      if (events === undefined) {
+        end("ok")
+        record.served()
+      } else record.note(events)
+      return events
+    }),
+    (error) =>
+      Effect.sync(() => {
+        end(error)
+        record.broke(error.fault)
+      })
+  )
+  return {
+    next: Effect.suspend(() => {
+      if (first === undefined) return over ? Effect.undefined : rest
+      const events = first
+      first = undefined
+      return Effect.succeed(events)
+    })
+  }
+}
+
+type SampleOutcome = "ok" | "empty" | ProviderError
+
+/** Reports the outcome of an attempt, the first one told; answers whether it was. */
+const sampler = ({ provider, call, observe }: AttemptContext, startedAt: number) => {
+  let told = false
+  return (now: number, outcome: SampleOutcome, firstTokenMs?: number): boolean => {
+    if (told) return false
+    told = true
+    if (outcome instanceof ProviderError && outcome.fault._tag === "Refused") return true
+    observe({
+      model: call.candidate.model.id,
+      provider: provider.id,
+      ok: outcome === "ok",
+      durationMs: now - startedAt,
+      firstTokenMs
+    })
+    return true
+  }
+}
+
+export const whole: Way<Output, never> = { stream: false, attempt: attemptChat, abandon: () => Effect.void }
+
+export const streamed: Way<FirstContent, Scope.Scope> = {
+  stream: true,
+  attempt: attemptStream,
+  abandon: ({ abandon }) => abandon
+}

@@ -1,0 +1,63 @@
+/** What this node knows of each provider's health: a breaker for each of its models, and what retries it may still be sent. */
+import type { Metrics } from "../platform/Metrics.ts"
+import { Breaker, type FailedHow } from "./Breaker.ts"
+import { pauseOf } from "./PoolError.ts"
+import type { Clocks, Provider, ProviderFault } from "./Provider.ts"
+import { RetryBudget } from "./RetryBudget.ts"
+
+/** A caller's own clock that strikes says nothing of the provider when it was shorter than this and than the service's. */
+const PATIENCE_MS = { connect: 2_000, first_token: 10_000, idle: 10_000, total: 60_000 } as const
+
+const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idleMs", total: "totalMs" } as const
+
+/** What a fault says of the provider's health; undefined says nothing. Without a fault it answered nothing. */
+export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailedHow | undefined => {
+  switch (fault?._tag) {
+    case "Refused":
+      return undefined
+    case "TimedOut": {
+      const clock = clockOf[fault.clock]
+      return given[clock] >= Math.min(service[clock], PATIENCE_MS[fault.clock]) ? {} : undefined
+    }
+    case "Unauthorized":
+      // A host also forbids single requests, which is no reason to keep all others from it.
+      return fault.status === 403 ? {} : { atOnce: true }
+    default: {
+      const pause = pauseOf(fault)
+      return pause === undefined ? {} : { pauseMs: pause * 1_000 }
+    }
+  }
+}
+
+export interface Host {
+  readonly provider: Provider
+  readonly budget: RetryBudget
+  readonly breakerOf: (model: string) => Breaker
+}
+
+/** Breakers are as many as providers have models in the catalogue. */
+export const makeHosts = (providers: ReadonlyArray<Provider>, metrics: Metrics): ReadonlyMap<string, Host> => {
+  let resting = 0
+  metrics.gauge(
+    "svc.provider.breakers.open",
+    "Models of providers that are not called, or only probed, because they failed",
+    "{breaker}",
+    () => resting
+  )
+  const hostOf = (provider: Provider): Host => {
+    const breakers = new Map<string, Breaker>()
+    const made = (model: string): Breaker => {
+      let closed = true
+      metrics.provider.met(provider.id, model)
+      const breaker = new Breaker((state) => {
+        if (closed !== (state === "closed")) resting += closed ? 1 : -1
+        closed = state === "closed"
+        metrics.provider.breaker(provider.id, model, state)
+      })
+      breakers.set(model, breaker)
+      return breaker
+    }
+    return { provider, budget: new RetryBudget(), breakerOf: (model) => breakers.get(model) ?? made(model) }
+  }
+  return new Map(providers.map((provider) => [provider.id, hostOf(provider)]))
+}

@@ -1,0 +1,87 @@
+/** What a caller is told when nobody served. */
+import { Data } from "effect"
+import type { Reason } from "../domain/Failure.ts"
+import type { Attempt } from "../domain/Plan.ts"
+import type { ProviderFault } from "./Provider.ts"
+
+/** How one attempt failed; without a fault it answered nothing. */
+export interface FailedAttempt {
+  readonly provider: string
+  readonly model: string
+  readonly fault: ProviderFault | undefined
+}
+
+/** Nobody served. `reason` is for the caller; `failures` hold what providers said, for the log only. */
+export class PoolError extends Data.TaggedError("PoolError")<{
+  readonly reason: Reason
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly failures: ReadonlyArray<FailedAttempt>
+}> {}
+
+/** Attempts in the order of their ends: all but the last have failed, or were left for a quicker one. */
+export const attemptsOf = (
+  before: ReadonlyArray<{ readonly provider: string; readonly model: string }>,
+  served?: Omit<Attempt, "index">
+): ReadonlyArray<Attempt> => {
+  const last = served === undefined ? before.length - 1 : -1
+  const failed = before.map(({ provider, model }, index): Attempt => ({
+    provider,
+    model,
+    outcome: index === last ? "failed" : "failed_over",
+    index
+  }))
+  return served === undefined ? failed : [...failed, { ...served, index: failed.length }]
+}
+
+/** The pause a host has asked for with this fault. */
+export const pauseOf = (fault: ProviderFault | undefined): number | undefined =>
+  fault?._tag === "RateLimited" || fault?._tag === "ServerError" ? fault.retryAfterSeconds : undefined
+
+/** Nobody was asked, because all of them failed lately. */
+export const restingReason = (waitMs: number): Reason => ({
+  _tag: "NoProviderAvailable",
+  detail: "Every provider that could serve this request has failed lately and is given a rest; try again later",
+  retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
+})
+
+/**
+ * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
+ * they followed still stands.
+ */
+export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
+  const last = failures.at(-1)?.fault
+  const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
+  if (decisive?.fault?._tag === "Refused") {
+    return { _tag: "ProviderRefused", provider: decisive.provider, detail: decisive.fault.detail }
+  }
+  if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
+    return { _tag: "UpstreamTimeout", clock: last.clock }
+  }
+  if (failures.every(({ fault }) => fault === undefined)) return { _tag: "EmptyCompletion" }
+  const detail = failures.map(({ provider, fault }) => `${provider}: ${describe(fault)}`).join("; ")
+  const pause = pauseOf(last)
+  return { _tag: "UpstreamError", detail, ...(pause === undefined ? {} : { retryAfterSeconds: pause }) }
+}
+
+/** A fault in words of our own, since a caller may read them. */
+const describe = (fault: ProviderFault | undefined): string => {
+  switch (fault?._tag) {
+    case undefined:
+      return "empty answer"
+    case "Unreachable":
+    case "Unauthorized":
+      return "unavailable"
+    case "TimedOut":
+      return "timed out"
+    case "RateLimited":
+      return "rate limited"
+    case "Refused":
+      return "refused the request"
+    case "ServerError":
+      return "server error"
+    case "Malformed":
+      return "malformed answer"
+    case "Broken":
+      return "broken connection"
+  }
+}

@@ -1,0 +1,254 @@
+/** Providers that fail, on real sockets: who is asked instead, who is left alone, what the caller is told and what it costs. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schedule } from "effect"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { rules } from "../../src/providers/Breaker.ts"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { frames, textOf } from "../support/Streams.ts"
+
+const MODEL = "meta-llama/llama-3.3-70b-instruct"
+
+type Behaviour =
+  | "serve"
+  /** Content, and then the connection is lost. */
+  | "break"
+  | { readonly status: number; readonly retryAfter?: string }
+
+const content = "It works."
+
+const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
+
+/** What a host says of an answer. */
+const usageOf = (completion: number) => ({
+  prompt_tokens: 5,
+  completion_tokens: completion,
+  total_tokens: 5 + completion
+})
+
+const whole = (completion: number) =>
+  JSON.stringify({
+    id: "chatcmpl-host",
+    object: "chat.completion",
+    choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }],
+    usage: usageOf(completion)
+  })
+
+const first = event({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] })
+const last = (completion: number) =>
+  `${event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ choices: [], usage: usageOf(completion) })}data: [DONE]\n\n`
+
+const answer = (response: ServerResponse, behaviour: Behaviour, stream: boolean, completion: number) => {
+  if (typeof behaviour === "object") {
+    const { retryAfter, status } = behaviour
+    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter })
+    response.end(JSON.stringify({ error: { message: "scripted" } }))
+    return
+  }
+  response.writeHead(200, { "content-type": stream ? "text/event-stream" : "application/json" })
+  if (!stream) response.end(whole(completion))
+  else if (behaviour === "serve") response.end(`${first}${last(completion)}`)
+  else response.write(first, () => response.destroy())
+}
+
+/** A host that does as it is told until it is told otherwise. Every answer is said to have so many tokens of output. */
+const startHost = (completion: number) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly port: number; behaviour: Behaviour; readonly calls: Array<number>; close: () => void }>(
+      (resume) => {
+        const server = createServer((request, response) => {
+          let body = ""
+          request.setEncoding("utf8").on("data", (text) => (body += text))
+          request.on("end", () => {
+            host.calls.push(performance.now())
+            answer(response, host.behaviour, body.includes(`"stream":true`), completion)
+          })
+        })
+        const host = {
+          port: 0,
+          behaviour: "serve" as Behaviour,
+          calls: [] as Array<number>,
+          close: () => {
+            server.close()
+            server.closeAllConnections()
+          }
+        }
+        server.listen(0, "127.0.0.1", () => {
+          host.port = (server.address() as AddressInfo).port
+          resume(Effect.succeed(host))
+        })
+      }
+    ),
+    ({ close }) => Effect.sync(close)
+  )
+
+const hostsFile = (hosts: Readonly<Record<string, number>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const directory = mkdtempSync(join(tmpdir(), "tollgate-hosts-"))
+      const entries = Object.entries(hosts).map(([id, port]) => ({
+        id,
+        base_url: `http://127.0.0.1:${port}/v1`,
+        models: { [MODEL]: "llama" }
+      }))
+      writeFileSync(join(directory, "hosts.json"), JSON.stringify(entries))
+      return { directory, path: join(directory, "hosts.json") }
+    }),
+    ({ directory }) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+  )
+
+/** A service with two hosts of one model, `a` before `b`, and an account. */
+const scene = Effect.gen(function* () {
+  const [a, b] = [yield* startHost(10), yield* startHost(20)]
+  const { path } = yield* hostsFile({ a: a.port, b: b.port })
+  const service = yield* startService({ PROVIDERS_FILE: path, OUTBOUND_ALLOW_LOOPBACK: "1", SANDBOX: "off" })
+  const { account, inferenceKey } = yield* service.account(10)
+  const ask = (more: object = {}, only: ReadonlyArray<string> = ["a", "b"]) =>
+    post(`${service.api}/chat/completions`, inferenceKey, {
+      model: MODEL,
+      max_tokens: 50,
+      messages: [{ role: "user", content: "Are you there?" }],
+      routing: { providers: { only, order: ["a", "b"] } },
+      ...more
+    })
+  return { a, b, account, ask, inferenceKey, service }
+})
+
+/** Provider and outcome of each attempt of an answer. */
+// oxlint-disable-next-line typescript/no-explicit-any
+const attemptsOf = (answered: any): ReadonlyArray<string> =>
+  // oxlint-disable-next-line typescript/no-explicit-any
+  answered.routing.provider_attempts.map((one: any, index: number) => {
+    assert.deepStrictEqual(Object.keys(one).toSorted(), ["attempt_index", "outcome", "provider"])
+    assert.strictEqual(one.attempt_index, index)
+    return `${one.provider} ${one.outcome}`
+  })
+
+const metric = (service: Service, line: string) =>
+  Effect.map(
+    Effect.promise(() => fetch(`${service.ops}/metrics`).then((response) => response.text())),
+    (text) => Number(text.split(`\n${line} `)[1]?.split("\n")[0])
+  )
+
+const receiptOf = (service: Service, key: string, id: string) =>
+  Effect.flatMap(get(`${service.api}/requests/${id}`, key), json).pipe(
+    Effect.repeat({ until: ({ status }) => status !== "open", schedule: Schedule.spaced("10 millis") })
+  )
+
+describe("a provider that fails", () => {
+  it.live("is replaced by the next, left alone once its breaker is open, and asked again when it is well", () =>
+    Effect.gen(function* () {
+      const { a, account, ask, b, inferenceKey, service } = yield* scene
+      a.behaviour = { status: 500 }
+      for (let request = 0; request < rules.consecutive; request++) {
+        const answered = yield* json(yield* ask())
+        assert.deepStrictEqual(attemptsOf(answered), ["a failed_over", "b served"])
+      }
+      const before = a.calls.length
+      assert.strictEqual(before, rules.consecutive)
+      // Well inside the time that it is open for at the least.
+      const many = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.flatMap(ask(), json), {
+        concurrency: "unbounded"
+      })
+      for (const answered of many) assert.deepStrictEqual(attemptsOf(answered), ["b served"])
+      assert.strictEqual(a.calls.length, before)
+      assert.strictEqual(yield* metric(service, 'svc_provider_passed_over{gen_ai_provider_name="a"}'), 20)
+      assert.strictEqual(yield* metric(service, "svc_provider_breakers_open"), 1)
+      a.behaviour = "serve"
+      const healed = yield* Effect.flatMap(ask(), json).pipe(
+        Effect.repeat({
+          until: ({ provider }) => provider === "a",
+          schedule: Schedule.spaced("50 millis"),
+          times: 400
+        })
+      )
+      assert.deepStrictEqual(attemptsOf(healed), ["a served"])
+      assert.strictEqual(a.calls.length, before + 1)
+      assert.strictEqual(yield* metric(service, "svc_provider_breakers_open"), 0)
+      const receipt = yield* receiptOf(service, inferenceKey, healed.request_id)
+      assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["a", 10])
+      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      assert.isAbove(b.calls.length, rules.consecutive + 20)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("alone is asked once a second; who comes meanwhile is told when, and pays nothing", () =>
+    Effect.gen(function* () {
+      const { a, account, ask, service } = yield* scene
+      a.behaviour = { status: 500 }
+      const alone = Effect.gen(function* () {
+        const response = yield* ask({}, ["a"])
+        return { response, code: (yield* json(response)).error?.code }
+      })
+      for (let request = 0; request < rules.consecutive; request++) {
+        assert.strictEqual((yield* alone).code, "upstream_error")
+      }
+      const { code, response } = yield* alone
+      assert.deepStrictEqual([response.status, code], [503, "no_provider_available"])
+      assert.strictEqual(response.headers.get("retry-after"), "1")
+      assert.strictEqual(response.headers.get("x-should-retry"), "true")
+      assert.strictEqual(a.calls.length, rules.consecutive)
+      a.behaviour = "serve"
+      yield* alone.pipe(
+        Effect.repeat({
+          until: ({ response }) => response.status === 200,
+          schedule: Schedule.spaced("50 millis"),
+          times: 400
+        })
+      )
+      assert.strictEqual(a.calls.length, rules.consecutive + 1)
+      assert.isAtLeast(a.calls.at(-1)! - a.calls.at(-2)!, rules.earlyProbeMs - 1)
+      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("and says when to come back is not called before; that soon is waited for, else the caller is told", () =>
+    Effect.gen(function* () {
+      const { a, account, ask, b } = yield* scene
+      a.behaviour = { status: 429, retryAfter: "1" }
+      const waiting = ask({}, ["a"])
+      const recovery = Effect.sync(() => {
+        if (a.calls.length > 0) a.behaviour = "serve"
+        return a.calls.length
+      }).pipe(Effect.repeat({ until: (calls) => calls > 0, schedule: Schedule.spaced("5 millis") }))
+      const [response] = yield* Effect.all([waiting, recovery], { concurrency: 2 })
+      assert.deepStrictEqual(attemptsOf(yield* json(response)), ["a failed_over", "a served"])
+      assert.isAtLeast(a.calls[1]! - a.calls[0]!, 999)
+      a.behaviour = { status: 503, retryAfter: "30" }
+      const told = yield* ask({}, ["a"])
+      assert.deepStrictEqual([told.status, told.headers.get("retry-after")], [502, "30"])
+      const refused = yield* ask({}, ["a"])
+      assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
+      const seconds = Number(refused.headers.get("retry-after"))
+      assert.isTrue(seconds > 1 && seconds <= 30, String(seconds))
+      assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["b served"])
+      assert.deepStrictEqual([a.calls.length, b.calls.length], [3, 1])
+      assert.isDefined(account)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("in the midst of a stream is not replaced, and what came is paid for", () =>
+    Effect.gen(function* () {
+      const { a, ask, b, inferenceKey, service } = yield* scene
+      a.behaviour = "break"
+      const response = yield* ask({ stream: true })
+      const id = response.headers.get("x-request-id") ?? ""
+      const all = yield* frames(response)
+      assert.strictEqual(textOf(all.filter((frame) => frame.error === undefined)), content)
+      assert.strictEqual(all.find((frame) => frame.error !== undefined)?.error.code, "upstream_error")
+      assert.deepStrictEqual([a.calls.length, b.calls.length], [1, 0])
+      const receipt = yield* receiptOf(service, inferenceKey, id)
+      assert.deepStrictEqual([receipt.status, receipt.usage_basis, receipt.provider], ["failed", "counted", "a"])
+      assert.isAbove(receipt.settled_usd, 0)
+      // Five broken streams weigh less than five answers that never came, but twenty in a row weigh enough.
+      for (let stream = 1; stream < rules.minimumSamples; stream++) yield* frames(yield* ask({ stream: true }))
+      assert.strictEqual(a.calls.length, rules.minimumSamples)
+      assert.strictEqual(textOf(yield* frames(yield* ask({ stream: true }))), content)
+      assert.deepStrictEqual([a.calls.length, b.calls.length], [rules.minimumSamples, 1])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import type { OutputEvent } from "../../src/domain/Output.ts"
+import { makeMetrics } from "../../src/platform/Metrics.ts"
+import { AttemptRecord } from "../../src/providers/AttemptRecord.ts"
+import { type AttemptSample, streamed, whole } from "../../src/providers/FirstContent.ts"
+import type { Provider, ProviderFault } from "../../src/providers/Provider.ts"
+import { chatCall, drain } from "./calls.ts"
+import { double, failing, scripted } from "./pools.ts"
+
+const text: OutputEvent = { _tag: "Text", text: "hi" }
+const stop: OutputEvent = { _tag: "Finish", reason: "stop" }
+const broken: ProviderFault = { _tag: "Broken", detail: "X" }
+
+/** An attempt at this provider, and what is told of it. */
+const attemptAt = (provider: Provider, stream: boolean) => {
+  const ends: Array<string> = []
+  const samples: Array<AttemptSample> = []
+  const call = chatCall()
+  const record = new AttemptRecord({ metrics: makeMetrics(), trace: undefined, provider, call, index: 0, stream })
+  const observe = (sample: AttemptSample) => samples.push(sample)
+  const ended = (fault: ProviderFault | undefined) => ends.push(fault?._tag ?? "well")
+  return { context: { provider, call, record, observe, ended }, ends, samples }
+}
+
+describe("an attempt at a whole answer", () => {
+  it.effect("has ended well with content, and is not told to have ended without", () =>
+    Effect.gen(function* () {
+      const good = attemptAt(double("a", "text=hi"), false)
+      assert.strictEqual((yield* whole.attempt(good.context))?.text, "hi")
+      assert.deepStrictEqual(good.ends, ["well"])
+      const empty = attemptAt(double("a", "fault=empty"), false)
+      assert.isUndefined(yield* whole.attempt(empty.context))
+      const failed = attemptAt(failing("a", broken), false)
+      yield* Effect.flip(whole.attempt(failed.context))
+      for (const { ends, samples } of [empty, failed]) {
+        assert.deepStrictEqual(ends, [])
+        assert.deepStrictEqual(
+          samples.map(({ ok }) => ok),
+          [false]
+        )
+      }
+    })
+  )
+})
+
+describe("an attempt at a stream", () => {
+  it.effect("ends once, well or with the fault that broke it", () =>
+    Effect.gen(function* () {
+      const good = attemptAt(scripted("a", [[text], [stop]]).provider, true)
+      const bad = attemptAt(scripted("a", [[text]], broken).provider, true)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const [first, other] = [yield* streamed.attempt(good.context), yield* streamed.attempt(bad.context)]
+          assert.deepStrictEqual([good.ends, bad.ends], [[], []])
+          yield* drain(first!.source)
+          yield* Effect.flip(drain(other!.source))
+        })
+      )
+      assert.deepStrictEqual([good.ends, bad.ends], [["well"], ["Broken"]])
+    })
+  )
+
+  it.effect("is closed at once when it is abandoned", () =>
+    Effect.gen(function* () {
+      const script = scripted("a", [[text], [stop]])
+      const { context, samples } = attemptAt(script.provider, true)
+      const scope = yield* Scope.make()
+      const given = yield* Scope.provide(streamed.attempt(context), scope)
+      yield* streamed.abandon(given!)
+      assert.strictEqual(script.closed(), 1)
+      yield* Scope.close(scope, Exit.void)
+      assert.strictEqual(script.closed(), 1)
+      assert.lengthOf(samples, 1)
+    })
+  )
+})

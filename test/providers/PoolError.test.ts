@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { attemptsOf, pauseOf, reasonOf, restingReason } from "../../src/providers/PoolError.ts"
+
+const at = (provider: string) => ({ provider, model: "model-1" })
+
+describe("what is told of attempts", () => {
+  it("numbers them; the last failed when nobody served, and all others were failed over from", () => {
+    const said = (attempts: ReturnType<typeof attemptsOf>) =>
+      attempts.map(({ index, outcome, provider }) => `${index} ${provider} ${outcome}`)
+    assert.deepStrictEqual(said(attemptsOf([at("a"), at("b")])), ["0 a failed_over", "1 b failed"])
+    assert.deepStrictEqual(said(attemptsOf([at("a")], { ...at("b"), outcome: "served" })), [
+      "0 a failed_over",
+      "1 b served"
+    ])
+    assert.deepStrictEqual(said(attemptsOf([])), [])
+  })
+
+  it("says in whole seconds when those that rest may be asked again, never less than one", () => {
+    const seconds = [-5, 0, 1, 1_000, 1_001, 60_000].map((ms) => {
+      const reason = restingReason(ms)
+      return reason._tag === "NoProviderAvailable" ? reason.retryAfterSeconds : undefined
+    })
+    assert.deepStrictEqual(seconds, [1, 1, 1, 1, 2, 60])
+  })
+
+  it("takes the pause of a host that is limited or out of order, and passes it on", () => {
+    const busy = { _tag: "ServerError", status: 503, detail: "X", retryAfterSeconds: 4 } as const
+    assert.strictEqual(pauseOf(busy), 4)
+    assert.strictEqual(pauseOf({ _tag: "RateLimited", retryAfterSeconds: 3 }), 3)
+    assert.isUndefined(pauseOf({ _tag: "Broken", detail: "X" }))
+    assert.deepStrictEqual(reasonOf([{ ...at("a"), fault: busy }]), {
+      _tag: "UpstreamError",
+      detail: "a: server error",
+      retryAfterSeconds: 4
+    })
+  })
+})
