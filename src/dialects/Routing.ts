@@ -87,10 +87,16 @@ const openRouterNames: ReadonlyMap<string, string> = new Map([
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.map((name) => openRouterNames.get(name.toLowerCase()) ?? name)
 
-const aliasDataPolicy = (wire: typeof ProviderAlias.Type): DataPolicy | undefined => {
-  if (wire.zdr === true) return "zero_retention"
-  if (wire.data_collection === "deny") return "no_training"
-  return wire.zdr === false || wire.data_collection === "allow" ? "default" : undefined
+/** From the laxest to the strictest. */
+const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
+
+const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
+  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
+
+/** OpenRouter's words can only tighten a policy, as they do there: `allow` and `zdr: false` say nothing. */
+const tightened = (policy: DataPolicy, { data_collection, zdr }: typeof ProviderAlias.Type): DataPolicy => {
+  if (zdr === true) return "zero_retention"
+  return data_collection === "deny" ? stricter(policy, "no_training") : policy
 }
 
 const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingPolicy => ({
@@ -100,7 +106,7 @@ const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingP
   order: wire.order == null ? base.order : namesOf(wire.order),
   ignore: wire.ignore == null ? base.ignore : namesOf(wire.ignore),
   allowFallbacks: wire.allow_fallbacks ?? base.allowFallbacks,
-  dataPolicy: aliasDataPolicy(wire) ?? base.dataPolicy,
+  dataPolicy: tightened(base.dataPolicy, wire),
   requireParameters: wire.require_parameters ?? base.requireParameters,
   maxPrice: {
     ...base.maxPrice,
@@ -113,15 +119,9 @@ const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingP
   source: "request"
 })
 
-/** From the laxest to the strictest. */
-const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
-
-const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
-  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
-
 /**
  * The policy of a request; `routing` goes before the alias `provider`, and what neither says is as in `base`, that of a preset or
- * the default. Where both are given the stricter of their data policies holds: what was asked of either must not get lost.
+ * the default. `provider` can only tighten a data policy, that of `routing` or of `base`; to loosen one takes `routing.data_policy`.
  */
 export const decodePolicy = (
   body: Readonly<Record<string, unknown>>,
@@ -134,8 +134,7 @@ export const decodePolicy = (
     const wire = routing == null ? undefined : yield* within("routing", decodeStrict(routing))
     if (wire === undefined) return alias === undefined ? base : ofAlias(alias, base)
     const own = ofRouting(wire, base)
-    const asked = alias === undefined ? undefined : aliasDataPolicy(alias)
-    return asked === undefined ? own : { ...own, dataPolicy: stricter(own.dataPolicy, asked) }
+    return alias === undefined ? own : { ...own, dataPolicy: tightened(own.dataPolicy, alias) }
   })
 }
 

@@ -149,10 +149,22 @@ describe("the routing of a request", () => {
     assert.isTrue(over({ routing: { allow_fallbacks: true } }).allowFallbacks)
     const dataPolicy = (body: Readonly<Record<string, unknown>>) => over(body).dataPolicy
     assert.strictEqual(dataPolicy({ routing: { data_policy: "default" } }), "default")
-    assert.strictEqual(dataPolicy({ provider: { data_collection: "allow" } }), "default")
+    assert.strictEqual(dataPolicy({ provider: { data_collection: "allow" } }), "no_training")
+    assert.strictEqual(dataPolicy({ provider: { zdr: false } }), "no_training")
     assert.strictEqual(dataPolicy({ provider: { zdr: true } }), "zero_retention")
     assert.strictEqual(dataPolicy({ routing: { data_policy: "default" }, provider: { sort: "price" } }), "default")
     assert.strictEqual(dataPolicy({ routing: {}, provider: { data_collection: "allow" } }), "no_training")
+  })
+
+  it("has a preset's data policy tightened by the alias, never loosened", () => {
+    const base = policyOf({ routing: { data_policy: "zero_retention" } })
+    const of = (body: Readonly<Record<string, unknown>>) => Result.getOrThrow(decodePolicy(body, base)).dataPolicy
+    for (const provider of [{ data_collection: "allow" }, { data_collection: "deny" }, { zdr: false }]) {
+      assert.strictEqual(of({ provider }), "zero_retention")
+      assert.strictEqual(of({ provider, routing: {} }), "zero_retention")
+    }
+    const routing = { data_policy: "default" }
+    assert.strictEqual(of({ routing, provider: { data_collection: "allow", zdr: false } }), "default")
   })
 
   it("says what of it has no effect", () => {
