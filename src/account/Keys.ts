@@ -5,7 +5,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
-import { activeInferenceKeys, insertKey, keyByHash, type KeyRow, lockAccount, revokeKey } from "./KeysSql.ts"
+import { activeInferenceKeys, insertKey, keyByHash, keyIsActive, type KeyRow, lockAccount, revokeKey } from "./KeysSql.ts"
 
 export const MAX_ACTIVE_INFERENCE_KEYS = 5
 
@@ -35,6 +35,8 @@ export class Keys extends Context.Service<
     /** Revokes at once, on every node. False when there is no such active key. */
     readonly revoke: (id: string, actor: Actor) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
+    /** Whether a key is neither revoked nor expired at this moment. */
+    readonly isActive: (id: string) => Effect.Effect<boolean, Unavailable>
   }
 >()("tollgate/account/Keys") {
   static readonly layer = Layer.effect(
@@ -69,7 +71,8 @@ export class Keys extends Context.Service<
             yield* audit.append({ accountId, type: "key.revoked", actor, resource: { type: "key", id }, changes: {} })
             return true
           }).pipe(sql.withTransaction, storeErrors),
-        findByHash: (hash) => storeErrors(keyByHash(sql, hash))
+        findByHash: (hash) => storeErrors(keyByHash(sql, hash)),
+        isActive: (id) => storeErrors(keyIsActive(sql, id))
       })
     })
   )

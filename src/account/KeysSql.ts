@@ -28,6 +28,13 @@ export const keyByHash = (
     (rows) => rows[0]
   )
 
+/** Whether a key may be used now; false where there is none. */
+export const keyIsActive = (sql: SqlClient.SqlClient, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`SELECT 1 FROM api_key WHERE id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
+    (rows) => rows.length === 1
+  )
+
 /** Locks the account, so that two creations cannot both find the last free place. */
 export const lockAccount = (sql: SqlClient.SqlClient, accountId: string) =>
   sql`SELECT id FROM account WHERE id = ${accountId} FOR UPDATE`

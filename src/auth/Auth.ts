@@ -39,8 +39,10 @@ export class Auth extends Context.Service<
      * the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read.
      */
     readonly authenticate: (authorization: string | undefined, kind: KeyKind) => Effect.Effect<Principal, Failure>
-    /** The principal of a key that was read a short while ago; only for operations whose hold checks the key again. */
+    /** The principal of a key that was read a short while ago; only for operations that check the key again, as a hold does. */
     readonly remembered: (authorization: string | undefined, kind: KeyKind) => Principal | undefined
+    /** Checks a remembered key where no hold does. Fails with `InvalidApiKey` or `StoreUnavailable`. */
+    readonly confirm: (keyId: string) => Effect.Effect<void, Failure>
     /** Drops what is remembered of a key that turned out to be inactive. */
     readonly forget: (keyId: string) => void
   }
@@ -76,6 +78,10 @@ export class Auth extends Context.Service<
           ? Effect.succeed(principal)
           : Effect.fail(failure({ _tag: "WrongKeyKind", needed: kind }))
 
+      const forget = (keyId: string) => {
+        for (const [name, { principal }] of cache) if (principal.keyId === keyId) cache.delete(name)
+      }
+
       return Auth.of({
         authenticate: (authorization, kind) => {
           if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
@@ -90,9 +96,16 @@ export class Auth extends Context.Service<
             ? known.principal
             : undefined
         },
-        forget: (keyId) => {
-          for (const [name, { principal }] of cache) if (principal.keyId === keyId) cache.delete(name)
-        }
+        confirm: (keyId) =>
+          keys.isActive(keyId).pipe(
+            Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+            Effect.flatMap((active) => {
+              if (active) return Effect.void
+              forget(keyId)
+              return Effect.fail(invalidKey)
+            })
+          ),
+        forget
       })
     })
   )

@@ -191,7 +191,7 @@ const metering = <A, B>(
         : carried(admitted)
     )
   const unplanned = (failed: Failure): Effect.Effect<B, Failure> =>
-    Effect.map(Effect.interruptible(replayUnplanned(requests, request, failed)), again)
+    Effect.map(Effect.interruptible(replayUnplanned(requests, metered.auth, request, failed)), again)
   return Effect.uninterruptible(
     Effect.suspend(() => {
       if (isAuto(request.chain)) {

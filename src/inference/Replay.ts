@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import type { Auth } from "../auth/Auth.ts"
 import { Failure, failure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { type Answer, restore } from "./Answer.ts"
@@ -29,10 +30,12 @@ export const replay = (
 
 /**
  * The same for a request that cannot be planned: a model may be gone since the first answer, which is not less the answer for
- * that. Where nobody has the key, the request fails as it would without one.
+ * that. Where nobody has the key, the request fails as it would without one. No hold checks the caller's API key on this way, so
+ * it is checked here.
  */
 export const replayUnplanned = (
   requests: Requests["Service"],
+  auth: Pick<Auth["Service"], "confirm">,
   request: ChatRequest,
   unplanned: Failure
 ): Effect.Effect<Answer, Failure> => {
@@ -40,7 +43,9 @@ export const replayUnplanned = (
   if (claim === undefined) return Effect.fail(unplanned)
   return Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable).pipe(
     Effect.flatMap((claimedBy) =>
-      claimedBy === undefined ? Effect.succeed(undefined) : replay(requests, request, claimedBy)
+      claimedBy === undefined
+        ? Effect.succeed(undefined)
+        : Effect.andThen(auth.confirm(principal.keyId), replay(requests, request, claimedBy))
     ),
     Effect.flatMap((answer) => (answer === undefined ? Effect.fail(unplanned) : Effect.succeed(answer)))
   )

@@ -70,6 +70,24 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("confirms a key without its text, and forgets one that is gone", () =>
+    Effect.gen(function* () {
+      const { auth, inference, keys, url } = yield* scene
+      const header = `Bearer ${inference.key}`
+      yield* auth.authenticate(header, "inference")
+      yield* auth.confirm(inference.id)
+      assert.isDefined(auth.remembered(header, "inference"))
+      yield* keys.revoke(inference.id, actor)
+      const refused = (id: string) => Effect.map(Effect.flip(auth.confirm(id)), ({ reason }) => reason._tag)
+      assert.strictEqual(yield* refused(inference.id), "InvalidApiKey")
+      assert.isUndefined(auth.remembered(header, "inference"))
+      assert.strictEqual(yield* refused("none"), "InvalidApiKey")
+      yield* takeAway(url)
+      assert.strictEqual(yield* refused(inference.id), "StoreUnavailable")
+      yield* giveBack(url)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("calls a database that is away unavailable, never the key invalid", () =>
     Effect.gen(function* () {
       const { auth, inference, reasonOf, url } = yield* scene

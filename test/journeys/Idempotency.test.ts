@@ -221,7 +221,7 @@ describe("idempotency", () => {
       const CATALOGUE_FILE = join(directory, "catalogue.json")
       writeFileSync(CATALOGUE_FILE, JSON.stringify({ statuses: [{ model: "gpt-4o-mini", status: "retired" }] }))
       const before = yield* startService()
-      const { inferenceKey } = yield* before.account(1)
+      const { account, inferenceKey } = yield* before.account(1)
       const first = yield* Effect.flatMap(chat(before, inferenceKey, ask(), "old"), (response) =>
         Effect.promise(() => response.text())
       )
@@ -233,6 +233,13 @@ describe("idempotency", () => {
       assert.deepStrictEqual(yield* errorOf(other), [422, "idempotency_key_reused"])
       const fresh = yield* chat(after, inferenceKey, ask(), "new")
       assert.deepStrictEqual(yield* errorOf(fresh), [503, "no_provider_available"])
+      const actor = { type: "operator", id: "test" } as const
+      const revoked = { accountId: account.id, kind: "inference", name: "o", scopes: [], actor } as const
+      const key = yield* after.keys.create(revoked)
+      assert.strictEqual((yield* chat(after, key.key, ask(), "old")).status, 200)
+      yield* after.keys.revoke(key.id, actor)
+      const refused = yield* chat(after, key.key, ask(), "old")
+      assert.deepStrictEqual(yield* errorOf(refused), [401, "invalid_api_key"])
       assert.deepStrictEqual(yield* after.faults, [])
     }).pipe(Effect.scoped)
   )
