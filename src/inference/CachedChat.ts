@@ -4,6 +4,7 @@ import { type CacheKey, keyOf } from "../cache/CacheKey.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { noTokens } from "../domain/Usage.ts"
+import { isAuto } from "../router/AutoRouter.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
 import { type ChatResult, Inference } from "./Inference.ts"
@@ -26,22 +27,24 @@ export interface CachedResult extends ChatResult {
 }
 
 /** What of an answer is kept: the answer itself and who gave it, nothing of the request that paid for it. */
-type Kept = Pick<Answer, "resolvedModel" | "provider" | "output" | "routing">
+interface Kept extends Pick<Answer, "resolvedModel" | "provider" | "output"> {
+  readonly routing: Omit<Answer["routing"], "provider_attempts" | "router" | "source">
+}
 
 /**
  * The key of a request, or undefined where nothing may be read or kept: under `zero_retention`, and with tools, whose calls have
- * effects. It has all that can change an answer and what is said of its routing, but neither the caller's clocks nor the budget,
- * which decide no more than the model.
+ * effects. It has all that can change an answer and what is said of its routing, save what a hit says of its own: neither the
+ * caller's clocks nor the budget, which decide no more than the model.
  */
 const keyFor = (request: ChatRequest, { candidates, policy }: Plan): CacheKey | undefined => {
-  const { chain, conversation, principal, steering } = request
+  const { auto, chain, conversation, principal, steering } = request
   if (policy.dataPolicy === "zero_retention" || conversation.tools.length > 0) return undefined
   const { source: _, timeouts: __, ...routing } = policy
   return keyOf({
     accountId: principal.accountId,
     projectId: principal.projectId,
     model: candidates[0].model.id,
-    request: { chain, conversation, routing, steering }
+    request: { chain, conversation, router: isAuto(chain) ? auto?.options : undefined, routing, steering }
   })
 }
 
@@ -55,7 +58,7 @@ const isKeepable = ({ answer, replayed }: ChatResult, request: ChatRequest, plan
 }
 
 const textOf = ({ output, provider, resolvedModel, routing }: Answer): string => {
-  const { provider_attempts: _, ...summary } = routing
+  const { provider_attempts: _, router: __, source: ___, ...summary } = routing
   return JSON.stringify({ resolvedModel, provider, output, routing: summary } satisfies Kept)
 }
 
@@ -67,10 +70,11 @@ const keptOf = (text: string): Kept | undefined => {
   }
 }
 
-/** A kept answer as that of another request: nobody was asked, and nothing used or charged. */
-const again = (kept: Kept, { model, preset, requestId }: ChatRequest): CachedResult => ({
+/** A kept answer as that of another request, chosen by its own plan: nobody was asked, and nothing used or charged. */
+const again = (kept: Kept, { model, preset, requestId }: ChatRequest, { decision, policy }: Plan): CachedResult => ({
   answer: {
     ...kept,
+    routing: { ...kept.routing, source: policy.source, ...(decision === undefined ? {} : { router: decision }) },
     requestId,
     created: Math.floor(Date.now() / 1000),
     model,
@@ -111,18 +115,18 @@ export class CachedChat extends Context.Service<
           ? Effect.undefined
           : Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
 
-      const find = (key: CacheKey, request: ChatRequest, check: Effect.Effect<unknown, Failure>) =>
+      const find = (key: CacheKey, request: ChatRequest, plan: Plan, check: Effect.Effect<unknown, Failure>) =>
         Effect.gen(function* () {
           const text = yield* cache.get(key)
           const kept = text === undefined ? undefined : keptOf(text)
           if (kept === undefined) return undefined
           yield* check
-          return (yield* claimedBy(request)) === undefined ? again(kept, request) : undefined
+          return (yield* claimedBy(request)) === undefined ? again(kept, request, plan) : undefined
         })
 
       return CachedChat.of({
         chat: Effect.fnUntraced(function* (request, wish, check) {
-          const prepared = inference.prepare(request)
+          const prepared = inference.prepare({ ...request, accountId: request.principal.accountId })
           // One that cannot be planned may still have an answer, under its idempotency key.
           if (Result.isFailure(prepared) && request.claim !== undefined) {
             return { ...(yield* inference.chat(request)), status: "BYPASS" }
@@ -130,7 +134,7 @@ export class CachedChat extends Context.Service<
           const { plan } = yield* Effect.fromResult(prepared)
           const key = wish.use ? keyFor(request, plan) : undefined
           if (key === undefined) return { ...(yield* inference.chat(request)), status: "BYPASS" }
-          const found = yield* find(key, request, check)
+          const found = yield* find(key, request, plan, check)
           if (found !== undefined) return found
           const result = yield* inference.chat(request)
           if (isKeepable(result, request, plan)) yield* cache.put(key, textOf(result.answer), wish.lifeSeconds)

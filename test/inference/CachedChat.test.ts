@@ -12,6 +12,7 @@ import type { Answer } from "../../src/inference/Answer.ts"
 import { CachedChat, type CacheWish } from "../../src/inference/CachedChat.ts"
 import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
+import { type AutoOptions, defaultAutoOptions, plainAuto } from "../../src/router/AutoRouter.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { answerWith } from "../dialects/chat/answer.ts"
@@ -47,10 +48,11 @@ const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), repl
       Inference,
       Effect.map(Router, (router) =>
         Inference.of({
-          prepare: ({ chain, policy }) =>
+          prepare: ({ auto, chain, policy }) =>
             Result.map(
               router.plan({
                 models: chain,
+                auto: { ...plainAuto, options: auto?.options ?? defaultAutoOptions },
                 policy,
                 needs: { vision: false, tools: false, parameters: [] },
                 promptBound: 10,
@@ -165,6 +167,29 @@ describe("CachedChat", () => {
         { steering: "text=x" }
       ]
       for (const more of others) assert.strictEqual((yield* ask(more)).status, "MISS", JSON.stringify(more))
+    })
+  )
+
+  it.effect("says of a hit by whose wish, and how, its own request was routed", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene()
+      assert.strictEqual((yield* ask()).answer.routing.source, "default")
+      const asked = yield* ask({ policy: { ...defaultPolicy, source: "request" } })
+      assert.deepStrictEqual([asked.status, asked.answer.routing.source], ["HIT", "request"])
+      assert.isUndefined(asked.answer.routing.router)
+
+      const auto = (options: Partial<AutoOptions>, sessionId?: string) => ({
+        chain: ["svc/auto"],
+        auto: { options: { ...defaultAutoOptions, allowedModels: ["gpt-4o"], ...options }, sessionId }
+      })
+      assert.deepStrictEqual(
+        yield* statuses(ask, auto({}), auto({ costTier: "low" }), auto({ excludedModels: ["gpt-4o-mini"] })),
+        ["MISS", "MISS", "MISS"]
+      )
+      const hit = yield* ask(auto({}))
+      assert.deepStrictEqual([hit.status, hit.answer.routing.router?.candidates], ["HIT", ["gpt-4o"]])
+      const { answer, status } = yield* ask({ auto: auto({ costTier: "max" }).auto })
+      assert.deepStrictEqual([status, answer.routing.router], ["HIT", undefined])
     })
   )
 
