@@ -37,10 +37,17 @@ export class Pins {
     return key === undefined ? undefined : this.#models.get(key, Date.now())
   }
 
-  /** Remembers what a plan of `svc/auto` chose. */
-  pin(session: Session, { candidates, decision }: Plan): void {
+  /**
+   * Remembers what a plan of `svc/auto` chose for a session. One that has a model stays with it though a request, with an image for
+   * one, had to go elsewhere, for as long as anybody serves that model; its life begins anew.
+   */
+  pin(session: Session, { candidates, decision }: Plan, isServable: (model: string) => boolean): void {
     const key = decision === undefined ? undefined : keyOf(session)
-    if (key !== undefined) this.#models.set(key, candidates[0].model.id, Date.now())
+    if (key === undefined) return
+    const now = Date.now()
+    const chosen = candidates[0].model.id
+    const pinned = this.#models.get(key, now) ?? chosen
+    this.#models.set(key, pinned === chosen || isServable(pinned) ? pinned : chosen, now)
   }
 }
 

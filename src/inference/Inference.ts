@@ -3,7 +3,7 @@ import { Auth } from "../auth/Auth.ts"
 import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
-import type { Plan } from "../domain/Plan.ts"
+import { defaultPolicy, type Plan } from "../domain/Plan.ts"
 import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/Metrics.ts"
@@ -102,7 +102,10 @@ export class Inference extends Context.Service<
         const { classifier } = options
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
         const withModel: WithModel = { classify, ledger: metered.ledger, pins, prepare }
-        const door: Door = { metered, pins, prepare, renewals, requests, withModel }
+        const door: Door = {
+          ...{ metered, pins, prepare, renewals, requests, withModel },
+          isServable: (model) => Result.isSuccess(router.plan({ ...plainRequest, models: [model] }))
+        }
 
         const chat = (request: ChatRequest): Effect.Effect<ChatResult, Failure> =>
           Effect.suspend(() => {
@@ -146,8 +149,18 @@ export class Inference extends Context.Service<
     )
 }
 
+/** A request that whoever serves its model at all can serve. */
+const plainRequest = {
+  policy: defaultPolicy,
+  needs: { vision: false, tools: false, parameters: [] },
+  promptBound: 0,
+  fits: () => true,
+  promptTokens: () => 0
+}
+
 /** What every request passes on its way in. */
 interface Door {
+  readonly isServable: (model: string) => boolean
   readonly metered: MeteredOptions
   readonly pins: Pins
   readonly prepare: Inference["Service"]["prepare"]
@@ -161,7 +174,7 @@ interface Door {
  * nothing may be interrupted but the provider's call, which `carry` sees to.
  */
 const metering = <A, B>(
-  { metered, pins, prepare, renewals, requests, withModel }: Door,
+  { isServable, metered, pins, prepare, renewals, requests, withModel }: Door,
   request: ChatRequest,
   carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B
@@ -170,7 +183,7 @@ const metering = <A, B>(
     const { decision } = admitted.plan
     if (decision !== undefined) {
       metered.metrics.auto.classified(decision.classified_by)
-      pins.pin({ accountId: request.principal.accountId, auto: request.auto }, admitted.plan)
+      pins.pin({ accountId: request.principal.accountId, auto: request.auto }, admitted.plan, isServable)
     }
     const renewed = renewals.add(admitted)
     return Effect.onExit(

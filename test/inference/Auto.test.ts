@@ -20,7 +20,7 @@ const chose = (id: string, decision: object | undefined = {}): Plan =>
 describe("pins of svc/auto", () => {
   it("are by account, session and cost tier", () => {
     const pins = new Pins()
-    pins.pin(session("a", "s"), chose("one"))
+    pins.pin(session("a", "s"), chose("one"), () => true)
     assert.strictEqual(pins.of(session("a", "s")), "one")
     for (const other of [
       session("b", "s"),
@@ -31,15 +31,22 @@ describe("pins of svc/auto", () => {
     ]) {
       assert.isUndefined(pins.of(other))
     }
-    pins.pin(session("a", "s"), chose("two"))
+  })
+
+  it("stay while anybody serves their model", () => {
+    const pins = new Pins()
+    pins.pin(session("a", "s"), chose("one"), () => true)
+    pins.pin(session("a", "s"), chose("two"), (model) => model === "one")
+    assert.strictEqual(pins.of(session("a", "s")), "one")
+    pins.pin(session("a", "s"), chose("two"), (model) => model !== "one")
     assert.strictEqual(pins.of(session("a", "s")), "two")
   })
 
   it("are of what svc/auto chose, in sessions that ask for them", () => {
     const pins = new Pins()
-    pins.pin(session("a", "s"), { ...chose("one"), decision: undefined } as unknown as Plan)
-    pins.pin(session("a", "s", { pinModel: false }), chose("one"))
-    pins.pin(session("a", undefined), chose("one"))
+    pins.pin(session("a", "s"), { ...chose("one"), decision: undefined } as unknown as Plan, () => true)
+    pins.pin(session("a", "s", { pinModel: false }), chose("one"), () => true)
+    pins.pin(session("a", undefined), chose("one"), () => true)
     assert.isUndefined(pins.of(session("a", "s")))
   })
 })

@@ -187,7 +187,7 @@ describe("svc/auto", () => {
       const excluded = { router: { pin_model: true, excluded_models: [first.resolved_model] } }
       const moved = yield* pinned(CODE, one.inferenceKey, excluded)
       assert.notStrictEqual(moved.resolved_model, first.resolved_model)
-      assert.strictEqual((yield* pinned(CODE, one.inferenceKey)).resolved_model, moved.resolved_model)
+      assert.strictEqual((yield* pinned(CODE, one.inferenceKey)).resolved_model, first.resolved_model)
     }).pipe(Effect.scoped)
   )
 })
