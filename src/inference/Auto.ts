@@ -1,10 +1,13 @@
 /** What a request to `svc/auto` passes before it is planned: what it is about, and which model its session is pinned to. */
 import { Effect, type Result } from "effect"
+import type { Auth } from "../auth/Auth.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
+import type { Unavailable } from "../platform/Sql.ts"
 import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
+import type { Requests } from "../usage/Requests.ts"
 import { byRules, type Classified, type makeClassify } from "./Classify.ts"
 import type { Preparation, Prepared } from "./Inference.ts"
 import { Remembered } from "./Remembered.ts"
@@ -71,28 +74,48 @@ export const autoRequest = (
 
 /** What it takes to prepare a request to `svc/auto`, with the help of a model where there is one. */
 export interface WithModel {
+  readonly auth: Pick<Auth["Service"], "confirm">
   readonly classify: ReturnType<typeof makeClassify> | undefined
   readonly ledger: Pick<Ledger["Service"], "balance">
   readonly pins: Pins
   readonly prepare: (request: Preparation) => Result.Result<Prepared, Failure>
+  readonly requests: Pick<Requests["Service"], "claimedBy">
 }
 
 /**
- * Prepares a request to `svc/auto`. A model is asked only where the rules are not sure, the session has no model yet, and the
- * account has what the request needs by the rules: the house pays for no answers to who cannot be served.
+ * Whether a request may be admitted, as far as reading tells: its idempotency key is free, its API key active, and the account has
+ * what it needs. Budgets and requests on their way at the same time are the hold's to see.
+ */
+const isAdmissible = (
+  { auth, ledger, requests }: WithModel,
+  { claim, principal: { accountId, keyId } }: ChatRequest,
+  { estimate }: Prepared
+): Effect.Effect<boolean, Failure | Unavailable> =>
+  Effect.gen(function* () {
+    if (claim !== undefined && (yield* requests.claimedBy(accountId, claim.claim)) !== undefined) return false
+    const balance = yield* ledger.balance(accountId)
+    if (balance === undefined || balance.posted - balance.held < estimate.atLeast) return false
+    yield* auth.confirm(keyId)
+    return true
+  })
+
+/**
+ * Prepares a request to `svc/auto`. A model is asked only where the rules are not sure, the session has no model yet, and nothing
+ * is seen that would keep the request out: the house pays for no answers to who cannot be served.
  */
 export const prepareAuto = (
-  { classify, ledger, pins, prepare }: WithModel,
+  services: WithModel,
   request: ChatRequest
 ): Effect.Effect<Prepared, Failure> =>
   Effect.gen(function* () {
+    const { classify, pins, prepare } = services
     const { accountId } = request.principal
     const rules = byRules(request.conversation)
     const prepared = yield* Effect.fromResult(prepare({ ...request, accountId, classified: rules }))
     if (classify === undefined || rules.classification.confident) return prepared
     if (pins.of({ accountId, auto: request.auto }) === prepared.plan.candidates[0].model.id) return prepared
-    const balance = yield* Effect.orElseSucceed(ledger.balance(accountId), () => undefined)
-    if (balance === undefined || balance.posted - balance.held < prepared.estimate.atLeast) return prepared
+    // What cannot be read is for the hold to say.
+    if (!(yield* Effect.orElseSucceed(isAdmissible(services, request, prepared), () => false))) return prepared
     const classified = yield* Effect.interruptible(classify(request, rules.classification))
     if (classified.by === "regex") return prepared
     return yield* Effect.fromResult(prepare({ ...request, accountId, classified }))

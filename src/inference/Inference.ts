@@ -101,7 +101,7 @@ export class Inference extends Context.Service<
         const prepare = preparing(router, pins, true)
         const { classifier } = options
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
-        const withModel: WithModel = { classify, ledger: metered.ledger, pins, prepare }
+        const withModel: WithModel = { auth: metered.auth, classify, ledger: metered.ledger, pins, prepare, requests }
         const door: Door = {
           ...{ metered, pins, prepare, renewals, requests, withModel },
           isServable: (model) => Result.isSuccess(router.plan({ ...plainRequest, models: [model] }))

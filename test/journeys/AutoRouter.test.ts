@@ -248,6 +248,18 @@ describe("the model that classifies for svc/auto", () => {
       const poor = yield* service.account(estimate.hold_usd / 2)
       assert.strictEqual((yield* chat(service, poor.inferenceKey, ask(UNCLEAR, { router }))).status, 402)
       assert.deepStrictEqual(seen, [])
+      const other = yield* service.account(10)
+      const under = { "idempotency-key": "once" }
+      const known = ask(CODE, { router })
+      assert.strictEqual((yield* chat(service, other.inferenceKey, known, under)).status, 200)
+      assert.strictEqual((yield* chat(service, other.inferenceKey, ask(UNCLEAR, { router }), under)).status, 422)
+      const actor = { type: "operator", id: "test" } as const
+      const wanted = { accountId: other.account.id, kind: "inference", name: "o", scopes: [], actor } as const
+      const gone = yield* service.keys.create(wanted)
+      assert.strictEqual((yield* chat(service, gone.key, known)).status, 200)
+      yield* service.keys.revoke(gone.id, actor)
+      assert.strictEqual((yield* chat(service, gone.key, ask(UNCLEAR, { router }))).status, 401)
+      assert.deepStrictEqual(seen, [])
       const session = { router: { ...router, pin_model: true }, session_id: "s" }
       assert.strictEqual(yield* by(ask(UNCLEAR, session)), "llm")
       script.answer = "code"
