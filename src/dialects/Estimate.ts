@@ -2,10 +2,11 @@ import { Result } from "effect"
 import type { ChatCompletionRequest } from "../../schemas/inference/ChatCompletions.ts"
 import { type CostEstimate, EstimateRequest } from "../../schemas/inference/Estimate.ts"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
+import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { maximumCost, tokenCost } from "../domain/Pricing.ts"
-import { likelyTokens } from "../domain/Tokens.ts"
+import { likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
 import type { Preparation, Prepared } from "../inference/Inference.ts"
@@ -26,6 +27,16 @@ const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
 
 const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): boolean =>
   messages !== undefined || input !== undefined || prompt !== undefined || input_tokens !== undefined
+
+/** The bound of what a preset puts to a prompt of which only the size is known: its instructions, and tools and format not said. */
+const boundOfPreset = (conversation: Conversation, said: Readonly<Record<string, unknown>>): number =>
+  promptBound(conversation) -
+  promptBound({
+    ...conversation,
+    messages: conversation.messages.slice(-1),
+    tools: said["tools"] == null ? [] : conversation.tools,
+    format: said["response_format"] == null ? { type: "text" } : conversation.format
+  })
 
 /**
  * Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. What it
@@ -48,7 +59,7 @@ export const decodeEstimate = (
     const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset)
     const chain = yield* parseChain(wish.model, wish.models)
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
-    const sized = wire.messages === undefined && wire.input_tokens !== undefined
+    const size = wire.messages === undefined ? wire.input_tokens : undefined
     return {
       model: typeof object["model"] === "string" ? object["model"] : chain.join(","),
       preparation: {
@@ -59,7 +70,7 @@ export const decodeEstimate = (
         parameters,
         stream,
         budgetCents,
-        ...(sized ? { promptTokens: wire.input_tokens } : {})
+        ...(size === undefined ? {} : { promptTokens: size + boundOfPreset(conversation, object) })
       }
     }
   })

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { decodeEstimate } from "../../src/dialects/Estimate.ts"
+import { promptBound } from "../../src/domain/Tokens.ts"
 
 const preparation = (body: object) => Result.getOrThrow(decodeEstimate({ model: "gpt-4o", ...body })).preparation
 
@@ -41,6 +43,22 @@ describe("a question of cost", () => {
     }
     assert.strictEqual(preparation({ prompt: "hello", input_tokens: 3 }).promptTokens, 3)
     assert.isUndefined(preparation({ messages: [{ role: "user", content: "x" }], input_tokens: 3 }).promptTokens)
+  })
+
+  it("adds to a number of tokens what a preset puts before the prompt", () => {
+    const sized = (preset: PresetConfig, body: object = {}) =>
+      Result.getOrThrow(decodeEstimate({ model: "gpt-4o", input_tokens: 1_000, ...body }, preset)).preparation
+    const instructions = "i".repeat(500)
+    const { conversation } = Result.getOrThrow(
+      decodeEstimate({ model: "gpt-4o", prompt: "" }, { instructions })
+    ).preparation
+    const bare = preparation({ prompt: "" }).conversation
+    assert.strictEqual(sized({ instructions }).promptTokens, 1_000 + promptBound(conversation) - promptBound(bare))
+    assert.isAtLeast(sized({ instructions }).promptTokens!, 1_500)
+    const tools: PresetConfig["tools"] = [{ type: "function", function: { name: "look", description: "d".repeat(99) } }]
+    assert.isAtLeast(sized({ tools }).promptTokens!, 1_099)
+    assert.strictEqual(sized({ tools }, { tools }).promptTokens, 1_000)
+    assert.strictEqual(sized({ temperature: 1 }).promptTokens, 1_000)
   })
 
   it("takes all that a chat takes, and what others call the same", () => {
