@@ -63,6 +63,7 @@ interface Request {
   readonly models: ReadonlyArray<string>
   readonly policy: { readonly allowFallbacks: boolean }
   readonly needs: { readonly vision: boolean; readonly tools: boolean; readonly parameters: ReadonlyArray<string> }
+  readonly explores?: boolean | undefined
   readonly auto?: AutoRequest | undefined
 }
 
@@ -105,7 +106,9 @@ export const planAuto = <R extends Request>(
   const offered = sieve.catalogue(catalogue)
   const named = sieve.options(offered)
   const able = sieve.needs(named, request.needs)
-  const planned = sieve.plans(able, (model) => plan({ ...request, models: [model.id] }))
+  const { allowFallbacks } = request.policy
+  const all = { policy: { ...request.policy, allowFallbacks: true }, explores: false }
+  const planned = sieve.plans(able, allowFallbacks, (model) => plan({ ...request, ...all, models: [model.id] }))
   if (planned.length === 0) return Result.fail(sieve.failure({ offered, named, able }))
   const suited = sieve.suited(planned, request.needs.parameters)
   const { banded, range, spare } = sieve.band(suited)
@@ -113,7 +116,7 @@ export const planAuto = <R extends Request>(
   const ranked = banded.toSorted((a, b) => b.fit - a.fit || Number(a.price - b.price))
   const unpinned = [...ranked, ...spare].filter(({ model }) => model !== pinned?.model)
   const order = pinned === undefined ? unpinned : [pinned, ...unpinned]
-  const chosen = order.slice(0, request.policy.allowFallbacks ? MAX_MODELS : 1)
+  const chosen = order.slice(0, allowFallbacks ? MAX_MODELS : 1)
   const decision: RouterDecision = {
     id: AUTO_MODEL,
     task: auto.classification.task,
@@ -163,7 +166,7 @@ const reasoningOf = (
 
 /**
  * What a request of ordinary size costs at the cheapest who may serve it, so that fixed prices count as well. The order of the
- * plan, which changes by the minute, has no part in it: an estimate and its request are to choose alike.
+ * plan, which changes by the minute, has no part in it, with fallbacks or without: an estimate and its request are to choose alike.
  */
 const typicalCost = ({ candidates }: Plan): bigint =>
   candidates.map(({ price }) => tokenCost(price, { ...noTokens, input: 1_000, output: 500 })).reduce(minNano)
@@ -218,7 +221,12 @@ class Sieve {
     )
   }
 
-  plans(models: ReadonlyArray<Model>, plan: (model: Model) => Result.Result<Plan, Failure>): ReadonlyArray<Eligible> {
+  /** `plan` gives all who may serve a model; without fallbacks only the first of them is asked, and may be objected to. */
+  plans(
+    models: ReadonlyArray<Model>,
+    allowFallbacks: boolean,
+    plan: (model: Model) => Result.Result<Plan, Failure>
+  ): ReadonlyArray<Eligible> {
     const eligible: Array<Eligible> = []
     this.#keep(models, (model) => {
       const made = plan(model)
@@ -228,7 +236,10 @@ class Sieve {
           ? "context window too small"
           : "no provider meets the routing restrictions"
       }
-      const objection = this.#auto.objection(made.success)
+      const { candidates } = made.success
+      const objection = this.#auto.objection(
+        allowFallbacks ? made.success : { ...made.success, candidates: [candidates[0]] }
+      )
       if (objection !== undefined) {
         this.#objections.push(objection)
         return "could cost more than budget_cents"

@@ -184,6 +184,30 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("chooses alike whichever provider is to go first, though it be the only one to be asked", () =>
+    Effect.gen(function* () {
+      const { catalogue, decision, plan, refusal } = yield* scene()
+      for (const { id } of catalogue.providers) {
+        for (const costTier of [undefined, ...COST_TIERS]) {
+          const asked = { options: { costTier }, policy: { order: [id], allowFallbacks: false } }
+          const chosen = decision({ options: { costTier } }).candidates.slice(0, 1)
+          assert.deepStrictEqual(decision(asked).candidates, chosen, `${id} ${costTier}`)
+        }
+      }
+      // What stands in a model's way is that of the one who would be asked.
+      const dear = failure({ _tag: "NoModelInBudget", budgetCents: 1, least: 1n })
+      const objection = ({ candidates }: Plan) =>
+        candidates.every(({ offer }) => offer.provider === "azure") ? dear : undefined
+      const alone = {
+        options: { allowedModels: ["gpt-4o"] },
+        auto: { objection },
+        policy: { order: ["azure"], allowFallbacks: false }
+      }
+      assert.strictEqual(refusal(alone)._tag, "NoModelInBudget")
+      assert.isAbove(plan({ ...alone, policy: { order: ["azure"] } }).candidates.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends a long prompt to a large window and another language to who is good at it", () =>
     Effect.gen(function* () {
       const { catalogue, decision } = yield* scene()
