@@ -11,6 +11,9 @@ import { type ChatResult, Inference } from "./Inference.ts"
 import { storeUnavailable } from "./Metered.ts"
 import type { ChatRequest } from "./Request.ts"
 
+/** Answers on their way to the cache at a time, of a megabyte each at most; further ones are not kept. */
+const MAX_KEEPING = 64
+
 /** What a caller wants of the cache. */
 export interface CacheWish {
   /** False neither reads nor writes. */
@@ -108,6 +111,20 @@ export class CachedChat extends Context.Service<
       const inference = yield* Inference
       const cache = yield* ChatCache
       const requests = yield* Requests
+      const scope = yield* Effect.scope
+      let keeping = 0
+
+      /** Nobody waits for it: an answer is not to be late for a store that stalls. */
+      const keep = (key: CacheKey, answer: Answer, lifeSeconds: number): Effect.Effect<void> =>
+        Effect.suspend(() => {
+          if (keeping >= MAX_KEEPING) return Effect.void
+          keeping++
+          const put = Effect.ensuring(
+            cache.put(key, textOf(answer), lifeSeconds),
+            Effect.sync(() => keeping--)
+          )
+          return Effect.asVoid(Effect.forkIn(put, scope, { startImmediately: true }))
+        })
 
       /** The request that has this one's idempotency key, where it has one and another had it before. */
       const claimedBy = ({ claim, principal }: ChatRequest): Effect.Effect<string | undefined, Failure> =>
@@ -137,7 +154,7 @@ export class CachedChat extends Context.Service<
           const found = yield* find(key, request, plan, check)
           if (found !== undefined) return found
           const result = yield* inference.chat(request)
-          if (isKeepable(result, request, plan)) yield* cache.put(key, textOf(result.answer), wish.lifeSeconds)
+          if (isKeepable(result, request, plan)) yield* keep(key, result.answer, wish.lifeSeconds)
           return { ...result, status: result.replayed ? "BYPASS" : "MISS" }
         })
       })

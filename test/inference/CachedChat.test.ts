@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Deferred, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { ChatCache } from "../../src/cache/ChatCache.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
@@ -40,7 +40,11 @@ const request: ChatRequest = {
 const wish: CacheWish = { use: true, lifeSeconds: 300 }
 
 /** The cache before real plans, and a provider's answer in place of all that costs money. */
-const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), replayed = false) =>
+const scene = (
+  answer: Answer = answerWith({ text: "hi", finish: "stop" }),
+  replayed = false,
+  cache: Layer.Layer<ChatCache> = ChatCache.layerMemory()
+) =>
   Effect.gen(function* () {
     const seen = { paid: 0, checked: 0 }
     const claims = new Set<string>()
@@ -81,7 +85,7 @@ const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), repl
     })
     const context = yield* Layer.build(
       CachedChat.layer.pipe(
-        Layer.provide(Layer.mergeAll(inference, requests, ChatCache.layerMemory())),
+        Layer.provide(Layer.mergeAll(inference, requests, cache)),
         Layer.provide(Router.layer),
         Layer.provide(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] })),
         Layer.provide(LiveFigures.layerMemory)
@@ -243,6 +247,27 @@ describe("CachedChat", () => {
       const { reason } = yield* Effect.flip(refused)
       assert.strictEqual(reason._tag, "InvalidApiKey")
       assert.strictEqual(seen.paid, 1)
+    })
+  )
+
+  it.effect("keeps no answer waiting for a store that stalls, nor more than so many for it", () =>
+    Effect.gen(function* () {
+      const free = yield* Deferred.make<void>()
+      let [begun, kept] = [0, 0]
+      const put = () =>
+        Effect.suspend(() => {
+          begun++
+          return Effect.asVoid(Effect.andThen(Deferred.await(free), Effect.sync(() => kept++)))
+        })
+      const stalled = Layer.succeed(ChatCache, { get: () => Effect.undefined, put })
+      const { ask } = yield* scene(undefined, false, stalled)
+      for (let count = 0; count < 70; count++) assert.strictEqual((yield* ask()).status, "MISS")
+      assert.deepStrictEqual([begun, kept], [64, 0])
+      yield* Deferred.succeed(free, undefined)
+      yield* Effect.yieldNow
+      assert.strictEqual(kept, 64)
+      yield* ask()
+      assert.strictEqual(begun, 65)
     })
   )
 
