@@ -5,7 +5,15 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
-import { activeInferenceKeys, insertKey, keyByHash, keyIsActive, type KeyRow, lockAccount, revokeKey } from "./KeysSql.ts"
+import {
+  activeInferenceKeys,
+  insertKey,
+  keyByHash,
+  keyIsActive,
+  type KeyRow,
+  lockAccount,
+  revokeKey
+} from "./KeysSql.ts"
 
 export const MAX_ACTIVE_INFERENCE_KEYS = 5
 

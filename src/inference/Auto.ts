@@ -103,10 +103,7 @@ const isAdmissible = (
  * Prepares a request to `svc/auto`. A model is asked only where the rules are not sure, the session has no model yet, and nothing
  * is seen that would keep the request out: the house pays for no answers to who cannot be served.
  */
-export const prepareAuto = (
-  services: WithModel,
-  request: ChatRequest
-): Effect.Effect<Prepared, Failure> =>
+export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.Effect<Prepared, Failure> =>
   Effect.gen(function* () {
     const { classify, pins, prepare } = services
     const { accountId } = request.principal

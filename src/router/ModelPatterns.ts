@@ -22,15 +22,51 @@ export const patternTest = (pattern: string): ((text: string) => boolean) => {
   }
 }
 
-/** Whether one of the patterns means a model: by its id, or by its vendor and its id as in `openai/gpt-4o-mini` and `openai/*`. */
-export const matcherOf = (patterns: ReadonlyArray<string>): ((model: Pick<Model, "id" | "vendor">) => boolean) => {
-  const names = new Set(patterns.filter((pattern) => !pattern.includes("*")))
-  const tests = patterns
-    .filter((pattern) => pattern.includes("*"))
-    .map((pattern) => ({ slashed: pattern.includes("/"), test: patternTest(pattern) }))
+type Matcher = (model: Pick<Model, "id" | "vendor">) => boolean
+
+/** A list of patterns is a request's own, which is planned more than once. */
+const made = new WeakMap<ReadonlyArray<string>, Matcher>()
+
+const isPrefix = (pattern: string): boolean => pattern.indexOf("*") === pattern.length - 1
+
+const makeMatcher = (patterns: ReadonlyArray<string>): Matcher => {
+  const names = new Set<string>()
+  const prefixes = new Set<string>()
+  const wild = new Set<string>()
+  for (const pattern of patterns) {
+    if (!pattern.includes("*")) names.add(pattern)
+    else if (isPrefix(pattern)) prefixes.add(pattern.slice(0, -1))
+    else wild.add(pattern)
+  }
+  const lengths = [...new Set([...prefixes].map(({ length }) => length))]
+  const tests = [...wild].map((pattern) => ({ slashed: pattern.includes("/"), test: patternTest(pattern) }))
+  const answers = new Map<string, boolean>()
+  const matches = (id: string, full: string): boolean => {
+    if (names.has(id) || names.has(full)) return true
+    const slash = full.indexOf("/")
+    const begins = lengths.some(
+      (length) => prefixes.has(id.slice(0, length)) || (length > slash && prefixes.has(full.slice(0, length)))
+    )
+    return begins || tests.some(({ slashed, test }) => test(id) || (slashed && test(full)))
+  }
   return ({ id, vendor }) => {
     const full = `${vendor}/${id}`
-    if (names.has(id) || names.has(full)) return true
-    return tests.some(({ slashed, test }) => test(id) || (slashed && test(full)))
+    const known = answers.get(full)
+    if (known !== undefined) return known
+    const answer = matches(id, full)
+    answers.set(full, answer)
+    return answer
   }
+}
+
+/**
+ * Whether one of the patterns means a model: by its id, or by its vendor and its id as in `openai/gpt-4o-mini` and `openai/*`. The
+ * same list has the same matcher, which looks at no model twice.
+ */
+export const matcherOf = (patterns: ReadonlyArray<string>): Matcher => {
+  const known = made.get(patterns)
+  if (known !== undefined) return known
+  const matcher = makeMatcher(patterns)
+  made.set(patterns, matcher)
+  return matcher
 }

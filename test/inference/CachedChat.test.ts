@@ -257,7 +257,12 @@ describe("CachedChat", () => {
       const put = () =>
         Effect.suspend(() => {
           begun++
-          return Effect.asVoid(Effect.andThen(Deferred.await(free), Effect.sync(() => kept++)))
+          return Effect.asVoid(
+            Effect.andThen(
+              Deferred.await(free),
+              Effect.sync(() => kept++)
+            )
+          )
         })
       const stalled = Layer.succeed(ChatCache, { get: () => Effect.undefined, put })
       const { ask } = yield* scene(undefined, false, stalled)

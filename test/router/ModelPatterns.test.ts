@@ -37,4 +37,35 @@ describe("a pattern of models", () => {
     for (const pattern of ["meta-llama/*", "*llama-3.3*", llama.id]) assert.isTrue(matcherOf([pattern])(llama), pattern)
     assert.isFalse(matcherOf([])(mini))
   })
+
+  it("matches a beginning by the same rule as any other pattern", () => {
+    const models = ["gpt-4o", "gpt-4o-mini", "meta-llama/llama-3", "o"].flatMap((id) =>
+      ["openai", "meta-llama", "o"].map((vendor) => ({ id, vendor }))
+    )
+    const starts = [
+      "",
+      "o",
+      "gpt",
+      "gpt-4o",
+      "gpt-4o-mini-2",
+      "openai",
+      "openai/",
+      "openai/gpt",
+      "meta-llama",
+      "o/o",
+      "/"
+    ]
+    for (const start of starts) {
+      const [plain, general] = [`${start}*`, `${start}**`]
+      for (const model of models) {
+        assert.strictEqual(matcherOf([plain])(model), matcherOf([general])(model), `${plain} ${JSON.stringify(model)}`)
+      }
+    }
+  })
+
+  it("is made once of a request's list", () => {
+    const list = ["openai/*", "*mini"]
+    assert.strictEqual(matcherOf(list), matcherOf(list))
+    assert.notStrictEqual(matcherOf(list), matcherOf([...list]))
+  })
 })
