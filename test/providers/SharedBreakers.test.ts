@@ -38,7 +38,10 @@ const nodeOn = Effect.fnUntraced(function* (redisUrl: Redacted.Redacted) {
 const now = Clock.clockWith((clock) => Effect.sync(() => millisOf(clock)))
 
 const open = (breaker: Breaker, how: FailedHow = { atOnce: true }) =>
-  Effect.map(now, (at) => breaker.failed(breaker.admit(at)!, at, 0, how))
+  Effect.map(now, (at) => {
+    breaker.failed(breaker.admit(at)!, at, 0, how)
+    return at
+  })
 
 /** Asks until it holds, for ten seconds at the most. */
 const until = Effect.fnUntraced(function* <A, E, R>(
@@ -94,8 +97,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
       const { url } = yield* RedisServer
       const redis = yield* inspector(url)
       const [one, other] = [yield* nodeOn(url), yield* nodeOn(url)]
-      const began = yield* now
-      yield* open(one("model 1/x"))
+      const began = yield* open(one("model 1/x"))
       yield* untilOpen(other("model 1/x"))
       const shared = () => redis.use((client) => client.zRangeWithScores(KEY, 0, -1))
       const told = yield* shared()
@@ -108,6 +110,7 @@ describe.skipIf(missing !== undefined)("breakers shared through Redis", () => {
       assert.deepStrictEqual((yield* shared())[0], told[0])
       const later = yield* nodeOn(url)
       yield* untilOpen(later("model 1/x"))
+      assert.isDefined(one("model 1/x").admit(began + rules.longestOpenMs))
       for (const breakerOf of [other, later]) {
         assert.isUndefined(breakerOf("model 1/x").admit(began + rules.longestOpenMs - 1_000))
         assert.isDefined(breakerOf("model 1/x").admit((yield* now) + rules.longestOpenMs * (1 + rules.jitter)))
