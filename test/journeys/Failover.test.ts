@@ -158,6 +158,10 @@ describe("a provider that fails", () => {
       for (let request = 0; request < rules.consecutive; request++) {
         const answered = yield* json(yield* ask())
         assert.deepStrictEqual(attemptsOf(answered), ["a failed_over", "b served"])
+        const { price, provider, usage } = yield* receiptOf(service, inferenceKey, answered.request_id)
+        assert.strictEqual(provider, "b")
+        const cost = usage.input_tokens * price.input + usage.output_tokens * price.output
+        assert.closeTo(answered.cost_usd, cost, 1e-9)
       }
       const before = a.calls.length
       assert.strictEqual(before, rules.consecutive)
