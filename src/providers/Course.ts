@@ -135,6 +135,7 @@ export class Course {
       call: traceHeaders === undefined ? asked : { ...asked, traceHeaders },
       observe,
       record,
+      blames: (fault) => weigh(fault, asked.clocks, this.#shared.clocks) !== undefined,
       ended: (fault) => {
         if (breaker === undefined) return
         if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
@@ -242,8 +243,9 @@ export class Course {
   }
 
   #breakerOf(host: Host | undefined, { model }: Candidate): Breaker | undefined {
-    // What a caller of the sandbox has asked to fail says nothing of anybody's health.
-    return this.call.steering === undefined ? host?.breakerOf(model.id) : undefined
+    // What a caller of the sandbox has asked of a double says nothing of anybody's health.
+    const steered = this.call.steering !== undefined && host?.provider.steerable === true
+    return steered ? undefined : host?.breakerOf(model.id)
   }
 
   #nextInPlan(now: number): Turn | undefined {
