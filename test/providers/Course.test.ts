@@ -128,6 +128,25 @@ describe("a candidate that fails", () => {
     })
   )
 
+  it.effect("twice with an empty answer is the last that a request asks", () =>
+    Effect.gen(function* () {
+      const served = counted(makeSandbox("d"))
+      const [c, d] = [candidate("c"), candidate("d")]
+      const all = yield* pooled(
+        double("a", "fault=empty"),
+        failing("b", server),
+        double("c", "fault=empty"),
+        served.provider
+      )
+      assert.deepStrictEqual<unknown>(yield* tried(all, poolCall([a, b, c, d])), {
+        attempts: ["a failed_over", "b failed_over", "c failed"],
+        reason: { _tag: "EmptyCompletion" }
+      })
+      assert.lengthOf(served.calls, 0)
+      assert.deepStrictEqual((yield* tried(all, poolCall([a, d]))).attempts, ["a failed_over", "d served"])
+    })
+  )
+
   it.effect("with empty answers is not passed over, and they are no samples", () =>
     Effect.gen(function* () {
       const all = yield* pooled(double("a", "fault=empty"))

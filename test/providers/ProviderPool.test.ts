@@ -483,6 +483,18 @@ describe("a hedge", () => {
     )
   }
 
+  it.effect("is not begun after a time that was measured of somebody who is passed over", () =>
+    Effect.gen(function* () {
+      const other = watched("c", "text=other")
+      const limited: ProviderFault = { _tag: "RateLimited", retryAfterSeconds: 60 }
+      const { pool } = yield* pooled(failing("a", limited), double("b", "latency_ms=300"), other.provider)
+      yield* Effect.exit(pool.chat(poolCall([a])))
+      const { attempts } = yield* asked(pool.chat(hedged(200)), 300)
+      assert.deepStrictEqual(outcomes(attempts), ["b served"])
+      assert.strictEqual(other.seen.begun, 0)
+    })
+  )
+
   it.effect("says that hanging up stops the bill only where it does so at both", () =>
     Effect.gen(function* () {
       const first = { ...double("a", "latency_ms=400"), stopsBillingOnAbort: false }
