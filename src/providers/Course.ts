@@ -225,8 +225,9 @@ export class Course {
   }
 
   /**
-   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures with the time
-   * it had, or they would forget how slow it can be.
+   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures: of a stream
+   * with the time it had as the least that its first token took, or they would forget how slow it can be. How long the whole
+   * would have taken nobody knows.
    */
   outran({ first, hedge }: Pair, winner: Turn, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
@@ -235,7 +236,7 @@ export class Course {
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
     const firstTokenMs = this.#stream ? elapsedMs : undefined
-    this.#shared.observe({ ...place, ok: true, durationMs: elapsedMs, firstTokenMs })
+    this.#shared.observe({ ...place, ok: true, durationMs: undefined, firstTokenMs })
   }
 
   /** Nobody served. */

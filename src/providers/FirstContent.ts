@@ -12,7 +12,8 @@ export interface AttemptSample {
   readonly model: string
   readonly provider: string
   readonly ok: boolean
-  readonly durationMs: number
+  /** Undefined of one that was let go before its end. */
+  readonly durationMs: number | undefined
   readonly firstTokenMs: number | undefined
 }
 
@@ -106,13 +107,14 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const firstTokenMs = events === undefined ? undefined : now - startedAt
   if (firstTokenMs !== undefined) context.record.firstContent()
   context.record.note(pulled)
-  const end = (outcome: "ok" | ProviderError) => {
-    if (!sample(clock.currentTimeMillisUnsafe(), outcome, firstTokenMs)) return
-    context.ended(outcome === "ok" ? undefined : outcome.fault)
+  const end = (outcome: "ok" | "left" | ProviderError) => {
+    const endedAt = outcome === "left" ? undefined : clock.currentTimeMillisUnsafe()
+    const fault = outcome instanceof ProviderError ? outcome : "ok"
+    if (sample(endedAt, fault, firstTokenMs)) context.ended(fault === "ok" ? undefined : fault.fault)
   }
   yield* Scope.addFinalizerExit(scope, (exit) =>
     Effect.sync(() => {
-      end("ok")
+      end(events === undefined ? "ok" : "left")
       if (Exit.hasInterrupts(exit)) context.record.cancelled()
       else context.record.served()
     })
@@ -154,10 +156,10 @@ const resumed = (
   }
 }
 
-/** Reports the outcome of an attempt, the first one told; answers whether it was. */
+/** Reports the outcome of an attempt, the first one told; answers whether it was. One let go before its end has none. */
 const sampler = ({ blames, call, observe, provider }: AttemptContext, startedAt: number) => {
   let told = false
-  return (now: number, outcome: "ok" | ProviderError, firstTokenMs?: number): boolean => {
+  return (endedAt: number | undefined, outcome: "ok" | ProviderError, firstTokenMs?: number): boolean => {
     if (told) return false
     told = true
     if (outcome !== "ok" && !blames(outcome.fault)) return true
@@ -165,7 +167,7 @@ const sampler = ({ blames, call, observe, provider }: AttemptContext, startedAt:
       model: call.candidate.model.id,
       provider: provider.id,
       ok: outcome === "ok",
-      durationMs: now - startedAt,
+      durationMs: endedAt === undefined ? undefined : endedAt - startedAt,
       firstTokenMs
     })
     return true
