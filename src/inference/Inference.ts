@@ -220,6 +220,7 @@ const preparing =
         tools: conversation.tools.length > 0,
         parameters
       },
+      stream,
       promptBound: bound,
       maxTokens: conversation.maxOutputTokens,
       explores,

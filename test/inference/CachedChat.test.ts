@@ -53,6 +53,7 @@ const scene = (answer: Answer = answerWith({ text: "hi", finish: "stop" }), repl
                 models: chain,
                 policy,
                 needs: { vision: false, tools: false, parameters: [] },
+                stream: false,
                 promptBound: 10,
                 fits: () => true,
                 promptTokens: () => 1
