@@ -123,7 +123,7 @@ const traceTo = (ids: ReadonlySet<string>) =>
 
 const pool = Layer.unwrap(
   Effect.gen(function* () {
-    const { sandbox, upstream } = yield* Config
+    const { redisUrl, sandbox, upstream } = yield* Config
     const live = yield* LiveFigures
     const custom = yield* hosts
     const real = yield* realProviders(custom)
@@ -139,7 +139,8 @@ const pool = Layer.unwrap(
         totalMs: Duration.toMillis(upstream.totalTimeout)
       },
       observe: live.record,
-      traceTo: yield* traceTo(new Set(known))
+      traceTo: yield* traceTo(new Set(known)),
+      redisUrl
     })
   })
 )

@@ -46,7 +46,7 @@ const usageOf = (usage: TokenUsage): RequestReceipt["usage"] => ({
 export const receiptOf = (row: RequestRow): RequestReceipt => {
   const opened = row.opened as Opened
   const closed = row.closed as Partial<ClosedFacts> | null
-  const price = opened.prices.find(
+  const price = [...opened.prices, ...(closed?.price === undefined ? [] : [closed.price])].find(
     (kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model)
   )
   const settleMs =

@@ -12,7 +12,7 @@ import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
 import type { Estimate } from "./Estimate.ts"
-import { type ClosedFacts, type Opened, pricesOf } from "./Receipt.ts"
+import { type ClosedFacts, type Opened, priceOf } from "./Receipt.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
 
@@ -93,7 +93,7 @@ export const admit = (
     preset: request.preset?.slug,
     queueMs: startedAt - request.arrivedAt,
     traceId: traceIdOf(request.trace),
-    prices: pricesOf(plan)
+    prices: [priceOf(plan.candidates[0])]
   }
   const span = request.trace?.span?.set(planned(request, plan))
   const hold = ledger.commit(
@@ -211,6 +211,9 @@ export const close = (
     usage: settlement.usage,
     basis: settlement.basis,
     routing: summaryOf(routingOf(admitted, carried)),
+    ...(carried.served === undefined || carried.served === admitted.plan.candidates[0]
+      ? {}
+      : { price: priceOf(carried.served) }),
     finishReason: carried.outcome._tag === "Whole" ? carried.outcome.finish : null,
     error: errorOf(admitted, carried.outcome),
     holdMs: admitted.holdMs,

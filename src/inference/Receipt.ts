@@ -2,7 +2,7 @@ import type { RoutingSummary } from "../../schemas/Routing.ts"
 import type { Reason } from "../domain/Failure.ts"
 import type { Offer } from "../domain/Model.ts"
 import type { FinishReason } from "../domain/Output.ts"
-import type { Candidate, Plan } from "../domain/Plan.ts"
+import type { Candidate } from "../domain/Plan.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
 import type { TokenUsage, UsageBasis } from "../domain/Usage.ts"
 
@@ -48,6 +48,7 @@ export interface Opened {
   readonly preset?: string | undefined
   readonly queueMs: number
   readonly traceId: string | null
+  /** That of the candidate to be tried first; rows of earlier versions have those of all. */
   readonly prices: ReadonlyArray<KeptPrice>
 }
 
@@ -57,19 +58,21 @@ const promotionOf = ({ promotion }: Offer): Pick<KeptPrice, "promotion"> => {
   return { promotion: { label, discountPercent } }
 }
 
-export const pricesOf = (plan: Plan): ReadonlyArray<KeptPrice> =>
-  plan.candidates.map(({ model, offer, price }: Candidate) => ({
-    model: model.id,
-    provider: offer.provider,
-    ...keepPrice(price),
-    ...promotionOf(offer)
-  }))
+/** The price of a candidate as it is when it is planned. */
+export const priceOf = ({ model, offer, price }: Candidate): KeptPrice => ({
+  model: model.id,
+  provider: offer.provider,
+  ...keepPrice(price),
+  ...promotionOf(offer)
+})
 
 /** The facts of a request known when it is closed. */
 export interface ClosedFacts {
   readonly usage: TokenUsage
   readonly basis: UsageBasis
   readonly routing: RoutingSummary
+  /** The price of the candidate that served, where another one was to be tried first. */
+  readonly price?: KeptPrice
   readonly finishReason: FinishReason | null
   readonly error: Reason | null
   readonly holdMs: number

@@ -58,7 +58,7 @@ export interface Settings {
     readonly url: Redacted.Redacted | undefined
     readonly poolSize: number
   }
-  /** Absent: limits are kept in memory, for one node. Breakers always are. */
+  /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
   readonly sandbox: boolean

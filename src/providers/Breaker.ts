@@ -34,6 +34,12 @@ export interface FailedHow {
   readonly inShareOnly?: boolean
 }
 
+/** When an open breaker lets a probe through; before `pausedUntil`, which may be past, nothing at all. */
+export interface Opening {
+  readonly until: number
+  readonly pausedUntil: number
+}
+
 /**
  * The breaker of one model at one provider. Closed lets all through; open nothing, until its time is over; half-open one at a time,
  * whose success closes it. It is a function of what it is told: it has no clock of its own, and no chance.
@@ -43,6 +49,7 @@ export interface FailedHow {
  */
 export class Breaker {
   readonly #onChange: (state: BreakerState) => void
+  readonly #onOpening: (opening: Opening) => void
   #state: BreakerState = "closed"
   /** Counts openings and closings; a permit is the number at which it was given. */
   #epoch = 0
@@ -58,8 +65,10 @@ export class Breaker {
   #triedAt = 0
   #closedAt = Number.NEGATIVE_INFINITY
 
-  constructor(onChange: (state: BreakerState) => void = () => {}) {
+  /** `onChange` hears of every new state, `onOpening` only of what was found out here. */
+  constructor(onChange: (state: BreakerState) => void = () => {}, onOpening: (opening: Opening) => void = () => {}) {
     this.#onChange = onChange
+    this.#onOpening = onOpening
   }
 
   get state(): BreakerState {
@@ -102,6 +111,7 @@ export class Breaker {
     if (pauseMs > 0) this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
     if (this.#state === "open") {
       this.#until = Math.max(this.#until, this.#pausedUntil)
+      if (pauseMs > 0) this.#tell()
       return
     }
     const heard = permit === this.#epoch
@@ -118,6 +128,20 @@ export class Breaker {
   /** The attempt was given up, or says nothing of the provider: a probe's place is free again. */
   left(permit: number): void {
     if (permit === this.#epoch && this.#state === "half_open") this.#turn("open")
+  }
+
+  /**
+   * Another node has opened its own: open here as well, for so long at the least. `paused` where the host has asked for it. A probe
+   * under way here knows better than who only found a failure elsewhere.
+   */
+  openUntil(now: number, until: number, paused: boolean): void {
+    if (until <= now) return
+    if (paused) this.#pausedUntil = Math.max(this.#pausedUntil, until)
+    this.#until = Math.max(this.#state === "closed" ? 0 : this.#until, until)
+    if (this.#state === "open" || (this.#state === "half_open" && !paused)) return
+    this.#triedAt = now
+    this.#epoch += 1
+    this.#turn("open")
   }
 
   get #dueAt(): number {
@@ -156,6 +180,11 @@ export class Breaker {
     this.#triedAt = now
     this.#epoch += 1
     this.#turn("open")
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#onOpening({ until: this.#until, pausedUntil: this.#pausedUntil })
   }
 
   #close(now: number): void {

@@ -1,6 +1,6 @@
 /** What this node knows of each provider's health: a breaker for each of its models, and what retries it may still be sent. */
 import type { Metrics } from "../platform/Metrics.ts"
-import { Breaker, type FailedHow } from "./Breaker.ts"
+import { Breaker, type FailedHow, type Opening } from "./Breaker.ts"
 import { pauseOf } from "./PoolError.ts"
 import type { Clocks, Provider, ProviderFault } from "./Provider.ts"
 import { RetryBudget } from "./RetryBudget.ts"
@@ -34,8 +34,12 @@ export interface Host {
   readonly breakerOf: (model: string) => Breaker
 }
 
-/** Breakers are as many as providers have models in the catalogue. */
-export const makeHosts = (providers: ReadonlyArray<Provider>, metrics: Metrics): ReadonlyMap<string, Host> => {
+/** Breakers are as many as providers have models in the catalogue. `onOpening` hears of those that this node opens. */
+export const makeHosts = (
+  providers: ReadonlyArray<Provider>,
+  metrics: Metrics,
+  onOpening: (provider: string, model: string, opening: Opening) => void = () => {}
+): ReadonlyMap<string, Host> => {
   let resting = 0
   metrics.gauge(
     "svc.provider.breakers.open",
@@ -48,11 +52,14 @@ export const makeHosts = (providers: ReadonlyArray<Provider>, metrics: Metrics):
     const made = (model: string): Breaker => {
       let closed = true
       metrics.provider.met(provider.id, model)
-      const breaker = new Breaker((state) => {
-        if (closed !== (state === "closed")) resting += closed ? 1 : -1
-        closed = state === "closed"
-        metrics.provider.breaker(provider.id, model, state)
-      })
+      const breaker = new Breaker(
+        (state) => {
+          if (closed !== (state === "closed")) resting += closed ? 1 : -1
+          closed = state === "closed"
+          metrics.provider.breaker(provider.id, model, state)
+        },
+        (opening) => onOpening(provider.id, model, opening)
+      )
       breakers.set(model, breaker)
       return breaker
     }

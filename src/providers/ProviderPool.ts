@@ -1,12 +1,25 @@
-import { Clock, Context, Effect, Exit, Fiber, Layer, Option, Random, type Result, type Scope } from "effect"
+import {
+  Clock,
+  Context,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Random,
+  type Redacted,
+  type Result,
+  type Scope
+} from "effect"
 import type { Output } from "../domain/Output.ts"
 import type { Attempt, Candidate } from "../domain/Plan.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { Course, type Courses, type PoolCall, type Turn } from "./Course.ts"
 import { type AttemptContext, type AttemptSample, streamed, type Way, whole } from "./FirstContent.ts"
-import { makeHosts } from "./Hosts.ts"
+import { type Host, makeHosts } from "./Hosts.ts"
 import type { PoolError } from "./PoolError.ts"
 import type { ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
+import { exchange, Openings } from "./SharedBreakers.ts"
 
 /** Who answered, and who was tried before. Attempts end with the one that served. */
 export interface ServedBy {
@@ -33,6 +46,8 @@ export interface ProviderPoolOptions {
   readonly observe: (sample: AttemptSample) => void
   /** Ids of the providers that are told of the trace a call belongs to; nobody when absent. */
   readonly traceTo?: ReadonlySet<string>
+  /** The Redis by which nodes share their breakers; absent, they are this node's alone. */
+  readonly redisUrl?: Redacted.Redacted | undefined
 }
 
 /**
@@ -59,13 +74,20 @@ export class ProviderPool extends Context.Service<
   static readonly layerFrom = (options: ProviderPoolOptions) =>
     Layer.effect(
       ProviderPool,
-      Effect.map(Metrics, (metrics) => make(options, metrics))
+      Effect.gen(function* () {
+        const { providers, redisUrl } = options
+        const metrics = yield* Metrics
+        if (redisUrl === undefined) return make(options, metrics, makeHosts(providers, metrics))
+        const openings = new Openings()
+        const hosts = makeHosts(providers, metrics, openings.add)
+        yield* exchange(redisUrl, hosts, openings)
+        return make(options, metrics, hosts)
+      })
     )
 }
 
-const make = (options: ProviderPoolOptions, metrics: Metrics): ProviderPool["Service"] => {
-  const { clocks, observe, providers, traceTo } = options
-  const hosts = makeHosts(providers, metrics)
+const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap<string, Host>) => {
+  const { clocks, observe, traceTo } = options
   const shared: Courses = { hosts, metrics, clocks, observe, traceTo }
   return ProviderPool.of({
     has: (provider) => hosts.has(provider),

@@ -1,14 +1,18 @@
 /** Providers that fail, on real sockets: who is asked instead, who is left alone, what the caller is told and what it costs. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
 import { rules } from "../../src/providers/Breaker.ts"
+import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, textOf } from "../support/Streams.ts"
+
+announceSkip("Failover")
 
 const MODEL = "meta-llama/llama-3.3-70b-instruct"
 
@@ -16,6 +20,8 @@ type Behaviour =
   | "serve"
   /** Content, and then the connection is lost. */
   | "break"
+  /** Nothing, until the caller hangs up. */
+  | "hang"
   | { readonly status: number; readonly retryAfter?: string }
 
 const content = "It works."
@@ -42,6 +48,7 @@ const last = (completion: number) =>
   `${event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ choices: [], usage: usageOf(completion) })}data: [DONE]\n\n`
 
 const answer = (response: ServerResponse, behaviour: Behaviour, stream: boolean, completion: number) => {
+  if (behaviour === "hang") return
   if (typeof behaviour === "object") {
     const { retryAfter, status } = behaviour
     response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter })
@@ -100,22 +107,27 @@ const hostsFile = (hosts: Readonly<Record<string, number>>) =>
     ({ directory }) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
   )
 
-/** A service with two hosts of one model, `a` before `b`, and an account. */
-const scene = Effect.gen(function* () {
+/** A service with two hosts of one model, `a` before `b`, and an account; `env` adds to its settings. */
+const sceneWith = Effect.fnUntraced(function* (env: Record<string, string>) {
   const [a, b] = [yield* startHost(10), yield* startHost(20)]
   const { path } = yield* hostsFile({ a: a.port, b: b.port })
-  const service = yield* startService({ PROVIDERS_FILE: path, OUTBOUND_ALLOW_LOOPBACK: "1", SANDBOX: "off" })
+  const settings = { PROVIDERS_FILE: path, OUTBOUND_ALLOW_LOOPBACK: "1", SANDBOX: "off", ...env }
+  const service = yield* startService(settings)
   const { account, inferenceKey } = yield* service.account(10)
-  const ask = (more: object = {}, only: ReadonlyArray<string> = ["a", "b"]) =>
-    post(`${service.api}/chat/completions`, inferenceKey, {
+  const ask = (more: object = {}, only: ReadonlyArray<string> = ["a", "b"], { api }: { api: string } = service) =>
+    post(`${api}/chat/completions`, inferenceKey, {
       model: MODEL,
       max_tokens: 50,
       messages: [{ role: "user", content: "Are you there?" }],
       routing: { providers: { only, order: ["a", "b"] } },
       ...more
     })
-  return { a, b, account, ask, inferenceKey, service }
+  /** One more node on the same database and hosts. */
+  const another = startService({ ...settings, DATABASE_URL: service.databaseUrl })
+  return { a, b, account, another, ask, inferenceKey, service }
 })
+
+const scene = sceneWith({})
 
 /** Provider and outcome of each attempt of an answer. */
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -146,6 +158,10 @@ describe("a provider that fails", () => {
       for (let request = 0; request < rules.consecutive; request++) {
         const answered = yield* json(yield* ask())
         assert.deepStrictEqual(attemptsOf(answered), ["a failed_over", "b served"])
+        const { price, provider, usage } = yield* receiptOf(service, inferenceKey, answered.request_id)
+        assert.strictEqual(provider, "b")
+        const cost = usage.input_tokens * price.input + usage.output_tokens * price.output
+        assert.closeTo(answered.cost_usd, cost, 1e-9)
       }
       const before = a.calls.length
       assert.strictEqual(before, rules.consecutive)
@@ -249,6 +265,51 @@ describe("a provider that fails", () => {
       assert.strictEqual(a.calls.length, rules.minimumSamples)
       assert.strictEqual(textOf(yield* frames(yield* ask({ stream: true }))), content)
       assert.deepStrictEqual([a.calls.length, b.calls.length], [rules.minimumSamples, 1])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.skipIf(missing !== undefined)("is left alone by all nodes on one Redis, as long as it has asked for", () =>
+    Effect.gen(function* () {
+      const { url } = yield* RedisServer
+      const { a, another, ask, b } = yield* sceneWith({ REDIS_URL: Redacted.value(url) })
+      const other = yield* another
+      a.behaviour = { status: 429, retryAfter: "600" }
+      assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["a failed_over", "b served"])
+      a.behaviour = "serve"
+      // Until it has heard, the other node asks `a`, which serves.
+      yield* Effect.flatMap(ask({}, ["a", "b"], other), json).pipe(
+        Effect.repeat({ until: ({ provider }) => provider === "b", schedule: Schedule.spaced("50 millis"), times: 200 })
+      )
+      const calls = a.calls.length
+      const refused = yield* ask({}, ["a"], other)
+      assert.strictEqual((yield* json(refused)).error.code, "no_provider_available")
+      assert.isAbove(Number(refused.headers.get("retry-after")), 500)
+      assert.strictEqual(a.calls.length, calls)
+      assert.isAbove(b.calls.length, 1)
+    }).pipe(Effect.scoped, Effect.provide(RedisServer.layer))
+  )
+
+  it.live("to answer in its usual time gets company where hedges are on, and costs nothing", () =>
+    Effect.gen(function* () {
+      const { a, account, ask, inferenceKey, service } = yield* sceneWith({ LATENCY_HEDGE: "1" })
+      for (let stream = 0; stream <= THIN_BELOW_SAMPLES; stream++) yield* frames(yield* ask({ stream: true }, ["a"]))
+      a.behaviour = "hang"
+      const providers = { only: ["a", "b"], order: ["a", "b"] }
+      // A plan goes by figures that may be a second old, and a wait this short says nothing against the host.
+      const routing = { strategy: "latency", providers, timeouts: { first_token_ms: 2_000 } }
+      const hedged = Effect.gen(function* () {
+        const response = yield* ask({ stream: true, routing })
+        assert.strictEqual(textOf(yield* frames(response)), content)
+        const won = 'svc_provider_hedges{gen_ai_provider_name="b",svc_outcome="won"}'
+        return { id: response.headers.get("x-request-id") ?? "", hedges: yield* metric(service, won) }
+      })
+      const { hedges, id } = yield* Effect.repeat(hedged, { until: ({ hedges }) => hedges === 1, times: 5 })
+      assert.strictEqual(hedges, 1)
+      const receipt = yield* receiptOf(service, inferenceKey, id)
+      assert.deepStrictEqual(attemptsOf(receipt), ["a failed_over", "b served"])
+      assert.deepStrictEqual([receipt.provider, receipt.usage.output_tokens], ["b", 20])
+      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 })

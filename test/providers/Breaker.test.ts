@@ -139,6 +139,35 @@ describe("a breaker", () => {
     assert.isDefined(breaker.admitEarly(2 * rules.earlyProbeMs))
   })
 
+  it("opens when another node has, for as long and not for less, and tells only what it finds out itself", () => {
+    const told: Array<unknown> = []
+    const breaker = new Breaker(undefined, (opening) => told.push(opening))
+    const early = permitted(breaker.admit(0))
+    breaker.openUntil(10, 10, false)
+    assert.strictEqual(breaker.state, "closed")
+    breaker.openUntil(0, 3_000, false)
+    breaker.openUntil(0, 2_000, false)
+    breaker.succeeded(early, 10)
+    assert.isUndefined(breaker.admit(2_999))
+    breaker.answered(permitted(breaker.admitEarly(rules.earlyProbeMs)), rules.earlyProbeMs)
+    assert.strictEqual(breaker.state, "closed")
+    breaker.openUntil(2_000, 9_000, true)
+    assert.isUndefined(breaker.admitEarly(8_999))
+    const probe = permitted(breaker.admit(9_000))
+    breaker.openUntil(9_000, 12_000, false)
+    assert.strictEqual(breaker.state, "half_open")
+    assert.lengthOf(told, 0)
+    breaker.failed(probe, 9_000, 0, { pauseMs: 1_000 })
+    assert.deepStrictEqual(told, [{ until: 9_000 + rules.firstOpenMs, pausedUntil: 10_000 }])
+    breaker.failed(probe, 9_500, 0, { pauseMs: 9_500 })
+    assert.deepStrictEqual(told[1], { until: 19_000, pausedUntil: 19_000 })
+    const last = permitted(breaker.admit(19_000))
+    breaker.openUntil(19_000, 30_000, true)
+    assert.strictEqual(breaker.state, "open")
+    breaker.answered(last, 19_000)
+    assert.isUndefined(breaker.admitEarly(29_999))
+  })
+
   it("does not hear of what began before it opened", () => {
     const breaker = new Breaker()
     const early = permitted(breaker.admit(0))
@@ -190,6 +219,13 @@ class Model {
     } else this.#fail(own, now, how)
   }
 
+  news(now: number, until: number, paused: boolean): void {
+    const due = this.state === "closed" ? until : Math.max(this.dueAt, until)
+    if (paused) this.pausedUntil = Math.max(this.pausedUntil, until)
+    if (this.state === "closed" || (this.state === "half_open" && paused)) this.#open(now, due - now)
+    else this.dueAt = due
+  }
+
   #fail(own: boolean, now: number, { atOnce = false, pauseMs = 0 }: FailedHow): void {
     this.pausedUntil = Math.max(this.pausedUntil, pauseMs === 0 ? 0 : now + pauseMs)
     if (this.state === "open") {
@@ -238,7 +274,11 @@ describe("a random history of a breaker", () => {
       let now = 0
       for (let step = 0; step < 300; step++) {
         now += random.pick([0, 1, 100, 1_000, 1_000, 20_000])
-        if (running.length === 0 || random.chance(0.5)) {
+        if (random.chance(0.05)) {
+          const [until, paused] = [now + random.pick([500, 5_000, 30_000]), random.chance(0.3)]
+          breaker.openUntil(now, until, paused)
+          model.news(now, until, paused)
+        } else if (running.length === 0 || random.chance(0.5)) {
           const early = random.chance(0.2)
           const permit = early ? breaker.admitEarly(now) : breaker.admit(now)
           assert.strictEqual(permit !== undefined, model.admit(now, early), `step ${step}`)
