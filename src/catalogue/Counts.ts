@@ -5,7 +5,8 @@ export interface Observation {
   readonly model: string
   readonly provider: string
   readonly ok: boolean
-  readonly durationMs: number
+  /** Undefined where the attempt was let go before its end. */
+  readonly durationMs: number | undefined
   /** Undefined where nothing was streamed, or nothing came. */
   readonly firstTokenMs: number | undefined
 }
@@ -65,6 +66,8 @@ export class Counts {
   samples = 0
   ok = 0
   streamed = 0
+  /** How many of the successful ones came to their end. */
+  #timed = 0
   readonly #durations = new Uint32Array(BUCKETS)
   readonly #firstTokens = new Uint32Array(BUCKETS)
 
@@ -72,7 +75,10 @@ export class Counts {
     this.samples += 1
     if (!observation.ok) return
     this.ok += 1
-    change(this.#durations, bucketOf(observation.durationMs), 1)
+    if (observation.durationMs !== undefined) {
+      this.#timed += 1
+      change(this.#durations, bucketOf(observation.durationMs), 1)
+    }
     if (observation.firstTokenMs === undefined) return
     this.streamed += 1
     change(this.#firstTokens, bucketOf(observation.firstTokenMs), 1)
@@ -92,9 +98,9 @@ export class Counts {
     return { samples, ok, streamed, durations: stored(this.#durations), firstTokens: stored(this.#firstTokens) }
   }
 
-  /** Milliseconds that this share of the successful attempts took at most; null when there were none. */
+  /** Milliseconds to their end that this share of the successful attempts took at most; null when none came to it. */
   duration(share: number): number | null {
-    return quantile(this.#durations, this.ok, share)
+    return quantile(this.#durations, this.#timed, share)
   }
 
   /** Milliseconds to the first token that this share of the streams took at most; null when there were none. */
@@ -106,6 +112,7 @@ export class Counts {
     this.samples += sign * counts.samples
     this.ok += sign * counts.ok
     this.streamed += sign * counts.streamed
+    for (let index = 1; index < counts.durations.length; index += 2) this.#timed += sign * counts.durations[index]!
     changeAll(this.#durations, counts.durations, sign)
     changeAll(this.#firstTokens, counts.firstTokens, sign)
   }

@@ -13,6 +13,8 @@ export interface Performance {
   readonly p95Ms: number | null
   readonly medianTtftMs: number | null
   readonly p95TtftMs: number | null
+  /** Successful streams among the samples, which times to the first token are of. */
+  readonly streamed: number
   /** Too few samples to judge by. */
   readonly thin: boolean
 }
@@ -52,6 +54,7 @@ const unknown: Performance = {
   p95Ms: null,
   medianTtftMs: null,
   p95TtftMs: null,
+  streamed: 0,
   thin: true
 }
 
@@ -159,6 +162,7 @@ const performanceOf = (total: Counts): Performance => ({
   p95Ms: total.duration(0.95),
   medianTtftMs: total.firstToken(0.5),
   p95TtftMs: total.firstToken(0.95),
+  streamed: total.streamed,
   thin: total.samples < THIN_BELOW_SAMPLES
 })
 

@@ -65,7 +65,10 @@ export interface Plan {
   readonly candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]
   /** Of a request to `svc/auto`. */
   readonly decision?: RouterDecision
-  /** Without a first token after so many milliseconds of the first attempt, a second one may be started beside it. */
+  /**
+   * When the first candidate has given nothing after so many milliseconds, no first token of a stream, no whole answer, a second
+   * one may be asked beside it.
+   */
   readonly hedgeAfterMs?: number
 }
 

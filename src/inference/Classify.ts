@@ -106,6 +106,7 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
       models: [options.model],
       policy: policyOf(policy),
       needs: { vision: false, tools: false, parameters: [] },
+      stream: false,
       promptBound: bound,
       fits: (window) => bound <= window,
       promptTokens: () => bound

@@ -233,6 +233,7 @@ const preparing =
         tools: conversation.tools.length > 0,
         parameters
       },
+      stream,
       promptBound: bound,
       maxTokens: conversation.maxOutputTokens,
       explores,

@@ -30,6 +30,8 @@ export interface FailedHow {
   readonly pauseMs?: number
   /** More of the same is of no use: it opens at once, for the longest time. */
   readonly atOnce?: boolean
+  /** It may be about the one request: it counts among all that ended, but not in a row of failures. */
+  readonly inShareOnly?: boolean
 }
 
 /** When an open breaker lets a probe through; before `pausedUntil`, which may be past, nothing at all. */
@@ -114,7 +116,7 @@ export class Breaker {
     }
     const heard = permit === this.#epoch
     if (heard && this.#state === "closed") {
-      this.#streak += 1
+      if (how.inShareOnly !== true) this.#streak += 1
       this.#count(now, true)
     }
     const reopens = heard && this.#state === "half_open"

@@ -6,7 +6,15 @@ import { AttemptRecord } from "./AttemptRecord.ts"
 import type { Breaker } from "./Breaker.ts"
 import type { AttemptContext, AttemptSample } from "./FirstContent.ts"
 import { type Host, weigh } from "./Hosts.ts"
-import { type FailedAttempt, pauseOf, PoolError, reasonOf, attemptsOf, restingReason } from "./PoolError.ts"
+import {
+  type FailedAttempt,
+  pauseOf,
+  PoolError,
+  reasonOf,
+  attemptsOf,
+  isAnsweredEmpty,
+  restingReason
+} from "./PoolError.ts"
 import type { ChatCall, Clocks, ProviderFault } from "./Provider.ts"
 
 /** A chat call that may be tried at several providers. */
@@ -100,9 +108,12 @@ export class Course {
     this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
   }
 
-  /** When a second attempt may be started beside the one to be made now. */
+  /** When a second attempt may be started beside the one to be made now. What is slow was measured of the plan's first alone. */
   get hedgeAfterMs(): number | undefined {
-    return this.#begun === 0 && this.#queue.length > 0 ? this.call.plan.hedgeAfterMs : undefined
+    const { candidates, hedgeAfterMs } = this.call.plan
+    return this.upcoming?.candidate === candidates[0] && this.#begun === 0 && this.#queue.length > 0
+      ? hedgeAfterMs
+      : undefined
   }
 
   /** Begins an attempt. `beside` is the one that runs already. */
@@ -135,6 +146,7 @@ export class Course {
       call: traceHeaders === undefined ? asked : { ...asked, traceHeaders },
       observe,
       record,
+      blames: (fault) => weigh(fault, asked.clocks, this.#shared.clocks) !== undefined,
       ended: (fault) => {
         if (breaker === undefined) return
         if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
@@ -164,15 +176,15 @@ export class Course {
   failed(turn: Turn, { call, record }: AttemptContext, fault: ProviderFault | undefined): void {
     this.#note(turn, fault)
     const now = millisOf(this.#clock)
-    const inTime = now < this.#deadline
-    this.upcoming = inTime ? this.#nextInPlan(now) : undefined
-    if (inTime && this.upcoming === undefined && fault?._tag === "Unreachable" && !this.#askedAgain) {
+    const goesOn = now < this.#deadline && !isAnsweredEmpty(this.#failures)
+    this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
+    if (goesOn && this.upcoming === undefined && fault?._tag === "Unreachable" && !this.#askedAgain) {
       // A kept connection that has died looks like that. What comes of it is the breaker's to know, not this.
       this.#askedAgain = true
       this.upcoming = turn
     } else this.#blame(turn, call.clocks, fault)
-    if (inTime) this.upcoming ??= this.#lastResort(now)
-    this.waitMs = inTime && this.upcoming === undefined ? this.#planRetry(now) : undefined
+    if (goesOn) this.upcoming ??= this.#lastResort(now)
+    this.waitMs = goesOn && this.upcoming === undefined ? this.#planRetry(now) : undefined
     record.failed(fault, this.upcoming === undefined && this.waitMs === undefined ? "failed" : "failed_over")
   }
 
@@ -213,8 +225,9 @@ export class Course {
   }
 
   /**
-   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures with the time
-   * it had, or they would forget how slow it can be.
+   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures: of a stream
+   * with the time it had as the least that its first token took, or they would forget how slow it can be. How long the whole
+   * would have taken nobody knows.
    */
   outran({ first, hedge }: Pair, winner: Turn, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
@@ -223,7 +236,7 @@ export class Course {
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
     const firstTokenMs = this.#stream ? elapsedMs : undefined
-    this.#shared.observe({ ...place, ok: true, durationMs: elapsedMs, firstTokenMs })
+    this.#shared.observe({ ...place, ok: true, durationMs: undefined, firstTokenMs })
   }
 
   /** Nobody served. */
@@ -242,8 +255,9 @@ export class Course {
   }
 
   #breakerOf(host: Host | undefined, { model }: Candidate): Breaker | undefined {
-    // What a caller of the sandbox has asked to fail says nothing of anybody's health.
-    return this.call.steering === undefined ? host?.breakerOf(model.id) : undefined
+    // What a caller of the sandbox has asked of a double says nothing of anybody's health.
+    const steered = this.call.steering !== undefined && host?.provider.steerable === true
+    return steered ? undefined : host?.breakerOf(model.id)
   }
 
   #nextInPlan(now: number): Turn | undefined {

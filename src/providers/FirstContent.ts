@@ -4,12 +4,16 @@ import { isContent, isEmpty, type Output, type OutputEvent } from "../domain/Out
 import type { AttemptRecord } from "./AttemptRecord.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 
-/** One attempt as the live figures see it. A request refused, or given up by its caller before an answer, is none. */
+/**
+ * One attempt as the live figures see it. One that says nothing of its provider is none: refused as wrong, well answered with
+ * nothing, cut short by its caller's own clock, or given up by its caller before an answer.
+ */
 export interface AttemptSample {
   readonly model: string
   readonly provider: string
   readonly ok: boolean
-  readonly durationMs: number
+  /** Undefined of one that was let go before its end. */
+  readonly durationMs: number | undefined
   readonly firstTokenMs: number | undefined
 }
 
@@ -18,6 +22,8 @@ export interface AttemptContext {
   readonly call: ChatCall
   readonly observe: (sample: AttemptSample) => void
   readonly record: AttemptRecord
+  /** Whether a fault says something of the provider; without one its answer was well-formed and empty. */
+  readonly blames: (fault: ProviderFault | undefined) => boolean
   /** Told once how a stream went on that had given content; without a fault it went well. */
   readonly ended: (fault: ProviderFault | undefined) => void
 }
@@ -37,6 +43,13 @@ export interface FirstContent {
   readonly abandon: Effect.Effect<void>
 }
 
+/** Of an answer that has neither content nor an end that is its own: no request makes a model answer so. */
+const endless = ({ provider }: AttemptContext): ProviderError =>
+  new ProviderError({
+    provider: provider.id,
+    fault: { _tag: "Malformed", detail: "the answer has neither content nor a reason for its end" }
+  })
+
 const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined, ProviderError> =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
@@ -47,13 +60,17 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
         return Effect.fail(error)
       },
       onSuccess: (output) => {
-        const empty = isEmpty(output) && output.finish !== "length"
-        sample(clock.currentTimeMillisUnsafe(), empty ? "empty" : "ok")
-        if (!empty) {
-          context.record.served(output)
-          context.ended(undefined)
+        const now = clock.currentTimeMillisUnsafe()
+        if (isEmpty(output) && output.finish !== "length") {
+          if (output.finish !== undefined) return Effect.undefined
+          const error = endless(context)
+          sample(now, error)
+          return Effect.fail(error)
         }
-        return Effect.succeed(empty ? undefined : output)
+        sample(now, "ok")
+        context.record.served(output)
+        context.ended(undefined)
+        return Effect.succeed(output)
       }
     })
   })
@@ -80,18 +97,24 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
     events = yield* Effect.tapError(next, failed)
   }
   const now = clock.currentTimeMillisUnsafe()
-  const cut = pulled.some((event) => event._tag === "Finish" && event.reason === "length")
-  if (events === undefined && !cut) return void sample(now, "empty")
+  const finish = pulled.find((event) => event._tag === "Finish")?.reason
+  if (events === undefined && finish !== "length") {
+    if (finish !== undefined) return undefined
+    const error = endless(context)
+    sample(now, error)
+    return yield* error
+  }
   const firstTokenMs = events === undefined ? undefined : now - startedAt
   if (firstTokenMs !== undefined) context.record.firstContent()
   context.record.note(pulled)
-  const end = (outcome: "ok" | ProviderError) => {
-    if (!sample(clock.currentTimeMillisUnsafe(), outcome, firstTokenMs)) return
-    context.ended(outcome === "ok" ? undefined : outcome.fault)
+  const end = (outcome: "ok" | "left" | ProviderError) => {
+    const endedAt = outcome === "left" ? undefined : clock.currentTimeMillisUnsafe()
+    const fault = outcome instanceof ProviderError ? outcome : "ok"
+    if (sample(endedAt, fault, firstTokenMs)) context.ended(fault === "ok" ? undefined : fault.fault)
   }
   yield* Scope.addFinalizerExit(scope, (exit) =>
     Effect.sync(() => {
-      end("ok")
+      end(events === undefined ? "ok" : "left")
       if (Exit.hasInterrupts(exit)) context.record.cancelled()
       else context.record.served()
     })
@@ -133,20 +156,18 @@ const resumed = (
   }
 }
 
-type SampleOutcome = "ok" | "empty" | ProviderError
-
-/** Reports the outcome of an attempt, the first one told; answers whether it was. */
-const sampler = ({ provider, call, observe }: AttemptContext, startedAt: number) => {
+/** Reports the outcome of an attempt, the first one told; answers whether it was. One let go before its end has none. */
+const sampler = ({ blames, call, observe, provider }: AttemptContext, startedAt: number) => {
   let told = false
-  return (now: number, outcome: SampleOutcome, firstTokenMs?: number): boolean => {
+  return (endedAt: number | undefined, outcome: "ok" | ProviderError, firstTokenMs?: number): boolean => {
     if (told) return false
     told = true
-    if (outcome instanceof ProviderError && outcome.fault._tag === "Refused") return true
+    if (outcome !== "ok" && !blames(outcome.fault)) return true
     observe({
       model: call.candidate.model.id,
       provider: provider.id,
       ok: outcome === "ok",
-      durationMs: now - startedAt,
+      durationMs: endedAt === undefined ? undefined : endedAt - startedAt,
       firstTokenMs
     })
     return true

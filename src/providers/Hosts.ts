@@ -5,23 +5,22 @@ import { pauseOf } from "./PoolError.ts"
 import type { Clocks, Provider, ProviderFault } from "./Provider.ts"
 import { RetryBudget } from "./RetryBudget.ts"
 
-/** A caller's own clock that strikes says nothing of the provider when it was shorter than this and than the service's. */
-const PATIENCE_MS = { connect: 2_000, first_token: 10_000, idle: 10_000, total: 60_000 } as const
-
 const clockOf = { connect: "connectMs", first_token: "firstTokenMs", idle: "idleMs", total: "totalMs" } as const
 
-/** What a fault says of the provider's health; undefined says nothing. Without a fault it answered nothing. */
+/**
+ * What a fault says of the provider, to its breakers and in the live figures; undefined says nothing. Without a fault its answer
+ * was well-formed and empty. Whatever a caller can bring about at will says nothing, or it would decide for all others.
+ */
 export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: Clocks): FailedHow | undefined => {
   switch (fault?._tag) {
+    case undefined:
     case "Refused":
       return undefined
-    case "TimedOut": {
-      const clock = clockOf[fault.clock]
-      return given[clock] >= Math.min(service[clock], PATIENCE_MS[fault.clock]) ? {} : undefined
-    }
+    case "TimedOut":
+      return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
     case "Unauthorized":
       // A host also forbids single requests, which is no reason to keep all others from it.
-      return fault.status === 403 ? {} : { atOnce: true }
+      return fault.status === 403 ? { inShareOnly: true } : { atOnce: true }
     default: {
       const pause = pauseOf(fault)
       return pause === undefined ? {} : { pauseMs: pause * 1_000 }

@@ -44,11 +44,20 @@ export const restingReason = (waitMs: number): Reason => ({
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
 })
 
+/** So many well-formed answers without content are the request's doing; each further one would cost the house as much again. */
+const MOST_EMPTY = 2
+
+/** Whether nobody else is to be asked, because the answer to this request is nothing. */
+export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
+  failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
+
 /**
  * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
  * they followed still stands.
  */
 export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
+  if (isAnsweredEmpty(failures) || failures.every(({ fault }) => fault === undefined))
+    return { _tag: "EmptyCompletion" }
   const last = failures.at(-1)?.fault
   const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
   if (decisive?.fault?._tag === "Refused") {
@@ -57,7 +66,6 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
     return { _tag: "UpstreamTimeout", clock: last.clock }
   }
-  if (failures.every(({ fault }) => fault === undefined)) return { _tag: "EmptyCompletion" }
   const detail = failures.map(({ provider, fault }) => `${provider}: ${describe(fault)}`).join("; ")
   const pause = pauseOf(last)
   return { _tag: "UpstreamError", detail, ...(pause === undefined ? {} : { retryAfterSeconds: pause }) }

@@ -72,6 +72,8 @@ export interface Provider {
   readonly id: string
   /** Whether the provider stops charging when we hang up. Where it does not, a call is drained instead. */
   readonly stopsBillingOnAbort: boolean
+  /** Whether it is the sandbox's double, which fails as its call's steering asks. */
+  readonly steerable?: boolean
   /** The host that its calls go to, where it is known. */
   readonly server?: { readonly address: string; readonly port: number }
   readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>

@@ -22,6 +22,8 @@ export interface PlanRequest {
     /** Names of the optional parameters the request sets. */
     readonly parameters: ReadonlyArray<string>
   }
+  /** Whether the answer is streamed, so that its first token is what its caller waits for. */
+  readonly stream: boolean
   /** No more prompt tokens than this; they decide which tier of a price can be reached. */
   readonly promptBound: number
   /** What the caller bounds the output to. */
@@ -119,10 +121,11 @@ interface World extends RouterOptions {
   readonly draw: number | undefined
 }
 
-const hedgeOf = ({ latencyHedge }: World, policy: RoutingPolicy, chosen: ReadonlyArray<Contender>) => {
+const hedgeOf = ({ latencyHedge }: World, { policy, stream }: PlanRequest, chosen: ReadonlyArray<Contender>) => {
   const [first] = chosen
-  if (!latencyHedge || policy.strategy !== "latency" || chosen.length < 2) return undefined
-  return first === undefined || first.thin || first.p95TtftMs === null ? undefined : first.p95TtftMs
+  if (!latencyHedge || !policy.allowFallbacks || policy.strategy !== "latency" || chosen.length < 2) return undefined
+  if (first === undefined || first.thin) return undefined
+  return (stream ? first.slow.firstTokenMs : first.slow.wholeMs) ?? undefined
 }
 
 /** Whether nobody of the restrictions is against it. */
@@ -166,7 +169,7 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
     if (able.length === 0) return Result.fail(unable(catalogue, request, because))
     return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
   }
-  const hedgeAfterMs = policy.allowFallbacks ? hedgeOf(world, policy, chosen) : undefined
+  const hedgeAfterMs = hedgeOf(world, request, chosen)
   return Result.succeed({
     requestedModels: ids,
     policy,

@@ -1,5 +1,5 @@
 /** What is ready of every model before a request comes, so that a plan looks it up instead of working it out. */
-import type { Performance } from "../catalogue/LiveFigures.ts"
+import { type Performance, THIN_BELOW_SAMPLES } from "../catalogue/LiveFigures.ts"
 import type { CatalogueProvider, Snapshot } from "../catalogue/Snapshot.ts"
 import type { Capability, Model, Offer } from "../domain/Model.ts"
 import { usdFromPico } from "../domain/Money.ts"
@@ -29,7 +29,8 @@ export interface Offered {
 export interface Contender extends Offered {
   readonly expected: Expected
   readonly thin: boolean
-  readonly p95TtftMs: number | null
+  /** 95th percentiles of the time to the whole answer and, of enough streams, to the first token; null where nothing is known. */
+  readonly slow: { readonly wholeMs: number | null; readonly firstTokenMs: number | null }
 }
 
 /** Parameters that a provider takes only with the capability behind them. */
@@ -131,8 +132,9 @@ export class Standings {
     const seen = offered.map(({ provider }) => this.#performance(model.id, provider.id))
     const expected = expectedOf(seen)
     return offered.map((one, index) => {
-      const { p95TtftMs, thin } = seen[index]!
-      return { ...one, expected: expected[index]!, thin, p95TtftMs }
+      const { p95Ms, p95TtftMs, streamed, thin } = seen[index]!
+      const slow = { wholeMs: p95Ms, firstTokenMs: streamed < THIN_BELOW_SAMPLES ? null : p95TtftMs }
+      return { ...one, expected: expected[index]!, thin, slow }
     })
   }
 }

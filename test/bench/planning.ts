@@ -61,6 +61,7 @@ const requests: ReadonlyArray<PlanRequest> = policies.map((policy) => ({
   models: MODELS,
   policy,
   needs: { vision: true, tools: true, parameters: ["max_tokens", "temperature", "tools"] },
+  stream: true,
   promptBound: 2_000,
   maxTokens: 256,
   fits: (window) => window >= 2_000,

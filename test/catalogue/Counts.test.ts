@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Counts, type Observation } from "../../src/catalogue/Counts.ts"
 import { Random } from "../ledger/Random.ts"
 
-const seen = (durationMs: number, firstTokenMs?: number, ok = true): Observation => ({
+const seen = (durationMs: number | undefined, firstTokenMs?: number, ok = true): Observation => ({
   ...{ model: "m", provider: "p", ok, durationMs },
   firstTokenMs
 })
@@ -68,6 +68,21 @@ describe("Counts", () => {
       firstTokens: [26, 6]
     })
     assert.deepStrictEqual(new Counts().stored, { samples: 0, ok: 0, streamed: 0, durations: [], firstTokens: [] })
+  })
+
+  it("count what was let go before its end, without a time to it", () => {
+    const counts = new Counts()
+    for (let n = 0; n < 9; n += 1) counts.add(seen(undefined, 100))
+    assert.deepStrictEqual([counts.duration(0.5), counts.firstToken(0.5)], [null, 99])
+    counts.add(seen(1_000))
+    const sum = new Counts()
+    sum.addStored(counts.stored)
+    for (const one of [counts, sum]) {
+      assert.deepStrictEqual([one.samples, one.ok, one.streamed], [10, 10, 9])
+      assert.deepStrictEqual([one.duration(0.1), one.duration(1)], [939, 939])
+    }
+    sum.subtractStored(counts.stored)
+    assert.isNull(sum.duration(0.5))
   })
 
   it("have no times where there were none", () => {

@@ -20,6 +20,7 @@ const nothing = {
   p95Ms: null,
   medianTtftMs: null,
   p95TtftMs: null,
+  streamed: 0,
   thin: true
 }
 

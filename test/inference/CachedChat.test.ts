@@ -59,6 +59,7 @@ const scene = (
                 auto: { ...plainAuto, options: auto?.options ?? defaultAutoOptions },
                 policy,
                 needs: { vision: false, tools: false, parameters: [] },
+                stream: false,
                 promptBound: 10,
                 fits: () => true,
                 promptTokens: () => 1

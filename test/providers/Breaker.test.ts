@@ -29,6 +29,15 @@ describe("a breaker", () => {
     assert.isUndefined(breaker.admit(rules.firstOpenMs - 1))
   })
 
+  it("hears of what may be about single requests in the share of failures only", () => {
+    const breaker = new Breaker()
+    const fail = () => breaker.failed(permitted(breaker.admit(0)), 0, 0, { inShareOnly: true })
+    for (let failure = 1; failure < rules.minimumSamples; failure++) fail()
+    assert.strictEqual(breaker.state, "closed")
+    fail()
+    assert.strictEqual(breaker.state, "open")
+  })
+
   it("opens when half of enough attempts fail, in a window that moves on", () => {
     const alternating = (samples: number, everyMs: number) => {
       const breaker = new Breaker()

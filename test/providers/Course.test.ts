@@ -7,8 +7,8 @@ import { rules } from "../../src/providers/Breaker.ts"
 import type { PoolCall } from "../../src/providers/Course.ts"
 import type { Provider, ProviderFault } from "../../src/providers/Provider.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
-import { candidate } from "./calls.ts"
-import { failing, outcomes, poolCall, pooled } from "./pools.ts"
+import { candidate, clocks } from "./calls.ts"
+import { double, failing, outcomes, poolCall, pooled } from "./pools.ts"
 
 const [a, b] = [candidate("a"), candidate("b")]
 
@@ -119,14 +119,53 @@ describe("a candidate that fails", () => {
     })
   )
 
+  it.effect("as a caller has asked a double to is judged all the same where it is none", () =>
+    Effect.gen(function* () {
+      const all = yield* pooled({ ...failing("a", ...times(rules.consecutive, server)), steerable: false })
+      const call = poolCall([a], {}, { steering: "provider=b,fault=error" })
+      for (let request = 0; request < rules.consecutive; request++) yield* tried(all, call)
+      assert.deepStrictEqual<unknown>(yield* tried(all, call), { attempts: [], reason: resting(1) })
+    })
+  )
+
+  it.effect("twice with an empty answer is the last that a request asks", () =>
+    Effect.gen(function* () {
+      const served = counted(makeSandbox("d"))
+      const [c, d] = [candidate("c"), candidate("d")]
+      const all = yield* pooled(
+        double("a", "fault=empty"),
+        failing("b", server),
+        double("c", "fault=empty"),
+        served.provider
+      )
+      assert.deepStrictEqual<unknown>(yield* tried(all, poolCall([a, b, c, d])), {
+        attempts: ["a failed_over", "b failed_over", "c failed"],
+        reason: { _tag: "EmptyCompletion" }
+      })
+      assert.lengthOf(served.calls, 0)
+      assert.deepStrictEqual((yield* tried(all, poolCall([a, d]))).attempts, ["a failed_over", "d served"])
+    })
+  )
+
+  it.effect("with empty answers is not passed over, and they are no samples", () =>
+    Effect.gen(function* () {
+      const all = yield* pooled(double("a", "fault=empty"))
+      for (let request = 0; request < 50; request++) {
+        assert.deepStrictEqual((yield* tried(all, poolCall([a]))).attempts, ["a failed"])
+      }
+      assert.deepStrictEqual(all.samples, [])
+    })
+  )
+
   it.effect("because a caller was impatient, or asked for nonsense, is not passed over", () =>
     Effect.gen(function* () {
       const late: ProviderFault = { _tag: "TimedOut", clock: "total" }
       const refused: ProviderFault = { _tag: "Refused", status: 400, detail: "X" }
       const all = yield* pooled(failing("a", ...times(50, late), ...times(50, refused)))
       for (let request = 0; request < 100; request++) {
-        yield* tried(all, poolCall([a], { timeouts: request < 50 ? { totalMs: 1_000 } : {} }))
+        yield* tried(all, poolCall([a], { timeouts: request < 50 ? { totalMs: clocks.totalMs - 1 } : {} }))
       }
+      assert.deepStrictEqual(all.samples, [])
       assert.deepStrictEqual((yield* tried(all, poolCall([a]))).attempts, ["a served"])
     })
   )

@@ -1,15 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import type { OutputEvent } from "../../src/domain/Output.ts"
+import { emptyOutput, type OutputEvent } from "../../src/domain/Output.ts"
 import { makeMetrics } from "../../src/platform/Metrics.ts"
 import { AttemptRecord } from "../../src/providers/AttemptRecord.ts"
 import { type AttemptSample, streamed, whole } from "../../src/providers/FirstContent.ts"
 import type { Provider, ProviderFault } from "../../src/providers/Provider.ts"
+import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { chatCall, drain } from "./calls.ts"
 import { double, failing, scripted } from "./pools.ts"
 
 const text: OutputEvent = { _tag: "Text", text: "hi" }
 const stop: OutputEvent = { _tag: "Finish", reason: "stop" }
+const late: ProviderFault = { _tag: "TimedOut", clock: "total" }
 const broken: ProviderFault = { _tag: "Broken", detail: "X" }
 
 /** An attempt at this provider, and what is told of it. */
@@ -20,7 +22,8 @@ const attemptAt = (provider: Provider, stream: boolean) => {
   const record = new AttemptRecord({ metrics: makeMetrics(), trace: undefined, provider, call, index: 0, stream })
   const observe = (sample: AttemptSample) => samples.push(sample)
   const ended = (fault: ProviderFault | undefined) => ends.push(fault?._tag ?? "well")
-  return { context: { provider, call, record, observe, ended }, ends, samples }
+  const blames = (fault: ProviderFault | undefined) => fault?._tag === "Broken" || fault?._tag === "Malformed"
+  return { context: { provider, call, record, observe, blames, ended }, ends, samples }
 }
 
 describe("an attempt at a whole answer", () => {
@@ -31,15 +34,17 @@ describe("an attempt at a whole answer", () => {
       assert.deepStrictEqual(good.ends, ["well"])
       const empty = attemptAt(double("a", "fault=empty"), false)
       assert.isUndefined(yield* whole.attempt(empty.context))
+      const endless = attemptAt({ ...makeSandbox("a"), chat: () => Effect.succeed(emptyOutput) }, false)
+      assert.strictEqual((yield* Effect.flip(whole.attempt(endless.context))).fault._tag, "Malformed")
+      const impatient = attemptAt(failing("a", late), false)
+      yield* Effect.flip(whole.attempt(impatient.context))
       const failed = attemptAt(failing("a", broken), false)
       yield* Effect.flip(whole.attempt(failed.context))
-      for (const { ends, samples } of [empty, failed]) {
+      const oks = [empty, endless, impatient, failed].map(({ ends, samples }) => {
         assert.deepStrictEqual(ends, [])
-        assert.deepStrictEqual(
-          samples.map(({ ok }) => ok),
-          [false]
-        )
-      }
+        return samples.map(({ ok }) => ok)
+      })
+      assert.deepStrictEqual(oks, [[], [false], [], [false]])
     })
   )
 })
@@ -61,7 +66,24 @@ describe("an attempt at a stream", () => {
     })
   )
 
-  it.effect("is closed at once when it is abandoned", () =>
+  it.effect("is a sample only where what it ended with says something of the provider", () =>
+    Effect.gen(function* () {
+      const ended = (batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, fault?: ProviderFault) => {
+        const attempt = attemptAt(scripted("a", batches, fault).provider, true)
+        const read = Effect.flatMap(streamed.attempt(attempt.context), (given) =>
+          given === undefined ? Effect.void : drain(given.source)
+        )
+        return Effect.map(Effect.exit(Effect.scoped(read)), () => attempt.samples.map(({ ok }) => ok))
+      }
+      assert.deepStrictEqual(yield* ended([[stop]]), [])
+      assert.deepStrictEqual(yield* ended([[]]), [false])
+      assert.deepStrictEqual(yield* ended([], late), [])
+      assert.deepStrictEqual(yield* ended([[text]], late), [])
+      assert.deepStrictEqual(yield* ended([[text]], broken), [false])
+    })
+  )
+
+  it.effect("is closed at once when it is abandoned, and nobody knows how long it would have taken", () =>
     Effect.gen(function* () {
       const script = scripted("a", [[text], [stop]])
       const { context, samples } = attemptAt(script.provider, true)
@@ -71,7 +93,10 @@ describe("an attempt at a stream", () => {
       assert.strictEqual(script.closed(), 1)
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual(script.closed(), 1)
-      assert.lengthOf(samples, 1)
+      assert.deepStrictEqual(
+        samples.map(({ durationMs, firstTokenMs, ok }) => ({ durationMs, firstTokenMs, ok })),
+        [{ durationMs: undefined, firstTokenMs: 0, ok: true }]
+      )
     })
   )
 })

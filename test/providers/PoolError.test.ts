@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { attemptsOf, pauseOf, reasonOf, restingReason } from "../../src/providers/PoolError.ts"
+import { attemptsOf, isAnsweredEmpty, pauseOf, reasonOf, restingReason } from "../../src/providers/PoolError.ts"
 
 const at = (provider: string) => ({ provider, model: "model-1" })
 
@@ -21,6 +21,16 @@ describe("what is told of attempts", () => {
       return reason._tag === "NoProviderAvailable" ? reason.retryAfterSeconds : undefined
     })
     assert.deepStrictEqual(seconds, [1, 1, 1, 1, 2, 60])
+  })
+
+  it("is that the answer is nothing after two empty ones, whatever else failed", () => {
+    const empty = { ...at("a"), fault: undefined }
+    const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
+    const reason = (...failures: Parameters<typeof reasonOf>[0]) => reasonOf(failures)._tag
+    assert.strictEqual(reason(empty), "EmptyCompletion")
+    assert.strictEqual(reason(empty, broken), "UpstreamError")
+    assert.strictEqual(reason(empty, broken, empty), "EmptyCompletion")
+    assert.deepStrictEqual([isAnsweredEmpty([empty, broken]), isAnsweredEmpty([broken, empty, empty])], [false, true])
   })
 
   it("takes the pause of a host that is limited or out of order, and passes it on", () => {

@@ -41,6 +41,7 @@ const requestOf = ({
   models: ["svc/auto"],
   policy: { ...defaultPolicy, ...policy },
   needs: { vision: false, tools: false, parameters: [], ...needs },
+  stream: true,
   promptBound: 1_000,
   fits: () => true,
   promptTokens: () => 250,

@@ -12,7 +12,15 @@ const catalogue = syntheticCatalogue({
     { id: "plain", unsupported: ["tools"] }
   ]
 })
-const unseen = { samples: 0, successRate: null, p50Ms: null, p95Ms: null, medianTtftMs: null, p95TtftMs: null }
+const unseen = {
+  samples: 0,
+  successRate: null,
+  p50Ms: null,
+  p95Ms: null,
+  medianTtftMs: null,
+  p95TtftMs: null,
+  streamed: 0
+}
 const able = new Standings(() => ({ ...unseen, thin: true })).of(catalogue, catalogue.find("m")!, 0)
 
 const restrictions = (policy: Partial<RoutingPolicy>, parameters: ReadonlyArray<string> = []) =>

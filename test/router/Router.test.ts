@@ -37,6 +37,7 @@ const request = (
   models,
   policy: { ...defaultPolicy, ...policy },
   needs: { vision: false, tools: false, parameters: [] },
+  stream: true,
   promptBound: 1_000,
   fits: () => true,
   promptTokens: () => 1,
@@ -226,6 +227,20 @@ describe("Router", () => {
     }).pipe(Effect.scoped, Random.withSeed("exploring"))
   )
 
+  it.effect("gives no delay for a stream of which few were seen, however many whole answers were", () =>
+    Effect.gen(function* () {
+      const { live, router } = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
+      for (let n = 0; n < 30; n++) live.record({ ...seen("m", "a"), firstTokenMs: n < 11 ? 300 : undefined })
+      const delay = (stream: boolean) =>
+        Result.getOrThrow(router.plan(request(["m"], { strategy: "latency" }, { stream }))).hedgeAfterMs
+      assert.isUndefined(delay(true))
+      assert.strictEqual(delay(false), live.performance("m", "a").p95Ms!)
+      for (let n = 0; n < 9; n++) live.record(seen("m", "a"))
+      yield* TestClock.adjust(FIGURES_LIFE_MS)
+      assert.strictEqual(delay(true), live.performance("m", "a").p95TtftMs!)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("gives a delay for a hedge where it is wanted and of use", () =>
     Effect.gen(function* () {
       const hedged = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
@@ -240,6 +255,9 @@ describe("Router", () => {
       assert.isUndefined(delay({ allowFallbacks: false }))
       assert.isUndefined(delay({ only: ["a"] }))
       assert.isUndefined(delay({ order: ["b"] }))
+      const whole = Result.getOrThrow(hedged.router.plan(request(["m"], { strategy: "latency" }, { stream: false })))
+      assert.strictEqual(whole.hedgeAfterMs, live.performance("m", "a").p95Ms!)
+      assert.isAbove(whole.hedgeAfterMs!, delay()!)
       const plain = yield* sceneOf(layerOf(inventedCatalogue))
       for (let n = 0; n < 30; n++) plain.live.record(seen("m", "a"))
       assert.isUndefined(delay({}, plain.router))

@@ -13,6 +13,7 @@ const nothing: Performance = {
   p95Ms: null,
   medianTtftMs: null,
   p95TtftMs: null,
+  streamed: 0,
   thin: true
 }
 

@@ -11,6 +11,7 @@ import { noSteering, parseSteering, type Steering } from "./Steering.ts"
 export const makeSandbox = (id: string): Provider => ({
   id,
   stopsBillingOnAbort: true,
+  steerable: true,
   chat: (call) => Effect.flatMap(begin(id, call), chat),
   chatStream: (call) => Effect.map(begin(id, call), sourceOf)
 })
