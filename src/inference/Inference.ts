@@ -155,7 +155,8 @@ const plainRequest = {
   needs: { vision: false, tools: false, parameters: [] },
   promptBound: 0,
   fits: () => true,
-  promptTokens: () => 0
+  promptTokens: () => 0,
+  stream: false
 }
 
 /** What every request passes on its way in. */

@@ -225,9 +225,9 @@ export class Course {
   }
 
   /**
-   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures: of a stream
-   * with the time it had as the least that its first token took, or they would forget how slow it can be. How long the whole
-   * would have taken nobody knows.
+   * Of two attempts beside each other one was quicker. The first one, if it is the slower, counts in the live figures with the time
+   * it had, or they would forget how slow it can be: the least that the first token of a stream took, or a whole answer. How long
+   * the whole of a stream would have taken nobody knows.
    */
   outran({ first, hedge }: Pair, winner: Turn, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
@@ -235,8 +235,8 @@ export class Course {
     this.#before.push(place)
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
-    const firstTokenMs = this.#stream ? elapsedMs : undefined
-    this.#shared.observe({ ...place, ok: true, durationMs: undefined, firstTokenMs })
+    const [firstTokenMs, durationMs] = this.#stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
+    this.#shared.observe({ ...place, ok: true, durationMs, firstTokenMs })
   }
 
   /** Nobody served. */
