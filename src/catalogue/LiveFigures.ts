@@ -47,7 +47,8 @@ const ROUND_PATIENCE = "10 seconds"
 /** A stopping service waits no longer for its last figures to be written, and for some seconds that the driver takes to give up. */
 const CLOSE_PATIENCE = "2 seconds"
 
-const unknown: Performance = {
+/** What is said of what nobody has seen. */
+export const unknownPerformance: Performance = {
   samples: 0,
   successRate: null,
   p50Ms: null,
@@ -76,7 +77,7 @@ class Series {
   /** By node, then by minute. */
   readonly #others = new Map<string, Map<number, StoredCounts>>()
   readonly #total = new Counts()
-  #shown = unknown
+  #shown = unknownPerformance
   #shownAtMs = 0
   #freshUntilMs = 0
 
@@ -313,7 +314,7 @@ const make = (shelf: Shelf, clock: Clock.Clock) =>
       series.record(minute, observation)
     },
     performance: (model, provider) =>
-      shelf.find(model, provider)?.performance(clock.currentTimeMillisUnsafe()) ?? unknown
+      shelf.find(model, provider)?.performance(clock.currentTimeMillisUnsafe()) ?? unknownPerformance
   })
 
 /**

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ModelDetail, ModelList, type ModelQuery } from "../../schemas/catalogue/Models.ts"
 import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
-import type { Performance } from "../../src/catalogue/LiveFigures.ts"
+import { type Performance, unknownPerformance } from "../../src/catalogue/LiveFigures.ts"
 import { select, toWire } from "../../src/catalogue/Listing.ts"
 import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
 import { snapshotAt } from "../../src/catalogue/Snapshot.ts"
@@ -12,16 +12,6 @@ const build = (keyed: ReadonlySet<string>, sandbox: boolean) =>
   snapshotAt({ sandbox, keyed, hosts: [], overlay, changes: noChanges }, Date.parse("2026-11-21T12:00:00Z")).snapshot
 const snapshot = build(new Set(), true)
 
-const unknown: Performance = {
-  samples: 0,
-  successRate: null,
-  p50Ms: null,
-  p95Ms: null,
-  medianTtftMs: null,
-  p95TtftMs: null,
-  streamed: 0,
-  thin: true
-}
 const known: Performance = {
   samples: 40,
   successRate: 0.975,
@@ -36,7 +26,7 @@ const published = (performance: Performance) => {
   const { p95TtftMs: _, streamed: __, ...shown } = performance
   return shown
 }
-const live = { performance: (model: string) => (model === "gpt-4o" ? known : unknown) }
+const live = { performance: (model: string) => (model === "gpt-4o" ? known : unknownPerformance) }
 const wire = snapshot.all.map((model) => toWire(snapshot, live, model))
 const shown = (id: string): ModelDetail => {
   const model = wire.find((one) => one.id === id)
@@ -196,7 +186,7 @@ describe("the wire", () => {
 
   it("shows live figures", () => {
     assert.deepStrictEqual(shown("gpt-4o").providers[0]?.performance, published(known))
-    assert.deepStrictEqual(shown("gpt-4o-mini").providers[0]?.performance, published(unknown))
+    assert.deepStrictEqual(shown("gpt-4o-mini").providers[0]?.performance, published(unknownPerformance))
   })
 })
 

@@ -132,25 +132,33 @@ export interface Sending {
   readonly beforeHead?: Promise<unknown>
 }
 
+/** The request of an ask, on a connection of its own; its body is the caller's to send. */
+export const requestOf = (
+  port: number,
+  key: string,
+  ask: Ask,
+  headers: Readonly<Record<string, string>> = {}
+): ClientRequest =>
+  httpRequest({
+    host: "127.0.0.1",
+    port,
+    method: "POST",
+    path: "/api/v1/chat/completions",
+    agent: false,
+    headers: {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(bodyOf(ask)),
+      ...headers,
+      ...(ask.idempotencyKey === undefined ? {} : { "idempotency-key": ask.idempotencyKey })
+    }
+  })
+
 /** Sends an ask once and answers how that ended. Never fails. */
 export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<Ending> =>
   new Promise((resolve) => {
     let sight: Sight | undefined
-    const body = bodyOf(ask)
-    const request: ClientRequest = httpRequest({
-      host: "127.0.0.1",
-      port,
-      method: "POST",
-      path: "/api/v1/chat/completions",
-      agent: false,
-      headers: {
-        authorization: `Bearer ${key}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
-        traceparent: `00-${traceId}-00000000000000aa-01`,
-        ...(ask.idempotencyKey === undefined ? {} : { "idempotency-key": ask.idempotencyKey })
-      }
-    })
+    const request = requestOf(port, key, ask, { traceparent: `00-${traceId}-00000000000000aa-01` })
     const timer = setTimeout(() => end({ _tag: "Silent" }), PATIENCE_MS)
     const end = (ending: Ending) => {
       clearTimeout(timer)
@@ -180,7 +188,7 @@ export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<
       })
       response.once("close", lost)
     })
-    request.end(body)
+    request.end(bodyOf(ask))
     if (ask.cutAfter === 0) void beforeHead?.then(() => end({ _tag: "Cut", seen: sight?.seen }))
   })
 

@@ -1,7 +1,6 @@
 /** Clients that ask the same thing at once, and again until they have an answer, as SDKs do under an idempotency key. */
-import { request as httpRequest } from "node:http"
 import { Random } from "../ledger/Random.ts"
-import { bodyOf } from "./Client.ts"
+import { bodyOf, requestOf } from "./Client.ts"
 import type { Ask } from "./Notes.ts"
 import { plainAsk, promptUsage } from "./Workload.ts"
 
@@ -54,20 +53,7 @@ interface Response {
 const tryOnce = (port: number, key: string, ask: Ask): Promise<Response | undefined> =>
   new Promise((resolve) => {
     const lost = () => resolve(undefined)
-    const body = bodyOf(ask)
-    const request = httpRequest({
-      host: "127.0.0.1",
-      port,
-      method: "POST",
-      path: "/api/v1/chat/completions",
-      agent: false,
-      headers: {
-        authorization: `Bearer ${key}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
-        "idempotency-key": ask.idempotencyKey ?? ""
-      }
-    })
+    const request = requestOf(port, key, ask)
     request.once("error", lost)
     request.once("response", (response) => {
       let text = ""
@@ -78,7 +64,7 @@ const tryOnce = (port: number, key: string, ask: Ask): Promise<Response | undefi
         resolve(response.complete ? { status: response.statusCode ?? 0, headers: response.headers, text } : undefined)
       )
     })
-    request.end(body)
+    request.end(bodyOf(ask))
   })
 
 /** Whether a client takes this for the end: an answer to its end, or a failure that says that trying again is in vain. */

@@ -1,21 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Performance } from "../../src/catalogue/LiveFigures.ts"
+import { unknownPerformance } from "../../src/catalogue/LiveFigures.ts"
 import type { Model } from "../../src/domain/Model.ts"
 import { tokenCost } from "../../src/domain/Pricing.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import { FIGURES_LIFE_MS, likelyPriceUsd, Standings } from "../../src/router/Standings.ts"
 import { syntheticCatalogue } from "../support/SyntheticCatalogue.ts"
-
-const nothing: Performance = {
-  samples: 0,
-  successRate: null,
-  p50Ms: null,
-  p95Ms: null,
-  medianTtftMs: null,
-  p95TtftMs: null,
-  streamed: 0,
-  thin: true
-}
 
 const catalogue = syntheticCatalogue({
   m: [
@@ -28,7 +17,7 @@ const model = catalogue.find("m")!
 
 /** Standings over figures that the test changes, and how often they were read. */
 const watched = () => {
-  const seen = { figures: nothing, reads: 0 }
+  const seen = { figures: unknownPerformance, reads: 0 }
   const standings = new Standings(() => {
     seen.reads += 1
     return seen.figures
@@ -59,12 +48,12 @@ describe("what is ready of a model", () => {
     const { seen, standings } = watched()
     const thin = (nowMs: number) => standings.of(catalogue, model, nowMs)[0]!.thin
     assert.isTrue(thin(5_000))
-    seen.figures = { ...nothing, samples: 100, successRate: 1, thin: false }
+    seen.figures = { ...unknownPerformance, samples: 100, successRate: 1, thin: false }
     assert.isTrue(thin(5_000 + FIGURES_LIFE_MS - 1))
     assert.strictEqual(seen.reads, 2)
     assert.isFalse(thin(5_000 + FIGURES_LIFE_MS))
     assert.strictEqual(seen.reads, 4)
-    seen.figures = nothing
+    seen.figures = unknownPerformance
     assert.isTrue(thin(0))
   })
 
