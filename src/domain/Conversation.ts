@@ -13,6 +13,12 @@ export interface Conversation {
   readonly user: string | undefined
 }
 
+/** What may end a part of the prompt that is worth keeping in the provider's prompt cache. */
+export interface Cacheable {
+  /** Up to and with this, the prompt is to be kept; providers that choose for themselves are not told. */
+  readonly cacheBreakpoint?: true
+}
+
 export type Message =
   | { readonly role: "system"; readonly content: ReadonlyArray<TextPart> }
   | { readonly role: "user"; readonly content: ReadonlyArray<Part> }
@@ -21,30 +27,41 @@ export type Message =
       readonly content: ReadonlyArray<TextPart>
       readonly toolCalls: ReadonlyArray<ToolCall>
     }
-  | { readonly role: "tool"; readonly toolCallId: string; readonly content: ReadonlyArray<Part> }
+  | ToolResult
 
-export interface TextPart {
+/** What a tool answered to a call. */
+export interface ToolResult extends Cacheable {
+  readonly role: "tool"
+  readonly toolCallId: string
+  readonly content: ReadonlyArray<Part>
+  /** The tool failed, and the content says how. */
+  readonly isError?: true
+}
+
+export interface TextPart extends Cacheable {
   readonly type: "text"
   readonly text: string
 }
 
-export interface ImagePart {
+export interface ImagePart extends Cacheable {
   readonly type: "image"
-  /** An https URL, or a data URL with its bytes. */
+  /** A URL to fetch it from, or a data URL with its bytes. */
   readonly url: string
   readonly detail: "auto" | "low" | "high"
+  /** Where it stands in the caller's request, for errors that name it. */
+  readonly field?: string
 }
 
 export type Part = TextPart | ImagePart
 
-export interface ToolCall {
+export interface ToolCall extends Cacheable {
   readonly id: string
   readonly name: string
   /** JSON text as the model wrote it; it need not be valid JSON. */
   readonly arguments: string
 }
 
-export interface Tool {
+export interface Tool extends Cacheable {
   readonly name: string
   readonly description: string | undefined
   /** JSON Schema of the arguments. */
@@ -80,6 +97,8 @@ export interface Sampling {
   readonly stop?: ReadonlyArray<string>
   readonly logprobs?: boolean
   readonly topLogprobs?: number
+  /** How much is said in an answer. */
+  readonly verbosity?: "low" | "medium" | "high"
 }
 
 export interface Reasoning {

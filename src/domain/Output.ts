@@ -16,7 +16,7 @@ export type OutputEvent =
   | { readonly _tag: "ToolDelta"; readonly index: number; readonly text: string }
   /** Token log-probabilities exactly as an OpenAI-shaped provider sent them. */
   | { readonly _tag: "Logprobs"; readonly content: ReadonlyArray<unknown> }
-  | { readonly _tag: "Finish"; readonly reason: FinishReason }
+  | { readonly _tag: "Finish"; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   | { readonly _tag: "Usage"; readonly usage: TokenUsage }
 
 /** A whole answer: the fold of its events. */
@@ -28,6 +28,8 @@ export interface Output {
   readonly logprobs: ReadonlyArray<unknown> | undefined
   /** Absent when the stream ended without saying. */
   readonly finish: FinishReason | undefined
+  /** The stop sequence that ended it, where the provider names it. */
+  readonly stopSequence?: string | undefined
   /** Absent when the provider reported none. */
   readonly usage: TokenUsage | undefined
 }
@@ -57,6 +59,7 @@ export class OutputFold {
   #tools: Map<number, { id: string; name: string; text: Array<string> }> = new Map()
   #logprobs: Array<unknown> | undefined
   #finish: FinishReason | undefined
+  #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   /** UTF-16 units of all that has been collected, a cheap measure of its size. */
   length = 0
@@ -90,6 +93,7 @@ export class OutputFold {
         return
       case "Finish":
         this.#finish = event.reason
+        this.#stopSequence = event.stopSequence
         return
       case "Usage":
         this.#usage = event.usage
@@ -113,6 +117,7 @@ export class OutputFold {
       toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.join("") })),
       logprobs: this.#logprobs,
       finish: this.#finish,
+      ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
       usage: this.#usage
     }
   }
@@ -129,7 +134,10 @@ export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
     events.push({ _tag: "ToolStart", index, id: call.id, name: call.name })
     if (call.arguments !== "") events.push({ _tag: "ToolDelta", index, text: call.arguments })
   })
-  if (output.finish !== undefined) events.push({ _tag: "Finish", reason: output.finish })
+  const { finish, stopSequence } = output
+  if (finish !== undefined) {
+    events.push({ _tag: "Finish", reason: finish, ...(stopSequence === undefined ? {} : { stopSequence }) })
+  }
   if (output.usage !== undefined) events.push({ _tag: "Usage", usage: output.usage })
   return events
 }

@@ -1,160 +1,42 @@
-import { Effect, Layer, Result, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Caller, type Principal } from "../../schemas/Access.ts"
+import { Caller } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
-import { objectOf } from "../dialects/Decode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
 import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Inference } from "../inference/Inference.ts"
-import type { ChatRequest } from "../inference/Request.ts"
-import type { StreamItem } from "../inference/StreamFlow.ts"
 import { Ledger } from "../ledger/Ledger.ts"
-import { Config } from "../platform/Config.ts"
-import { readTraceContext } from "../platform/Tracing.ts"
-import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
-import { parseSteering } from "../providers/sandbox/Steering.ts"
-import { parseChain } from "../router/Chain.ts"
+import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
+import { type ChatDialect, chatOperation } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
-import { describe, logged, respond } from "./Failures.ts"
+import { logged, respond } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
-import { claimOf } from "./Idempotency.ts"
 import { takePreset } from "./Preset.ts"
 
 /** The scope of an idempotency key, however the address was written. */
 const pathOf = (slug: string | undefined): string =>
   slug === undefined ? "/chat/completions" : `/presets/${slug}/chat/completions`
 
-/** Names of ignored members that a header lists at most. */
-const IGNORED_MAX = 32
-
-/** A member's name may be any string, half a surrogate pair included, which has no encoding. */
-const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
-
-/** Names the members without effect. */
-export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
-  names.length === 0
-    ? {}
-    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
-
-const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
-
-/** The steering of the sandbox's double; outside a sandbox the header means nothing. */
-export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
-  header === undefined || !sandbox
-    ? Result.succeed(undefined)
-    : Result.mapBoth(parseSteering(header), {
-        onFailure: (problems) => failure({ _tag: "ValidationError", problems }),
-        onSuccess: () => header
-      })
-
-/** A request as it came, with the preset it names. */
-interface Received {
-  readonly request: HttpServerRequest.HttpServerRequest
-  readonly exchange: Exchange
-  readonly principal: Principal
-  readonly body: unknown
-  /** The slug in its path. */
-  readonly slug: string | undefined
-  readonly preset: ResolvedPreset | undefined
+const dialect: ChatDialect<DecodedChat> = {
+  decode: (body, preset, byPath) => decodeChat(body, preset && { config: preset.config, byPath }),
+  encode: encodeCompletion,
+  encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage })
 }
 
-/** The models of a request as the caller named them. */
-const modelOf = ({ body, slug }: Received, chain: ReadonlyArray<string>): string => {
-  const { model, models } = objectOf(body) ?? {}
-  if (typeof model === "string") return model
-  return slug === undefined || models != null ? chain.join(",") : `@${slug}`
-}
-
-const decodeRequest = (
-  received: Received,
-  sandbox: boolean
-): Result.Result<{ readonly chat: ChatRequest; readonly decoded: DecodedChat }, Failure> => {
-  const { body, exchange, preset, principal, request, slug } = received
-  const decoding = decodeChat(body, preset && { config: preset.config, byPath: slug !== undefined })
-  if (Result.isFailure(decoding)) return Result.fail(decoding.failure)
-  const decoded = decoding.success
-  const chain = parseChain(decoded.model, decoded.models)
-  if (Result.isFailure(chain)) return Result.fail(chain.failure)
-  const claim = claimOf(request.headers["idempotency-key"], request.method, pathOf(slug), body)
-  if (Result.isFailure(claim)) return Result.fail(claim.failure)
-  const steering = steeringOf(request.headers["x-svc-sandbox"], sandbox)
-  if (Result.isFailure(steering)) return Result.fail(steering.failure)
-  const chat: ChatRequest = {
-    requestId: exchange.requestId,
-    operation: slug === undefined ? "chat.completions" : "presets.chat.completions",
-    principal,
-    model: modelOf(received, chain.success),
-    chain: chain.success,
-    preset: preset && { slug: preset.slug, version: preset.version },
-    policy: decoded.policy,
-    auto: decoded.auto,
-    conversation: decoded.conversation,
-    parameters: decoded.parameters,
-    stream: decoded.stream,
-    budgetCents: decoded.budgetCents,
-    claim: claim.success,
-    steering: steering.success,
-    trace: {
-      span: exchange.span,
-      from: readTraceContext(request.headers["traceparent"], request.headers["tracestate"])
-    },
-    arrivedAt: exchange.arrivedAt
-  }
-  return Result.succeed({ chat, decoded })
-}
-
-/** Says of an answer that it was given before. */
-export const replayHeader = (replayed: boolean): Record<string, string> =>
-  replayed ? { "idempotency-replayed": "true" } : {}
-
-const completions = Effect.gen(function* () {
-  const inference = yield* Inference
-  const presets = yield* Presets
-  const { sandbox } = yield* Config
-  const run = Effect.runForkWith(yield* Effect.context())
-  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, slug?: string) {
-    const exchange = yield* Exchange
-    const principal = yield* Caller
-    const body = yield* readJson(request)
-    const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
-    const received: Received = { request, exchange, principal, body, slug, preset }
-    const { chat, decoded } = yield* Effect.fromResult(decodeRequest(received, sandbox))
-    const ignored = ignoredHeader(decoded.ignored)
-    if (!decoded.stream) {
-      const { answer, replayed } = yield* inference.chat(chat)
-      exchange.preset = answer.preset
-      return HttpServerResponse.jsonUnsafe(encodeCompletion(answer), {
-        headers: { ...ignored, ...replayHeader(replayed) }
-      })
-    }
-    const stream = yield* inference.chatStream(chat)
-    exchange.preset = stream.preset
-    const encoder = new ChatStreamEncoder({
-      requestId: stream.requestId,
-      created: stream.created,
-      model: chat.model,
-      includeUsage: decoded.includeUsage,
-      describe
+const completions = Effect.map(
+  chatOperation(dialect),
+  (serve) => (request: HttpServerRequest.HttpServerRequest, slug?: string) =>
+    serve(request, {
+      operation: slug === undefined ? "chat.completions" : "presets.chat.completions",
+      path: pathOf(slug),
+      slug
     })
-    const frameOf = (item: StreamItem): string => {
-      // The last item at most, so that encoding the others stays a plain function.
-      if (item._tag === "Error") run(logged(item.failure, exchange))
-      return encoder.encode(item)
-    }
-    const frames = Stream.mapArray(stream.items, (items) => [
-      Buffer.from(items.map((item) => frameOf(item)).join(""), "utf8")
-    ])
-    return HttpServerResponse.stream(frames, {
-      contentType: "text/event-stream",
-      headers: { ...streamHeaders, ...ignored, ...replayHeader(stream.replayed) }
-    })
-  })
-})
+)
 
 const estimates = Effect.gen(function* () {
   const inference = yield* Inference

@@ -1,59 +1,21 @@
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Caller, type Principal } from "../../schemas/Access.ts"
+import { Caller } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Auth } from "../auth/Auth.ts"
 import { decodeLegacyChat } from "../dialects/legacy/LegacyDecode.ts"
 import { encodeLegacyChat } from "../dialects/legacy/LegacyEncode.ts"
-import type { Failure } from "../domain/Failure.ts"
 import { CachedChat } from "../inference/CachedChat.ts"
-import type { ChatRequest } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
-import { readTraceContext } from "../platform/Tracing.ts"
-import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
-import { parseChain } from "../router/Chain.ts"
+import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
 import { cacheWishOf } from "./CacheControl.ts"
-import { answered, ignoredHeader, replayHeader, steeringOf } from "./Chat.ts"
+import { answered } from "./Chat.ts"
+import { chatRequestOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
-import { claimOf } from "./Idempotency.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
-
-/** The scope of an idempotency key, however the address was written. */
-const PATH = "/chat"
-
-const decodeRequest = (
-  { headers, method }: HttpServerRequest.HttpServerRequest,
-  exchange: Exchange,
-  principal: Principal,
-  sandbox: boolean,
-  body: unknown,
-  preset: ResolvedPreset | undefined
-): Result.Result<{ readonly chat: ChatRequest; readonly ignored: ReadonlyArray<string> }, Failure> =>
-  Result.gen(function* () {
-    const decoded = yield* decodeLegacyChat(body, preset?.config)
-    const chat: ChatRequest = {
-      requestId: exchange.requestId,
-      operation: "chat",
-      principal,
-      model: decoded.named,
-      chain: yield* parseChain(decoded.model, decoded.models),
-      preset: preset && { slug: preset.slug, version: preset.version },
-      policy: decoded.policy,
-      auto: decoded.auto,
-      conversation: decoded.conversation,
-      parameters: decoded.parameters,
-      stream: false,
-      budgetCents: decoded.budgetCents,
-      claim: yield* claimOf(headers["idempotency-key"], method, PATH, body),
-      steering: yield* steeringOf(headers["x-svc-sandbox"], sandbox),
-      trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
-      arrivedAt: exchange.arrivedAt
-    }
-    return { chat, ignored: decoded.ignored }
-  })
 
 const legacyChat = Effect.gen(function* () {
   const auth = yield* Auth
@@ -63,18 +25,18 @@ const legacyChat = Effect.gen(function* () {
   return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
     const exchange = yield* Exchange
     const principal = yield* Caller
-    const wish = yield* Effect.fromResult(cacheWishOf(request.headers))
+    const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body })
-    const { chat: asked, ignored } = yield* Effect.fromResult(
-      decodeRequest(request, exchange, principal, sandbox, body, preset)
-    )
+    const { ignored, ...wish } = yield* Effect.fromResult(decodeLegacyChat(body, preset?.config))
+    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", preset, sandbox }
+    const asked = yield* Effect.fromResult(chatRequestOf(received, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey") auth.forget(principal.keyId)
       })
     )
-    const { answer, replayed, status } = yield* chat.chat(asked, wish, check)
+    const { answer, replayed, status } = yield* chat.chat(asked, cacheWish, check)
     exchange.preset = answer.preset
     exchange.span?.set({ "svc.cache": status })
     return HttpServerResponse.jsonUnsafe(encodeLegacyChat(answer, status === "HIT"), {

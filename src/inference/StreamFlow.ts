@@ -143,6 +143,7 @@ class Delivery {
   served: ServedStream | undefined
   firstTokenMs: number | null = null
   finish: FinishReason | undefined
+  stopSequence: string | undefined
   usage: TokenUsage | undefined
   #fold: OutputFold | undefined
   #delivered = false
@@ -160,8 +161,10 @@ class Delivery {
   take(events: ReadonlyArray<OutputEvent>): ReadonlyArray<OutputEvent> {
     let content = true
     for (const event of events) {
-      if (event._tag === "Finish") this.finish = event.reason
-      else if (event._tag === "Usage") this.usage = event.usage
+      if (event._tag === "Finish") {
+        this.finish = event.reason
+        this.stopSequence = event.stopSequence
+      } else if (event._tag === "Usage") this.usage = event.usage
       if (!isContent(event)) {
         content = false
         continue
@@ -177,7 +180,9 @@ class Delivery {
 
   /** The whole output where it was kept, else only its end. */
   output(finish: FinishReason): Output {
-    return { ...(this.#fold?.output() ?? emptyOutput), finish, usage: this.usage }
+    const { stopSequence, usage } = this
+    const ended = stopSequence === undefined ? { finish, usage } : { finish, stopSequence, usage }
+    return { ...(this.#fold?.output() ?? emptyOutput), ...ended }
   }
 
   /** The reason the provider gave, or the one its output implies. */
@@ -227,6 +232,7 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
       const visible = delivery.take(events)
       if (!(yield* hold.advance)) {
         delivery.finish = "length"
+        delivery.stopSequence = undefined
         return
       }
       if (visible.length > 0) yield* pipe.offer({ _tag: "Events", events: visible })

@@ -18,7 +18,10 @@ import {
 import type { ChatCall, Clocks, ProviderFault } from "./Provider.ts"
 
 /** A chat call that may be tried at several providers. */
-export interface PoolCall extends Omit<ChatCall, "candidate" | "maxOutputTokens" | "clocks" | "traceHeaders"> {
+export interface PoolCall extends Omit<
+  ChatCall,
+  "candidate" | "caching" | "maxOutputTokens" | "clocks" | "traceHeaders"
+> {
   readonly plan: Plan
   /** The trace its attempts belong to, where there is one. */
   readonly trace?: Trace | undefined
@@ -132,6 +135,7 @@ export class Course {
       requestId: call.requestId,
       candidate,
       conversation: call.conversation,
+      caching: call.plan.policy.caching,
       maxOutputTokens: call.maxOutputTokens(candidate),
       promptBound: call.promptBound,
       held: call.held,

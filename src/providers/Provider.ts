@@ -20,6 +20,8 @@ export interface ChatCall {
   readonly requestId: string
   readonly candidate: Candidate
   readonly conversation: Conversation
+  /** Whether breakpoints of the prompt cache are to be set for the caller. */
+  readonly caching?: "auto" | undefined
   /** The cap sent upstream; what the hold covers. */
   readonly maxOutputTokens: number
   /** No tokenizer counts more prompt tokens than this. */

@@ -4,7 +4,6 @@ import { ChatCompletionRequest } from "../../../schemas/inference/ChatCompletion
 import { PresetChatRequest } from "../../../schemas/inference/PresetChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type {
-  Conversation,
   Message,
   OutputFormat,
   Part,
@@ -14,39 +13,25 @@ import type {
   Tool,
   ToolChoice
 } from "../../domain/Conversation.ts"
-import { type Failure, failure, invalid } from "../../domain/Failure.ts"
-import type { RoutingPolicy } from "../../domain/Plan.ts"
-import type { AutoWish } from "../../inference/Request.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
+import { checkImages } from "../Images.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
+import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
 
 type Wire = Omit<ChatCompletionRequest, "messages">
 type WireMessage = ChatCompletionRequest["messages"][number]
 
-/** What a chat request asks for, before the router's chain is read from its model strings. */
-export interface ChatWish {
-  readonly model: string | undefined
-  readonly models: ReadonlyArray<string> | undefined
-  readonly conversation: Conversation
-  readonly policy: RoutingPolicy
-  readonly auto: AutoWish
-  readonly parameters: ReadonlyArray<string>
-  readonly stream: boolean
+/** A chat request: what every dialect can ask for, and the form of its last frame. */
+export interface ChatWish extends AnyWish {
   readonly includeUsage: boolean
-  readonly budgetCents: number | undefined
 }
 
 /** A decoded request. */
-export interface DecodedChat extends ChatWish {
-  /** Members without effect: those nobody knows, and those that nothing is done with. */
-  readonly ignored: ReadonlyArray<string>
-}
-
-/** An image sent inline may have so many bytes before its encoding. */
-const IMAGE_MAX_BYTES = 20 * 1_048_576
+export interface DecodedChat extends ChatWish, Decoded {}
 
 const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
@@ -65,23 +50,23 @@ const textParts = (content: AssistantContent): Array<TextPart> => {
   return content.map((part) => ({ type: "text", text: part.type === "text" ? part.text : part.refusal }))
 }
 
-const parts = (content: Extract<WireMessage, { readonly role: "user" }>["content"]): ReadonlyArray<Part> =>
+const parts = (content: Extract<WireMessage, { readonly role: "user" }>["content"], at: string): ReadonlyArray<Part> =>
   typeof content === "string"
     ? [{ type: "text", text: content }]
-    : content.map((part) =>
-        part.type === "text"
-          ? { type: "text", text: part.text }
-          : { type: "image", url: part.image_url.url, detail: part.image_url.detail ?? "auto" }
-      )
+    : content.map((part, index) => {
+        if (part.type === "text") return { type: "text", text: part.text }
+        const { detail, url } = part.image_url
+        return { type: "image", url, detail: detail ?? "auto", field: `${at}.content.${index}.image_url.url` }
+      })
 
 const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message> =>
-  messages.map((message): Message => {
+  messages.map((message, index): Message => {
     switch (message.role) {
       case "system":
       case "developer":
         return { role: "system", content: textParts(message.content) }
       case "user":
-        return { role: "user", content: parts(message.content) }
+        return { role: "user", content: parts(message.content, `messages.${index}`) }
       case "assistant":
         return {
           role: "assistant",
@@ -89,7 +74,7 @@ const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message
           toolCalls: (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
         }
       case "tool":
-        return { role: "tool", toolCallId: message.tool_call_id, content: parts(message.content) }
+        return { role: "tool", toolCallId: message.tool_call_id, content: parts(message.content, `messages.${index}`) }
     }
   })
 
@@ -163,25 +148,6 @@ const parametersOf = (wire: Wire): ReadonlyArray<string> => {
   const names: Array<string> = optional.filter((name) => wire[name] != null)
   if (wire.response_format?.type === "json_schema") names.push("structured_outputs")
   return names
-}
-
-const checkImages = (messages: ReadonlyArray<Message>): Failure | undefined => {
-  for (let index = 0; index < messages.length; index++) {
-    const message = messages[index]!
-    if (message.role !== "user" && message.role !== "tool") continue
-    for (let part = 0; part < message.content.length; part++) {
-      const value = message.content[part]!
-      if (value.type !== "image") continue
-      const field = `messages.${index}.content.${part}.image_url.url`
-      if (/^https:\/\/[^/\s]+/i.test(value.url)) continue
-      const data = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(value.url)
-      if (data === null) return invalid(field, "an https URL, or a data URL with a base64-encoded image")
-      if ((value.url.length - data[0].length) * 0.75 > IMAGE_MAX_BYTES) {
-        return failure({ _tag: "ImageTooLarge", param: field, limitBytes: IMAGE_MAX_BYTES })
-      }
-    }
-  }
-  return undefined
 }
 
 const checkTools = (wire: Wire): Failure | undefined => {

@@ -5,6 +5,7 @@ import type { Failure } from "../../domain/Failure.ts"
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
+import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
 import { completionId, extrasOf, usageOf } from "./ChatEncode.ts"
 
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
@@ -15,20 +16,14 @@ const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}'
 const KEEP_ALIVE = ": svc-processing\n\n"
 
 /** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
-export class ChatStreamEncoder {
+export class ChatStreamEncoder implements StreamEncoder {
   readonly #head: string
   readonly #includeUsage: boolean
   readonly #describe: (failure: Failure) => ErrorBody["error"]
   #started = false
 
-  constructor(options: {
-    readonly requestId: string
-    readonly created: number
-    readonly model: string
-    /** Whether the caller asked for OpenAI's own form of the usage frame, which has no choices. */
-    readonly includeUsage: boolean
-    readonly describe: (failure: Failure) => ErrorBody["error"]
-  }) {
+  /** With `includeUsage` the last frame is in OpenAI's own form, which has no choices. */
+  constructor(options: StreamOpening & { readonly includeUsage: boolean }) {
     const { created, model, requestId } = options
     const head = { id: completionId(requestId), object: "chat.completion.chunk", created, model }
     this.#head = `data: ${JSON.stringify(head).slice(0, -1)}`

@@ -8,20 +8,9 @@ import { decoder, objectOf } from "../Decode.ts"
 
 const decodeWire = decoder(LegacyChatRequest, { strict: true })
 
-/** A decoded request. */
-export interface DecodedLegacyChat extends DecodedChat {
-  /** The model as the caller named it. */
-  readonly named: string
-}
-
 /** Decodes a request body, filled up from a preset where there is one. Any member that is not its own is refused by name. */
-export const decodeLegacyChat = (body: unknown, preset?: PresetConfig): Result.Result<DecodedLegacyChat, Failure> => {
+export const decodeLegacyChat = (body: unknown, preset?: PresetConfig): Result.Result<DecodedChat, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
-  return Result.flatMap(decodeWire(object), ({ model }) =>
-    Result.map(decodeChat(object, preset && { config: preset, byPath: false }), (decoded) => ({
-      ...decoded,
-      named: model
-    }))
-  )
+  return Result.flatMap(decodeWire(object), () => decodeChat(object, preset && { config: preset, byPath: false }))
 }

@@ -84,7 +84,17 @@ describe("a chat completion request", () => {
     }).conversation
     assert.deepStrictEqual(messages, [
       { role: "system", content: [{ type: "text", text: "a" }] },
-      { role: "user", content: [{ type: "image", url: "https://example.com/a.png", detail: "auto" }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "image",
+            url: "https://example.com/a.png",
+            detail: "auto",
+            field: "messages.1.content.0.image_url.url"
+          }
+        ]
+      },
       {
         role: "assistant",
         content: [
@@ -149,6 +159,8 @@ describe("a chat completion request", () => {
   })
 
   it("keeps every role, kind of content and tool call", () => {
+    const cat = { type: "image" } as const
+    const fieldAt = (part: number) => `messages.2.content.${part}.image_url.url`
     const { messages } = decoded({
       messages: [
         { role: "system", content: "be brief" },
@@ -177,8 +189,8 @@ describe("a chat completion request", () => {
         role: "user",
         content: [
           { type: "text", text: "what is this?" },
-          { type: "image", url: "https://example.com/a.png", detail: "auto" },
-          { type: "image", url: "data:image/png;base64,AAAA", detail: "low" }
+          { ...cat, url: "https://example.com/a.png", detail: "auto", field: fieldAt(1) },
+          { ...cat, url: "data:image/png;base64,AAAA", detail: "low", field: fieldAt(2) }
         ]
       },
       {

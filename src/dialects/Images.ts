@@ -1,0 +1,27 @@
+/** What of an image in a prompt can be judged from the request alone. */
+import type { Message } from "../domain/Conversation.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+
+/** An image sent inline may have so many bytes before its encoding. */
+export const IMAGE_MAX_BYTES = 20 * 1_048_576
+
+/**
+ * The first image that is neither at a web address nor a data URL with base64, or is one of more than 20 MiB. The error names the
+ * field that the image says it stands in.
+ */
+export const checkImages = (messages: ReadonlyArray<Message>): Failure | undefined => {
+  for (const message of messages) {
+    if (message.role !== "user" && message.role !== "tool") continue
+    for (const part of message.content) {
+      if (part.type !== "image") continue
+      const { field = "messages", url } = part
+      if (/^https:\/\/[^/\s]+/i.test(url)) continue
+      const data = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(url)
+      if (data === null) return invalid(field, "an https URL, or a data URL with a base64-encoded image")
+      if ((url.length - data[0].length) * 0.75 > IMAGE_MAX_BYTES) {
+        return failure({ _tag: "ImageTooLarge", param: field, limitBytes: IMAGE_MAX_BYTES })
+      }
+    }
+  }
+  return undefined
+}

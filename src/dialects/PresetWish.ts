@@ -1,0 +1,69 @@
+/** A request of a dialect other than chat's, filled up from a preset, which is kept in the words of chat. */
+import { Result } from "effect"
+import type { PresetConfig } from "../../schemas/management/Presets.ts"
+import type { Conversation } from "../domain/Conversation.ts"
+import type { Failure } from "../domain/Failure.ts"
+import { presetNamed } from "../router/Chain.ts"
+import { decodeChat } from "./chat/ChatDecode.ts"
+import { instructed, presetPolicy } from "./chat/Preset.ts"
+import { decodeAuto } from "./Router.ts"
+import { decodePolicy } from "./Routing.ts"
+import type { ChatWish } from "./Wish.ts"
+
+/** What a request says itself, but for its routing. */
+export interface Said extends Omit<ChatWish, "policy" | "auto"> {
+  readonly sessionId: string | undefined
+}
+
+/** What a preset says beside its instructions: a chat without a conversation. */
+const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
+  decodeChat({ ...config, messages: [{ role: "user", content: "" }] })
+
+/** What the request says goes before what the preset says; its tools come with its own choice among them. */
+const filled = (said: Conversation, preset: Conversation, config: PresetConfig): Conversation => ({
+  ...said,
+  messages: instructed(said.messages, config),
+  ...(said.tools.length > 0
+    ? {}
+    : {
+        tools: preset.tools,
+        toolChoice: said.toolChoice.type === "auto" ? preset.toolChoice : said.toolChoice
+      }),
+  parallelToolCalls: said.parallelToolCalls ?? preset.parallelToolCalls,
+  format: said.format.type === "text" ? preset.format : said.format,
+  sampling: { ...preset.sampling, ...said.sampling },
+  reasoning: said.reasoning ?? preset.reasoning,
+  maxOutputTokens: said.maxOutputTokens ?? preset.maxOutputTokens
+})
+
+/** The models of a request that names its preset in `model` are the preset's, unless it lists others. */
+const modelsOf = (said: Said, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
+  const model = presetNamed(said.model) === undefined ? said.model : undefined
+  if (model === undefined && said.models === undefined) return { model: preset.model, models: preset.models }
+  return { model, models: said.models }
+}
+
+/**
+ * The wish of a request that says so much itself. `body` holds its `routing`, `provider` and `router`; `config` is that of the
+ * preset it names, where it names one.
+ */
+export const wishOf = (
+  body: Readonly<Record<string, unknown>>,
+  { sessionId, ...said }: Said,
+  config: PresetConfig | undefined
+): Result.Result<ChatWish, Failure> =>
+  Result.gen(function* () {
+    const policy = yield* decodePolicy(body, yield* presetPolicy(config))
+    const options = yield* decodeAuto(body)
+    if (config === undefined) return { ...said, policy, auto: { options, sessionId } }
+    const preset = yield* wishOfPreset(config)
+    return {
+      ...said,
+      ...modelsOf({ ...said, sessionId }, preset),
+      conversation: filled(said.conversation, preset.conversation, config),
+      parameters: [...new Set([...said.parameters, ...preset.parameters])],
+      budgetCents: said.budgetCents ?? preset.budgetCents,
+      policy,
+      auto: { options: body["router"] == null ? preset.auto.options : options, sessionId }
+    }
+  })

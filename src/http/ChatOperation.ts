@@ -1,0 +1,172 @@
+/** A paid chat operation of any dialect: how its request becomes one of the service, and its answer a response. */
+import { Effect, Result, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Caller, type Principal } from "../../schemas/Access.ts"
+import { objectOf } from "../dialects/Decode.ts"
+import type { StreamEncoder, StreamOpening } from "../dialects/StreamEncoder.ts"
+import type { ChatWish, Decoded } from "../dialects/Wish.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { Answer } from "../inference/Answer.ts"
+import { Inference } from "../inference/Inference.ts"
+import type { ChatRequest } from "../inference/Request.ts"
+import type { AnswerStream, StreamItem } from "../inference/StreamFlow.ts"
+import { Config } from "../platform/Config.ts"
+import { readTraceContext } from "../platform/Tracing.ts"
+import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
+import { parseSteering } from "../providers/sandbox/Steering.ts"
+import { parseChain } from "../router/Chain.ts"
+import { readJson } from "./Body.ts"
+import { Exchange } from "./Exchange.ts"
+import { describe, logged } from "./Failures.ts"
+import { claimOf } from "./Idempotency.ts"
+import { takePreset } from "./Preset.ts"
+
+/** Names of ignored members that a header lists at most. */
+const IGNORED_MAX = 32
+
+/** A member's name may be any string, half a surrogate pair included, which has no encoding. */
+const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
+
+/** Names the members without effect. */
+export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>
+  names.length === 0
+    ? {}
+    : { "x-svc-ignored-parameters": names.slice(0, IGNORED_MAX).map(encoded).join(", ").slice(0, 2_048) }
+
+/** Says of an answer that it was given before. */
+export const replayHeader = (replayed: boolean): Record<string, string> =>
+  replayed ? { "idempotency-replayed": "true" } : {}
+
+const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
+
+/** The steering of the sandbox's double; outside a sandbox the header means nothing. */
+export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
+  header === undefined || !sandbox
+    ? Result.succeed(undefined)
+    : Result.mapBoth(parseSteering(header), {
+        onFailure: (problems) => failure({ _tag: "ValidationError", problems }),
+        onSuccess: () => header
+      })
+
+/** A request as it came, and which operation it is for. */
+export interface Received {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly exchange: Exchange
+  readonly principal: Principal
+  readonly body: unknown
+  readonly operation: string
+  /** The scope of its idempotency key, however the address was written. */
+  readonly path: string
+  /** The preset in its path. */
+  readonly slug?: string | undefined
+  readonly preset: ResolvedPreset | undefined
+  readonly sandbox: boolean
+}
+
+/** The models of a request as the caller named them. */
+const modelOf = ({ body, slug }: Received, chain: ReadonlyArray<string>): string => {
+  const { model, models } = objectOf(body) ?? {}
+  if (typeof model === "string") return model
+  return slug === undefined || models != null ? chain.join(",") : `@${slug}`
+}
+
+/** The request of a wish. */
+export const chatRequestOf = (received: Received, wish: ChatWish): Result.Result<ChatRequest, Failure> => {
+  const { body, exchange, operation, path, preset, principal, request, sandbox } = received
+  const { headers, method } = request
+  const chain = parseChain(wish.model, wish.models)
+  if (Result.isFailure(chain)) return Result.fail(chain.failure)
+  const claim = claimOf(headers["idempotency-key"], method, path, body)
+  if (Result.isFailure(claim)) return Result.fail(claim.failure)
+  const steering = steeringOf(headers["x-svc-sandbox"], sandbox)
+  if (Result.isFailure(steering)) return Result.fail(steering.failure)
+  return Result.succeed({
+    requestId: exchange.requestId,
+    operation,
+    principal,
+    model: modelOf(received, chain.success),
+    chain: chain.success,
+    preset: preset && { slug: preset.slug, version: preset.version },
+    policy: wish.policy,
+    auto: wish.auto,
+    conversation: wish.conversation,
+    parameters: wish.parameters,
+    stream: wish.stream,
+    budgetCents: wish.budgetCents,
+    claim: claim.success,
+    steering: steering.success,
+    trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
+    arrivedAt: exchange.arrivedAt
+  })
+}
+
+/** How a dialect reads a request and says its answer. */
+export interface ChatDialect<D extends Decoded> {
+  readonly decode: (body: unknown, preset: ResolvedPreset | undefined, byPath: boolean) => Result.Result<D, Failure>
+  readonly encode: (answer: Answer, decoded: D) => object
+  readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
+  /** What a whole answer says in headers, where its body has no place for it. */
+  readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
+}
+
+const eventStream = (
+  stream: AnswerStream,
+  encoder: StreamEncoder,
+  headers: Readonly<Record<string, string>>,
+  onError: (failure: Failure) => void
+): HttpServerResponse.HttpServerResponse => {
+  const frameOf = (item: StreamItem): string => {
+    if (item._tag === "Error") onError(item.failure)
+    return encoder.encode(item)
+  }
+  const frames = Stream.mapArray(stream.items, (items) => [
+    Buffer.from(items.map((item) => frameOf(item)).join(""), "utf8")
+  ])
+  return HttpServerResponse.stream(frames, {
+    contentType: "text/event-stream",
+    headers: { ...streamHeaders, ...headers, ...replayHeader(stream.replayed) }
+  })
+}
+
+/** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
+export interface Place {
+  readonly operation: string
+  readonly path: string
+  /** The preset in its path. */
+  readonly slug?: string | undefined
+}
+
+/** Serves one dialect: reads the body, takes the preset it names, and answers whole or as a stream, as was asked. */
+export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
+  Effect.gen(function* () {
+    const inference = yield* Inference
+    const presets = yield* Presets
+    const { sandbox } = yield* Config
+    const run = Effect.runForkWith(yield* Effect.context())
+    return Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      { operation, path, slug }: Place
+    ) {
+      const exchange = yield* Exchange
+      const principal = yield* Caller
+      const body = yield* readJson(request)
+      const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
+      const received = { request, exchange, principal, body, operation, path, slug, preset, sandbox }
+      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, slug !== undefined))
+      const chat = yield* Effect.fromResult(chatRequestOf(received, decoded))
+      const ignored = ignoredHeader(decoded.ignored)
+      if (!decoded.stream) {
+        const { answer, replayed } = yield* inference.chat(chat)
+        exchange.preset = answer.preset
+        return HttpServerResponse.jsonUnsafe(dialect.encode(answer, decoded), {
+          headers: { ...ignored, ...dialect.headersOf?.(answer), ...replayHeader(replayed) }
+        })
+      }
+      const stream = yield* inference.chatStream(chat)
+      exchange.preset = stream.preset
+      const { created, requestId } = stream
+      const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
+      // The last item at most is an error, so that encoding the others stays a plain function.
+      return eventStream(stream, encoder, ignored, (failed) => void run(logged(failed, exchange)))
+    })
+  })

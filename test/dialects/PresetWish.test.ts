@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import type { PresetConfig } from "../../schemas/management/Presets.ts"
+import { type Said, wishOf } from "../../src/dialects/PresetWish.ts"
+import type { Conversation, Tool } from "../../src/domain/Conversation.ts"
+
+const plain: Conversation = {
+  messages: [{ role: "user", content: [{ type: "text", text: "hello" }] }],
+  tools: [],
+  toolChoice: { type: "auto" },
+  parallelToolCalls: undefined,
+  format: { type: "text" },
+  sampling: {},
+  reasoning: undefined,
+  maxOutputTokens: undefined,
+  user: undefined
+}
+
+const said = (conversation: Partial<Conversation> = {}, more: Partial<Said> = {}): Said => ({
+  model: "@p",
+  models: undefined,
+  conversation: { ...plain, ...conversation },
+  parameters: [],
+  stream: false,
+  sessionId: undefined,
+  budgetCents: undefined,
+  ...more
+})
+
+const wish = (config: PresetConfig | undefined, one: Said, body: object = {}) =>
+  Result.getOrThrow(wishOf({ ...body }, one, config))
+
+const tool = (name: string): Tool => ({ name, description: undefined, parameters: undefined, strict: undefined })
+
+const look = { type: "function", function: { name: "look" } } as const
+
+describe("a request of another dialect", () => {
+  it("is as it says itself where it names no preset", () => {
+    const { auto, policy, ...rest } = wish(undefined, said({}, { model: "a", sessionId: "s" }), {
+      routing: { strategy: "cost" }
+    })
+    const { sessionId, ...own } = said({}, { model: "a", sessionId: "s" })
+    assert.deepStrictEqual(rest, own)
+    assert.strictEqual(auto.sessionId, sessionId)
+    assert.strictEqual(policy.strategy, "cost")
+  })
+
+  it("has what it does not say from its preset", () => {
+    const preset: PresetConfig = {
+      model: "a",
+      instructions: "Be brief.",
+      temperature: 0.5,
+      top_p: 0.1,
+      max_tokens: 9,
+      tools: [look],
+      tool_choice: "required",
+      response_format: { type: "json_object" },
+      reasoning: { effort: "low" },
+      budget_cents: 4,
+      routing: { strategy: "cost", allow_fallbacks: false }
+    }
+    const got = wish(preset, said({ sampling: { topP: 1 } }, { parameters: ["top_p"] }), {
+      routing: { strategy: "latency" }
+    })
+    assert.strictEqual(got.model, "a")
+    assert.strictEqual(got.budgetCents, 4)
+    assert.deepStrictEqual(
+      { strategy: got.policy.strategy, fallbacks: got.policy.allowFallbacks },
+      { strategy: "latency", fallbacks: false }
+    )
+    assert.deepStrictEqual(got.conversation, {
+      ...plain,
+      messages: [{ role: "system", content: [{ type: "text", text: "Be brief." }] }, ...plain.messages],
+      sampling: { temperature: 0.5, topP: 1 },
+      tools: [tool("look")],
+      toolChoice: { type: "required" },
+      format: { type: "json_object" },
+      reasoning: { effort: "low", maxTokens: undefined, enabled: undefined },
+      maxOutputTokens: 9
+    })
+    const parameters = ["reasoning", "response_format", "temperature", "tool_choice", "tools", "top_p"]
+    assert.deepStrictEqual(got.parameters.toSorted(), parameters)
+  })
+
+  it("says itself before its preset does", () => {
+    const preset: PresetConfig = { models: ["a", "b"], max_tokens: 9, tools: [look], tool_choice: "required" }
+    const own = { tools: [tool("hear")], format: { type: "json_object" }, maxOutputTokens: 3 } as const
+    const got = wish(preset, said(own, { models: ["c"], budgetCents: 1 }))
+    assert.deepStrictEqual([got.model, got.models, got.budgetCents], [undefined, ["c"], 1])
+    assert.deepStrictEqual(got.conversation, { ...plain, ...own })
+    assert.deepStrictEqual(wish(preset, said()).models, ["a", "b"])
+    assert.deepStrictEqual(wish(preset, said({ toolChoice: { type: "none" } })).conversation.toolChoice, {
+      type: "none"
+    })
+  })
+
+  it("chooses by its preset's router where it says nothing of its own", () => {
+    const preset: PresetConfig = { model: "svc/auto", router: { cost_tier: "low" } }
+    assert.strictEqual(wish(preset, said()).auto.options.costTier, "low")
+    assert.strictEqual(wish(preset, said(), { router: { cost_tier: "max" } }).auto.options.costTier, "max")
+  })
+
+  it("is refused for wrong routing by its name", () => {
+    const { reason } = Result.getOrThrow(Result.flip(wishOf({ routing: { strategy: "fast" } }, said(), undefined)))
+    assert.strictEqual(reason._tag === "ValidationError" ? reason.problems[0].field : "", "routing.strategy")
+  })
+})

@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { ignoredHeader, replayHeader, steeringOf } from "../../src/http/ChatOperation.ts"
+import { post, startService } from "../support/Service.ts"
+
+const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
+
+const IGNORED = "x-svc-ignored-parameters"
+
+const asking = Effect.gen(function* () {
+  const service = yield* startService()
+  const { inferenceKey } = yield* service.account(1)
+  return {
+    ask: (body: unknown, headers?: Record<string, string>) =>
+      post(`${service.api}/chat/completions`, inferenceKey, body, headers)
+  }
+})
+
+describe("an operation of chat", () => {
+  it.live("lists the members it ignores, whatever they are called", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* asking
+      assert.isNull((yield* ask(chat)).headers.get(IGNORED))
+      for (const stream of [false, true]) {
+        const odd = `{"colour":1,"a, b":2,"\\ud800":3,"é\\r\\n":4,${JSON.stringify({ ...chat, stream }).slice(1)}`
+        const response = yield* ask(odd)
+        assert.strictEqual(response.status, 200)
+        assert.strictEqual(response.headers.get(IGNORED), "colour, a%2C%20b, %EF%BF%BD, %C3%A9%0D%0A")
+      }
+      const idle = { metadata: { a: "b" }, session_id: "s", routing: { max_price: { image: 1 } } }
+      const listed = (yield* ask({ ...chat, ...idle })).headers.get(IGNORED)
+      assert.strictEqual(listed, "metadata, session_id, routing.max_price.image")
+      const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`${"m".repeat(200)}${at}`, at]))
+      const { headers, status } = yield* ask({ ...chat, ...many })
+      assert.strictEqual(status, 200)
+      assert.isAtMost(headers.get(IGNORED)?.length ?? 0, 2_048)
+    }).pipe(Effect.scoped)
+  )
+
+  it("says nothing where there is nothing to say", () => {
+    assert.deepStrictEqual(ignoredHeader([]), {})
+    assert.deepStrictEqual(replayHeader(false), {})
+    assert.deepStrictEqual(replayHeader(true), { "idempotency-replayed": "true" })
+  })
+
+  it("reads the steering in a sandbox alone", () => {
+    assert.deepStrictEqual(steeringOf("fault=slow", true), Result.succeed("fault=slow"))
+    assert.isTrue(Result.isFailure(steeringOf("fault=loud", true)))
+    assert.deepStrictEqual(steeringOf("fault=loud", false), Result.succeed(undefined))
+    assert.deepStrictEqual(steeringOf(undefined, true), Result.succeed(undefined))
+  })
+})
