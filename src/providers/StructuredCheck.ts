@@ -82,7 +82,6 @@ class Checking {
       env: {},
       execArgv: []
     })
-    worker.unref()
     worker.on("message", (message: "ready" | Verdict) => {
       if (worker !== this.#worker) return
       if (message !== "ready") return this.#settle(message)
@@ -94,6 +93,8 @@ class Checking {
     }
     worker.on("error", gone)
     worker.on("exit", gone)
+    // Listeners hold a thread, so it is let go after them.
+    worker.unref()
     return worker
   }
 
