@@ -37,11 +37,12 @@ const wordsFor = (schema: JsonSchema): string =>
     : `Answer with one JSON value that meets the following JSON Schema, and with nothing else: no code fence, no words before or after it.\n${JSON.stringify(schema)}`
 
 /**
- * The conversation in which the form is asked for in words, and as JSON where the model knows that, which gives objects only. The
- * words join the instructions at the beginning: templates of some models take but one message of them, and take it first.
+ * The conversation in which the form is asked for in words, and as JSON where the model knows that: JSON mode gives objects only,
+ * and at some hosts keeps a model from calling tools. The words join the instructions at the beginning: templates of some models take but one message of them, and take it first.
  */
 export const inWords = (conversation: Conversation, candidate: Candidate, schema: JsonSchema): Conversation => {
-  const json = schema["type"] === "object" && can(candidate, "json_mode")
+  const calls = conversation.tools.length > 0 && conversation.toolChoice.type !== "none"
+  const json = schema["type"] === "object" && !calls && can(candidate, "json_mode")
   return {
     ...conversation,
     messages: instructed(conversation.messages, wordsFor(schema)),

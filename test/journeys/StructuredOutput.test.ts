@@ -1,6 +1,6 @@
 /** Answers that have to keep to a schema, from models that do not by themselves: what comes, what is paid, who is blamed. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect, Exit, Fiber, Schedule } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -208,37 +208,53 @@ describe("a schema made to stop the service", () => {
 })
 
 describe("a host of one's own whose model keeps to no schema", () => {
-  /** A host that says this, and keeps what it was asked. */
-  const startHost = (said: { text: string }) =>
-    Effect.acquireRelease(
-      Effect.callback<{ readonly port: number; readonly bodies: Array<string>; readonly close: () => void }>(
-        (resume) => {
-          const bodies: Array<string> = []
-          const server = createServer((request, response) => {
-            let text = ""
-            request.setEncoding("utf8").on("data", (more) => (text += more))
-            request.on("end", () => {
-              bodies.push(text)
-              response.writeHead(200, { "content-type": "application/json" })
-              response.end(
-                JSON.stringify({
-                  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: said.text } }],
-                  usage: { prompt_tokens: 50, completion_tokens: 10, total_tokens: 60 }
-                })
-              )
-            })
+  interface OwnHost {
+    readonly port: number
+    /** What it says; nothing, and it answers nothing. */
+    said: string | undefined
+    readonly bodies: Array<string>
+    /** Calls that were let go before their answer. */
+    left: number
+    readonly close: () => void
+  }
+
+  const answerOf = (content: string) =>
+    JSON.stringify({
+      choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }],
+      usage: { prompt_tokens: 50, completion_tokens: 10, total_tokens: 60 }
+    })
+
+  const startHost = Effect.acquireRelease(
+    Effect.callback<OwnHost>((resume) => {
+      const server = createServer((request, response) => {
+        let text = ""
+        request.setEncoding("utf8").on("data", (more) => (text += more))
+        request.on("end", () => {
+          host.bodies.push(text)
+          response.on("close", () => {
+            if (!response.writableFinished) host.left++
           })
-          const close = () => {
-            server.close()
-            server.closeAllConnections()
-          }
-          server.listen(0, "127.0.0.1", () =>
-            resume(Effect.succeed({ port: (server.address() as AddressInfo).port, bodies, close }))
-          )
+          if (host.said === undefined) return
+          response.writeHead(200, { "content-type": "application/json" })
+          response.end(answerOf(host.said))
+        })
+      })
+      const host: OwnHost = {
+        port: 0,
+        said: "I cannot say.",
+        bodies: [],
+        left: 0,
+        close: () => {
+          server.close()
+          server.closeAllConnections()
         }
-      ),
-      ({ close }) => Effect.sync(close)
-    )
+      }
+      server.listen(0, "127.0.0.1", () =>
+        resume(Effect.sync(() => Object.assign(host, { port: (server.address() as AddressInfo).port })))
+      )
+    }),
+    ({ close }) => Effect.sync(close)
+  )
 
   const hostsFile = (port: number) =>
     Effect.acquireRelease(
@@ -252,13 +268,22 @@ describe("a host of one's own whose model keeps to no schema", () => {
       ({ directory }) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
     )
 
+  const until = (there: () => boolean) =>
+    Effect.map(
+      Effect.repeat(Effect.sync(there), { until: (is) => is, schedule: Schedule.spaced("10 millis"), times: 2_000 }),
+      (is) => assert.isTrue(is)
+    )
+
+  const own = Effect.gen(function* () {
+    const host = yield* startHost
+    const { path } = yield* hostsFile(host.port)
+    const env = { PROVIDERS_FILE: path, OUTBOUND_ALLOW_LOOPBACK: "1", SANDBOX: "off" }
+    return { host, ...(yield* scene(env)) }
+  })
+
   it.live("is asked in words, and keeps its breaker closed however often it fails the schema", () =>
     Effect.gen(function* () {
-      const said = { text: "I cannot say." }
-      const host = yield* startHost(said)
-      const { path } = yield* hostsFile(host.port)
-      const env = { PROVIDERS_FILE: path, OUTBOUND_ALLOW_LOOPBACK: "1", SANDBOX: "off" }
-      const { ask, service, spent } = yield* scene(env)
+      const { ask, host, service, spent } = yield* own
       for (let request = 0; request < rules.consecutive * 2; request++) {
         assert.strictEqual((yield* ask({ model: JSON_MODE, stream: request % 2 === 1 })).status, 502)
       }
@@ -266,13 +291,41 @@ describe("a host of one's own whose model keeps to no schema", () => {
       assert.deepStrictEqual(yield* spent, nothing)
       const metrics = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((response) => response.text()))
       assert.match(metrics, /^svc_provider_breakers_open 0$/m)
-      said.text = `It is ${good}.`
+      host.said = `It is ${good}.`
       const answered = yield* json(yield* ask({ model: JSON_MODE }))
       assert.strictEqual(answered.choices[0].message.content, good)
       const sent = JSON.parse(host.bodies.at(-1) ?? "")
       assert.deepStrictEqual(sent.response_format, { type: "json_object" })
       assert.isTrue(sent.messages[0].role === "system" && sent.messages[0].content.includes(JSON.stringify(schema)))
       assert.isAbove(Number((yield* spent).spent), 0)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is held for as a whole, let go when the caller hangs up, streamed or not, and then not paid", () =>
+    Effect.gen(function* () {
+      const { host, key, service, spent } = yield* own
+      host.said = undefined
+      const held: Array<bigint> = []
+      for (const stream of [true, false]) {
+        const controller = new AbortController()
+        const asked = fetch(`${service.api}/chat/completions`, {
+          method: "POST",
+          signal: controller.signal,
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify(body({ model: JSON_MODE, stream, max_tokens: null }))
+        })
+        const gone = yield* Effect.forkChild(Effect.exit(Effect.tryPromise(() => asked)), { startImmediately: true })
+        yield* until(() => host.bodies.length > held.length)
+        held.push((yield* spent).held)
+        controller.abort()
+        assert.isTrue(Exit.isFailure(yield* Fiber.join(gone)))
+        yield* until(() => host.left === held.length)
+        const over = { until: (now: typeof nothing) => now.held === 0n, schedule: Schedule.spaced("10 millis") }
+        assert.deepStrictEqual(yield* Effect.repeat(spent, { ...over, times: 2_000 }), nothing)
+      }
+      assert.isAbove(Number(held[0]), 0)
+      assert.strictEqual(held[0], held[1])
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )

@@ -75,13 +75,17 @@ describe("the words for a form", () => {
     assert.isTrue(second?.type === "text" && second.text.includes("JSON object"))
   })
 
-  it("go with the JSON mode of a model that has one, for objects", () => {
+  it("go with the JSON mode of a model that has one, for objects, unless it may call tools", () => {
     const json = able("json_mode")
     const formatOf = (one: OutputFormat, who = json) => words(one, [user("hi")], who).format.type
     assert.deepStrictEqual(formatOf(format), "json_object")
     assert.deepStrictEqual(formatOf(whatever), "json_object")
     assert.deepStrictEqual(formatOf({ ...byName, schema: { type: "array" } }), "text")
     assert.deepStrictEqual(formatOf(format, plain), "text")
+    const tools = [{ name: "t", description: undefined, parameters: undefined, strict: undefined }]
+    const withTools = (type: "auto" | "none") =>
+      inWords(asked("", { format, tools, toolChoice: { type } }), json, schema).format.type
+    assert.deepStrictEqual([withTools("auto"), withTools("none")], ["text", "json_object"])
   })
 
   it("are within the bound that is held for", () => {
