@@ -1,4 +1,4 @@
-/** What of an image in a prompt can be judged from the request alone. */
+/** What of an image in a prompt can be judged by its form. Which addresses are allowed is known to `inference`. */
 import type { Message } from "../domain/Conversation.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 
@@ -15,7 +15,7 @@ export const checkImages = (messages: ReadonlyArray<Message>): Failure | undefin
     for (const part of message.content) {
       if (part.type !== "image") continue
       const { field = "messages", url } = part
-      if (/^https:\/\/[^/\s]+/i.test(url)) continue
+      if (/^https?:\/\/[^/\s]+/i.test(url)) continue
       const data = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(url)
       if (data === null) return invalid(field, "an https URL, or a data URL with a base64-encoded image")
       if ((url.length - data[0].length) * 0.75 > IMAGE_MAX_BYTES) {
