@@ -52,6 +52,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@pydantic/genai-prices": ["catalogue"],
   "gpt-tokenizer": ["domain"],
   undici: ["platform"],
+  "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]
 }
 

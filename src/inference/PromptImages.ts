@@ -1,9 +1,9 @@
 /** Images of prompts: judged before a hold, and fetched before a provider is asked, so that no provider fetches for a caller. */
-import { Effect, type Scope } from "effect"
+import { Effect, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
 import { IMAGE_HEAD_BYTES, imageTypeOf } from "../domain/ImageType.ts"
-import type { PublicFetch, PublicFetchError } from "../platform/PublicFetch.ts"
+import type { PublicFetch, PublicFetchError, PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool } from "../providers/ProviderPool.ts"
@@ -84,8 +84,6 @@ const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyMap<string, stri
 
 const wrong = (field: string, message: string): Reason => invalid(field, message).reason
 
-const unserved = (reason: Reason) => new PoolError({ reason, attempts: [], failures: [] })
-
 const withData = (conversation: Conversation, data: ReadonlyMap<string, string>): Conversation => {
   const filled = (part: Part): Part => {
     const url = part.type === "image" ? data.get(part.url) : undefined
@@ -108,94 +106,112 @@ interface Share {
   held: number
 }
 
-/** Makes what judges and fetches the images of prompts; its bound of memory is for all that uses it. */
+/** Where a name leads is not told: whether one is known within this network must not be found out. */
+const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number): Reason => {
+  switch (reason._tag) {
+    case "TooLarge":
+      return { _tag: "ImageTooLarge", param: field, limitBytes: reason.limitBytes }
+    case "Busy":
+      return { _tag: "Overloaded" }
+    case "TimedOut":
+      return wrong(field, `could not be fetched in ${totalMs / 1000} seconds`)
+    case "Status":
+      return wrong(field, `could not be fetched: its host answered with status ${reason.status}`)
+    case "Forbidden":
+    case "Unreachable":
+      return wrong(field, "could not be fetched: no public host could be reached there")
+  }
+}
+
+const dataUrlOf = ({ body }: PublicResponse, field: string): Result.Result<string, Reason> => {
+  const type = imageTypeOf(body)
+  if (type === undefined) return Result.fail(wrong(field, NOT_AN_IMAGE))
+  const { buffer, byteLength, byteOffset } = body
+  return Result.succeed(`data:${type};base64,${Buffer.from(buffer, byteOffset, byteLength).toString("base64")}`)
+}
+
+/** Fetches the images of calls; its bound of memory is for all that uses it. */
+class Fetching {
+  readonly #fetch: PublicFetch["Service"]["fetch"]
+  readonly #limits: PromptImageLimits
+  #held = 0
+
+  constructor(fetch: PublicFetch["Service"]["fetch"], limits: PromptImageLimits) {
+    this.#fetch = fetch
+    this.#limits = limits
+  }
+
+  /** The call with every image's bytes in it. They are held until the scope closes. */
+  filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
+    const images = imagesOf(call.conversation)
+    const until = performance.now() + this.#limits.totalMs
+    const share: Share = { until, request: inlineBytes(images), held: 0 }
+    const data = new Map<string, string>()
+    const fetched = Effect.forEach(
+      addressesOf(images),
+      ([url, field]) => Effect.map(this.#one(url, field, share), (found) => data.set(url, found)),
+      { concurrency: AT_A_TIME, discard: true }
+    )
+    return Effect.addFinalizer(() => Effect.sync(() => (this.#held -= share.held))).pipe(
+      Effect.andThen(Effect.mapError(fetched, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
+      Effect.map(() => ({ ...call, conversation: withData(call.conversation, data) }))
+    )
+  }
+
+  #one(url: string, field: string, share: Share): Effect.Effect<string, Reason> {
+    return Effect.suspend(() => {
+      const { imageBytes, totalMs } = this.#limits
+      let full: Reason | undefined
+      const answer = this.#fetch({
+        method: "GET",
+        url,
+        headers: HEADERS,
+        totalMs: Math.max(1, share.until - performance.now()),
+        maxBytes: imageBytes,
+        accept: (bytes) => (full = this.#take(bytes, field, share)) === undefined
+      })
+      return Effect.flatMap(
+        Effect.mapError(answer, (error) => full ?? reasonOf(error, field, totalMs)),
+        (found) => Effect.fromResult(dataUrlOf(found, field))
+      )
+    })
+  }
+
+  /** Takes bytes of an image; answers why there may be no more of them. */
+  #take(bytes: number, field: string, share: Share): Reason | undefined {
+    const { heldBytes, requestBytes } = this.#limits
+    share.request += bytes
+    share.held += bytes
+    this.#held += bytes
+    if (share.request > requestBytes) return { _tag: "ImageTooLarge", param: field, limitBytes: requestBytes }
+    return this.#held > heldBytes ? { _tag: "Overloaded" } : undefined
+  }
+}
+
+const isToBeFetched = ({ conversation }: PoolCall): boolean =>
+  hasImages(conversation) && imagesOf(conversation).some(isWeb)
+
+/** Makes what judges and fetches the images of prompts. */
 export const makePromptImages = (
   { fetch, refuses }: PublicFetch["Service"],
   limits: PromptImageLimits = promptImageLimits
 ): PromptImages => {
-  let held = 0
-
-  /** Where a name leads is not told: whether one is known within this network must not be found out. */
-  const reasonOf = ({ reason }: PublicFetchError, field: string): Reason => {
-    switch (reason._tag) {
-      case "TooLarge":
-        return { _tag: "ImageTooLarge", param: field, limitBytes: reason.limitBytes }
-      case "Busy":
-        return { _tag: "Overloaded" }
-      case "TimedOut":
-        return wrong(field, `could not be fetched in ${limits.totalMs / 1000} seconds`)
-      case "Status":
-        return wrong(field, `could not be fetched: its host answered with status ${reason.status}`)
-      case "Forbidden":
-      case "Unreachable":
-        return wrong(field, "could not be fetched: no public host could be reached there")
-    }
-  }
-
-  /** Takes bytes of an image; answers why there may be no more of them. */
-  const take = (bytes: number, field: string, share: Share): Reason | undefined => {
-    share.request += bytes
-    share.held += bytes
-    held += bytes
-    if (share.request > limits.requestBytes) {
-      return { _tag: "ImageTooLarge", param: field, limitBytes: limits.requestBytes }
-    }
-    return held > limits.heldBytes ? { _tag: "Overloaded" } : undefined
-  }
-
-  const fetchOne = (url: string, field: string, share: Share): Effect.Effect<string, PoolError> =>
-    Effect.suspend(() => {
-      let full: Reason | undefined
-      const accept = (bytes: number) => (full = take(bytes, field, share)) === undefined
-      const totalMs = Math.max(1, share.until - performance.now())
-      return Effect.matchEffect(
-        fetch({ method: "GET", url, headers: HEADERS, totalMs, maxBytes: limits.imageBytes, accept }),
-        {
-          onFailure: (error) => Effect.fail(unserved(full ?? reasonOf(error, field))),
-          onSuccess: ({ body }) => {
-            const type = imageTypeOf(body)
-            if (type === undefined) return Effect.fail(unserved(wrong(field, NOT_AN_IMAGE)))
-            const { buffer, byteLength, byteOffset } = body
-            const encoded = Buffer.from(buffer, byteOffset, byteLength).toString("base64")
-            return Effect.succeed(`data:${type};base64,${encoded}`)
-          }
-        }
-      )
-    })
-
-  const fetched = (call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> =>
-    Effect.gen(function* () {
-      const images = imagesOf(call.conversation)
-      const share: Share = { until: performance.now() + limits.totalMs, request: inlineBytes(images), held: 0 }
-      yield* Effect.addFinalizer(() => Effect.sync(() => (held -= share.held)))
-      const data = new Map<string, string>()
-      yield* Effect.forEach(
-        addressesOf(images),
-        ([url, field]) => Effect.map(fetchOne(url, field, share), (found) => data.set(url, found)),
-        { concurrency: AT_A_TIME, discard: true }
-      )
-      return { ...call, conversation: withData(call.conversation, data) }
-    })
-
-  const isToBeFetched = ({ conversation }: PoolCall): boolean =>
-    hasImages(conversation) && imagesOf(conversation).some(isWeb)
-
+  const fetching = new Fetching(fetch, limits)
   return {
     check: (conversation) => {
-      if (!hasImages(conversation)) return undefined
       const images = imagesOf(conversation)
       for (const image of images) {
         const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
         if (problem !== undefined) return invalid(fieldOf(image), problem)
       }
       const beyond = [...addressesOf(images).values()][limits.addresses]
-      if (beyond !== undefined)
-        return invalid(beyond, `only ${limits.addresses} images may be at addresses of their own`)
-      return undefined
+      return beyond === undefined
+        ? undefined
+        : invalid(beyond, `only ${limits.addresses} images may be at addresses of their own`)
     },
     before: ({ chat, chatStream }) => ({
-      chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetched(call), chat)) : chat(call)),
-      chatStream: (call) => (isToBeFetched(call) ? Effect.flatMap(fetched(call), chatStream) : chatStream(call))
+      chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetching.filled(call), chat)) : chat(call)),
+      chatStream: (call) => (isToBeFetched(call) ? Effect.flatMap(fetching.filled(call), chatStream) : chatStream(call))
     })
   }
 }

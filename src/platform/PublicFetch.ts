@@ -1,7 +1,9 @@
 import { Context, Data, Effect, Layer, Option, Semaphore } from "effect"
+import type { LookupAddress } from "node:dns"
 import { Resolver } from "node:dns/promises"
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
+import { callbackify } from "node:util"
 import { Client, type buildConnector, type Dispatcher } from "undici"
 import { isLocalhost, isLoopbackAddress, isPublicAddress } from "./PublicAddress.ts"
 
@@ -247,23 +249,22 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  readonly #lookup: LookupFunction = (hostname, { all }, callback) => {
-    this.#guard.resolve(hostname, this.#looking.signal).then(
-      (addresses) => {
-        const [first] = addresses
-        if (first === undefined) return callback(withCode("ENOTFOUND"), "")
-        if (!addresses.every((address) => this.#allows(address))) {
-          this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
-          return callback(withCode("ERR_FORBIDDEN"), "")
-        }
-        if (all !== true) return callback(null, first, isIP(first))
-        callback(
-          null,
-          addresses.map((address) => ({ address, family: isIP(address) }))
-        )
-      },
-      (error: unknown) => callback(withCode(codeOf(error)), "")
-    )
+  readonly #lookup: LookupFunction = (hostname, { all }, callback) =>
+    callbackify(() => this.#found(hostname))((error, found) => {
+      const [first] = found ?? []
+      if (first === undefined) callback(withCode(codeOf(error)), "")
+      else if (all === true) callback(null, [...found])
+      else callback(null, first.address, first.family)
+    })
+
+  async #found(hostname: string): Promise<ReadonlyArray<LookupAddress>> {
+    const addresses = await this.#guard.resolve(hostname, this.#looking.signal)
+    if (addresses.length === 0) throw withCode("ENOTFOUND")
+    if (addresses.every((address) => this.#allows(address))) {
+      return addresses.map((address) => ({ address, family: isIP(address) }))
+    }
+    this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
+    throw withCode("ERR_FORBIDDEN")
   }
 
   onRequestStart(): void {}

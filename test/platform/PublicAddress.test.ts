@@ -30,8 +30,8 @@ const octetsOf = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shi
 const dotted = (value: number) => octetsOf(value).join(".")
 const groups = (value: number) => `${(value >>> 16).toString(16)}:${(value & 0xffff).toString(16)}`
 
-const registry = new BlockList()
-for (const [network, bits] of special4) registry.addSubnet(network, bits)
+const specials = new BlockList()
+for (const [network, bits] of special4) specials.addSubnet(network, bits)
 
 const within = (random: Random, [network, bits]: readonly [string, number]) =>
   numberOf(network) + random.below(2 ** (32 - bits))
@@ -123,7 +123,7 @@ describe("PublicAddress", () => {
       const random = new Random(seed)
       for (let round = 0; round < 2_000; round++) {
         const value = random.chance(0.7) ? within(random, random.pick(special4)) : random.below(2 ** 32)
-        const expected = !registry.check(dotted(value))
+        const expected = !specials.check(dotted(value))
         for (const notation of notations(value)) {
           assert.strictEqual(isPublicAddress(hostOf(notation)), expected, `${notation} of ${dotted(value)}`)
         }
