@@ -13,3 +13,10 @@ export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
   if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif"
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined
 }
+
+/** What stands in a data URL with base64: the type as models know it, and the bytes still encoded. */
+export const inlineImage = (url: string): { readonly type: string; readonly data: string } => {
+  const comma = url.indexOf(",")
+  const [type = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
+  return { type: type === "image/jpg" ? "image/jpeg" : type, data: url.slice(comma + 1) }
+}

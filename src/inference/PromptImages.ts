@@ -2,7 +2,7 @@
 import { Effect, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
-import { IMAGE_HEAD_BYTES, imageTypeOf } from "../domain/ImageType.ts"
+import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../domain/ImageType.ts"
 import type { PublicFetch, PublicFetchError, PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
@@ -59,17 +59,17 @@ const imagesOf = ({ messages }: Conversation): ReadonlyArray<ImagePart> =>
 
 const fieldOf = ({ field }: ImagePart): string => field ?? "messages"
 
-const DATA_URL = /^data:([a-z0-9.+/-]+);base64,/i
+const DATA_URL = /^data:[a-z0-9.+/-]+;base64,/i
 const NOT_AN_IMAGE = "must be a PNG, JPEG, GIF or WebP image"
 
 /** Only its first bytes are decoded; the rest is the provider's to judge. */
 const dataProblem = (url: string): string | undefined => {
-  const [head, declared] = DATA_URL.exec(url.slice(0, 64)) ?? []
-  if (head === undefined || declared === undefined) return "must be an https URL, or a data URL with base64"
+  const head = DATA_URL.exec(url.slice(0, 64))?.[0]
+  if (head === undefined) return "must be an https URL, or a data URL with base64"
   const type = imageTypeOf(Buffer.from(url.slice(head.length, head.length + (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
   if (type === undefined) return NOT_AN_IMAGE
-  const said = declared.toLowerCase()
-  return said === type || (said === "image/jpg" && type === "image/jpeg") ? undefined : `says ${said} and is ${type}`
+  const said = inlineImage(head).type
+  return said === type ? undefined : `says ${said} and is ${type}`
 }
 
 const inlineBytes = (images: ReadonlyArray<ImagePart>): number =>

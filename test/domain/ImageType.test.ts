@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IMAGE_HEAD_BYTES, imageTypeOf } from "../../src/domain/ImageType.ts"
+import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../../src/domain/ImageType.ts"
 
 const heads = {
   "image/png": "89504e470d0a1a0a0000000d",
@@ -34,5 +34,12 @@ describe("imageTypeOf", () => {
     for (const hex of [...others, "524946462400000057415645", "5249464624000000"]) {
       assert.isUndefined(imageTypeOf(bytes(hex)), hex)
     }
+  })
+})
+
+describe("inlineImage", () => {
+  it("takes a data URL apart, with the one name that JPEG has", () => {
+    assert.deepStrictEqual(inlineImage("data:image/png;base64,AA+/=="), { type: "image/png", data: "AA+/==" })
+    assert.deepStrictEqual(inlineImage("DATA:image/JPG;BASE64,AAAA"), { type: "image/jpeg", data: "AAAA" })
   })
 })
