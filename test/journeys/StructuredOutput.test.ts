@@ -200,7 +200,7 @@ describe("a schema made to stop the service", () => {
       const response = yield* Effect.flatten(Effect.sync(() => bad.pollUnsafe() ?? Effect.die("not over")))
       const { error } = yield* json(response)
       assert.include(error.message, "it took too long to check")
-      assert.isAbove(others, 5)
+      assert.isAbove(others, 1)
       assert.deepStrictEqual(yield* spent, nothing)
       assert.strictEqual((yield* ask({ model: JSON_MODE })).status, 200)
     }).pipe(Effect.scoped)
