@@ -75,9 +75,13 @@ const ofElements = (ast: SchemaAST.Arrays): Check => {
   }
 }
 
+/** The types of a union, and of the unions in it. */
+const typesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  SchemaAST.isUnion(ast) ? ast.types.flatMap(typesOf) : [ast]
+
 const checkOf = (ast: SchemaAST.AST | undefined): Check => {
   if (ast === undefined) return nothing
-  const types = SchemaAST.isUnion(ast) ? ast.types : [ast]
+  const types = typesOf(ast)
   const objects = types.filter(SchemaAST.isObjects)
   const list = types.find(SchemaAST.isArrays)
   if (objects.length === 0 && list === undefined) return nothing

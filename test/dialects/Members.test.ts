@@ -11,6 +11,7 @@ const check = strangers(
     many: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.Union([A, B]))])),
     free: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
     any: Schema.optionalKey(Schema.Unknown),
+    either: Schema.optionalKey(Schema.NullOr(Schema.Union([A, B]))),
     plain: Schema.optionalKey(Schema.Struct({ n: Schema.Int })),
     turns: Schema.optionalKey(
       Schema.Array(
@@ -29,6 +30,7 @@ describe("members that a schema does not have", () => {
       [{ none: 1 }, "none"],
       [{ one: { type: "a", m: 1 } }, "one.m"],
       [{ plain: { m: {} } }, "plain.m"],
+      [{ either: { type: "b", n: 1 } }, "either.n"],
       [{ many: [{ type: "a" }, { type: "b", n: 1 }] }, "many.1.n"],
       [{ many: [{ type: "b", more: { type: "a", x: false } }] }, "many.0.more.x"],
       [{ turns: [{ role: "y", a: 1 }] }, "turns.0.a"]

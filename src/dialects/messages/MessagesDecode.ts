@@ -150,7 +150,8 @@ const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
 
 const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
   if (choice == null) return { type: "auto" }
-  return choice.type === "any" ? { type: "required" } : choice
+  if (choice.type === "tool") return { type: "tool", name: choice.name }
+  return { type: choice.type === "any" ? "required" : choice.type }
 }
 
 const parallelOf = (choice: Wire["tool_choice"]): boolean | undefined => {
