@@ -19,6 +19,7 @@ import type {
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, objectOf } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
+import { checkSchema } from "../OutputSchema.ts"
 import { type Said, wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
@@ -184,6 +185,11 @@ const formatOf = ({ output_config, output_format }: Wire): OutputFormat => {
   return { type: "json_schema", name: "output", schema, strict: isClosed(schema) ? true : undefined }
 }
 
+/** The schema of a format is bounded wherever it stands. */
+const checkFormat = ({ output_config, output_format }: Wire): Failure | undefined =>
+  checkSchema(output_config?.format?.schema, "output_config.format.schema") ??
+  checkSchema(output_format?.schema, "output_format.schema")
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 const samplingOf = (wire: Wire): Sampling => {
@@ -275,7 +281,7 @@ const decodeBody = (
     const wire = yield* decode(object)
     const said = saidOf(wire)
     const { messages, tools } = said.conversation
-    const failed = unsupportedValue(wire) ?? checkNames(tools) ?? checkImages(messages)
+    const failed = unsupportedValue(wire) ?? checkNames(tools) ?? checkImages(messages) ?? checkFormat(wire)
     if (failed !== undefined) return yield* Result.fail(failed)
     const wish = yield* wishOf(object, said, config)
     const unmatched = checkChoice(wish.conversation)

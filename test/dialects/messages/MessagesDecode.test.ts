@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
+import { SCHEMA_MAX_BYTES } from "../../../src/dialects/OutputSchema.ts"
 import { decodeCount, decodeMessages } from "../../../src/dialects/messages/MessagesDecode.ts"
 
 const hello = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hello" }] }
@@ -354,5 +355,13 @@ describe("a request to count", () => {
     assert.isTrue(Result.isSuccess(decodeCount(hello)))
     assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, banana: 1 })))
     assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, max_tokens: 0 })))
+  })
+
+  it("bounds the schema of an output format where it stands", () => {
+    const schema = { type: "object", description: "d".repeat(SCHEMA_MAX_BYTES) }
+    const format = { type: "json_schema", schema }
+    const said = `at most ${SCHEMA_MAX_BYTES} bytes of JSON`
+    assert.deepStrictEqual(wrong({ ...hello, output_config: { format } }), { "output_config.format.schema": said })
+    assert.deepStrictEqual(wrong({ ...hello, output_format: format }), { "output_format.schema": said })
   })
 })
