@@ -138,7 +138,7 @@ describe("responses to the OpenAI client", () => {
       if (call?.type !== "function_call") return assert.fail("no call")
       assert.deepStrictEqual([call.name, JSON.parse(call.arguments)], ["weather", { city: "Oslo" }])
       const output = { type: "function_call_output" as const, call_id: call.call_id, output: "12 degrees" }
-      const second = await ask([...asked, ...first.output, output])
+      const second = await ask([...asked, ...(first.output as ResponseInput), output])
       assert.include(second.output_text, "12 degrees")
     })
   }
