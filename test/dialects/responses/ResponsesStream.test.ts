@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { ResponseStream } from "openai/lib/responses/ResponseStream"
 import { ResponsesStreamEvent } from "../../../schemas/inference/ResponsesEvents.ts"
 import type { Echo } from "../../../src/dialects/responses/ResponsesDecode.ts"
 import { encodeResponse } from "../../../src/dialects/responses/ResponsesEncode.ts"
@@ -217,4 +218,36 @@ describe("a stream of a response", () => {
     const all = encode(events(...eventsOf(answer.output)), { _tag: "End", answer })
     assert.deepStrictEqual(finalOf(all), encodeResponse(answer, echo))
   })
+})
+
+describe("the official client puts together", () => {
+  const weights: OutputEvent = {
+    _tag: "Logprobs",
+    content: [{ token: "a", logprob: -1, bytes: [97], top_logprobs: [] }]
+  }
+  const refused: OutputEvent = { _tag: "Refusal", text: "no" }
+  const said = (text: string): OutputEvent => ({ _tag: "Text", text })
+  const streams: ReadonlyArray<readonly [name: string, all: ReadonlyArray<OutputEvent>, finish: Output["finish"]]> = [
+    ["nothing", [], "stop"],
+    ["a refusal", [refused, refused], "content_filter"],
+    ["a text and a refusal", [said("a"), refused], "stop"],
+    ["log-probabilities", [said("a"), weights, said("b")], "stop"],
+    ["a call without arguments", [start(0)], "tool_calls"],
+    ["calls in turns", [start(0), start(1), delta(1, "{"), delta(0, "{"), delta(1, "}"), delta(0, "}")], "tool_calls"],
+    ["everything in turns", [said("a"), { _tag: "Reasoning", text: "hm" }, said("b"), start(0), said("c")], "length"]
+  ]
+  for (const [name, all, finish] of streams) {
+    it(name, async () => {
+      const answered = encode(...all.map((event) => events(event)), end({ finish }))
+      const lines = answered.map((event) => `${JSON.stringify(event)}\n`).join("")
+      const read = ResponseStream.fromReadableStream(new Blob([lines]).stream() as never)
+      const { output, output_text, status } = await read.finalResponse()
+      const whole = finalOf(answered)
+      assert.deepStrictEqual([status, output_text], [whole.status, whole.output_text])
+      assert.deepStrictEqual(
+        output.map(({ id, type }) => [id, type]),
+        whole.output.map(({ id, type }) => [id, type])
+      )
+    })
+  }
 })
