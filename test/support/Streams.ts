@@ -10,29 +10,22 @@ const framesOf = (text: string): Array<Frame> =>
     .filter((frame) => frame.startsWith("data: "))
     .map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))))
 
+/** All events of a streamed response that names them, with their data decoded. */
+export const eventsOf = (response: Response): Effect.Effect<ReadonlyArray<{ readonly event: string; data: Frame }>> =>
+  Effect.map(
+    Effect.promise(() => response.text()),
+    (text) =>
+      [...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, event = "", data = ""]) => ({
+        event,
+        data: JSON.parse(data)
+      }))
+  )
+
 /** All frames of a streamed response. */
 export const frames = (response: Response): Effect.Effect<Array<Frame>> =>
   Effect.map(
     Effect.promise(() => response.text()),
     framesOf
-  )
-
-/** A frame of a stream whose events have names. */
-export interface NamedFrame {
-  readonly event: string
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly data: any
-}
-
-/** All frames of a streamed response whose events have names; comments are left out. */
-export const namedFrames = (response: Response): Effect.Effect<Array<NamedFrame>> =>
-  Effect.map(
-    Effect.promise(() => response.text()),
-    (text) =>
-      text.split("\n\n").flatMap((frame) => {
-        const [, event, data] = /^event: (.+)\ndata: (.+)$/.exec(frame) ?? []
-        return event === undefined || data === undefined ? [] : [{ event, data: JSON.parse(data) }]
-      })
   )
 
 /** The text a stream's frames make. */
