@@ -1,7 +1,17 @@
-import type { Conversation, ImagePart, Message, Part, Reasoning, ToolCall } from "../../domain/Conversation.ts"
+import type {
+  Conversation,
+  ImagePart,
+  Message,
+  Part,
+  Reasoning,
+  ToolCall,
+  ToolResult
+} from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
+import { saidStops } from "../StopSequences.ts"
+import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 
 /** A chat call as the JSON text of a `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
 export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCall): string =>
@@ -60,7 +70,7 @@ const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyA
         break
       case "tool": {
         const { content, toolCallId } = message
-        add("user", [encodeResult(toolCallId, names.get(toolCallId) ?? toolCallId, content)])
+        add("user", [encodeResult(message, names.get(toolCallId) ?? toolCallId)])
         for (const part of content) if (part.type === "image") toolImages.push(part)
       }
     }
@@ -85,10 +95,12 @@ const encodeCall = ({ id, name, arguments: text }: ToolCall, model: string): obj
   return { functionCall: { id, name, args }, thoughtSignature: takesLevels(model) ? NO_SIGNATURE : undefined }
 }
 
-/** A result is an object on this wire. */
-const encodeResult = (id: string, name: string, content: ReadonlyArray<Part>): object => {
+/** A result is an object on this wire; of one that failed it has the failure in a member of this name. */
+const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: string): object => {
   const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
-  return { functionResponse: { id, name, response: objectOf(parsed(result)) ?? { result } } }
+  const said = objectOf(parsed(result))
+  const response = isError === true ? { error: said ?? (result || WORDLESS_FAILURE) } : (said ?? { result })
+  return { functionResponse: { id, name, response } }
 }
 
 /** Bytes go inline; public https URLs are fetched by the provider, which wants the type told where it can be seen. */
@@ -140,7 +152,7 @@ const encodeSampling = ({ sampling }: Conversation): object => ({
   topK: sampling.topK,
   // 32 bits are all that is taken; of a longer seed they are the lowest.
   seed: sampling.seed === undefined ? undefined : sampling.seed | 0,
-  stopSequences: sampling.stop,
+  stopSequences: saidStops(sampling),
   // Models without them refuse the members, whatever they say.
   ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
 })
@@ -154,7 +166,7 @@ const encodeThinking = (
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   if (reasoning === undefined || !able) return undefined
   const { effort, enabled, maxTokens } = reasoning
-  const off = enabled === false || effort === "none" || (effort === undefined && maxTokens === 0)
+  const off = enabled === false || effort === "none" || maxTokens === 0
   const how = takesLevels(offer.upstreamId)
     ? { thinkingLevel: levelOf(off ? "none" : (effort ?? effortOf(maxTokens)), offer.upstreamId) }
     : {

@@ -2,6 +2,7 @@ import type { Conversation, Message, Part, TextPart, ToolResult } from "../../do
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { saidStops } from "../StopSequences.ts"
 import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
 
 /** What a host takes of the OpenAI chat wire. */
@@ -111,7 +112,7 @@ const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flav
   frequency_penalty: sampling.frequencyPenalty,
   presence_penalty: sampling.presencePenalty,
   seed: sampling.seed,
-  stop: sampling.stop,
+  stop: saidStops(sampling),
   logprobs: sampling.logprobs,
   top_logprobs: sampling.topLogprobs,
   ...(flavour === "openai"
