@@ -215,10 +215,13 @@ const BUDGETS: Readonly<Record<Effort | "auto", number>> = {
   xhigh: 32_768
 }
 
-/** The nearest budget that a model of the second generation takes, within the cap; Pro cannot be told not to think. */
+/**
+ * The nearest budget that a model of the second generation takes, within the cap, a twentieth of which stays for the answer; Pro
+ * cannot be told not to think.
+ */
 const budgetOf = (wanted: number, model: string, maxOutputTokens: number): number => {
   const pro = model.includes("-pro")
   if (wanted < 0 || (wanted === 0 && !pro)) return wanted
   const least = pro ? 128 : model.includes("-flash-lite") ? 512 : 1
-  return Math.max(least, Math.min(wanted, pro ? 32_768 : 24_576, maxOutputTokens - 1))
+  return Math.max(least, Math.min(wanted, pro ? 32_768 : 24_576, Math.floor(maxOutputTokens * 0.95)))
 }
