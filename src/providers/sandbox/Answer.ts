@@ -182,7 +182,7 @@ const cut = (text: string, bytes: number): string =>
     : new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true })
 
 const promptTokensOf = ({ conversation: { messages, tools }, promptBound }: ChatCall): number => {
-  const told = tools.map(({ cacheBreakpoint: _, ...tool }) => tool)
+  const told = tools.map(({ description, name, parameters, strict }) => ({ name, description, parameters, strict }))
   let tokens = told.length === 0 ? 0 : tokensOf(JSON.stringify(told))
   for (const message of messages) {
     for (const part of message.content) tokens += part.type === "text" ? tokensOf(part.text) : TOKENS_PER_IMAGE

@@ -8,22 +8,29 @@ import { candidate, chatCall } from "../calls.ts"
 
 const caching = candidate("anthropic", { model: { capabilities: ["streaming", "tools", "prompt_caching"] } })
 
-const wire = (more: Partial<Conversation>, call: Partial<ChatCall> = {}) =>
+const wire = (more: Partial<Conversation>, call: Partial<ChatCall> = {}): WireBody =>
   JSON.parse(encodeChat(chatCall({ candidate: caching, conversation: asked("hello", more), ...call }), false))
 
-/** What the wire marks, in the order of the prompt: names of tools, words, and types of the other blocks. */
-const markedIn = (body: Record<string, any>): ReadonlyArray<string> => {
-  const blocks: ReadonlyArray<Record<string, any>> = [
-    ...(body["tools"] ?? []),
-    ...(body["system"] ?? []),
-    ...body["messages"].flatMap((message: { readonly content: ReadonlyArray<object> }) => message.content)
-  ]
-  return blocks.flatMap((block) => {
-    if (block["cache_control"] === undefined) return []
-    assert.deepStrictEqual(block["cache_control"], { type: "ephemeral" })
-    return [block["type"] === "text" ? block["text"] : (block["name"] ?? block["type"])]
-  })
+interface WireBlock {
+  readonly type?: string
+  readonly text?: string
+  readonly name?: string
+  readonly cache_control?: object
 }
+
+interface WireBody {
+  readonly tools?: ReadonlyArray<WireBlock>
+  readonly system?: ReadonlyArray<WireBlock>
+  readonly messages: ReadonlyArray<{ readonly content: ReadonlyArray<WireBlock> }>
+}
+
+/** What the wire marks, in the order of the prompt: names of tools, words, and types of the other blocks. */
+const markedIn = ({ messages, system = [], tools = [] }: WireBody): ReadonlyArray<string | undefined> =>
+  [...tools, ...system, ...messages.flatMap((message) => message.content)].flatMap((block) => {
+    if (block.cache_control === undefined) return []
+    assert.deepStrictEqual(block.cache_control, { type: "ephemeral" })
+    return [block.text ?? block.name ?? block.type]
+  })
 
 const cacheBreakpoint = true
 const text = (words: string): Part => ({ type: "text", text: words })
@@ -53,10 +60,8 @@ describe("the caller's breakpoints", () => {
       { role: "tool", toolCallId: "a", content: [text("c")], cacheBreakpoint }
     ]
     assert.deepStrictEqual(markedIn(wire({ messages })), ["b", "call", "tool_result"])
-    const inside = wire({
-      messages: [...messages.slice(0, 1), { ...messages[2]!, content: [end("c"), text("d")] }] as never
-    })
-    assert.deepStrictEqual(markedIn(inside), ["tool_result"])
+    const result: Message = { role: "tool", toolCallId: "a", content: [end("c"), text("d")] }
+    assert.deepStrictEqual(markedIn(wire({ messages: [user(text("a")), result] })), ["tool_result"])
   })
 
   it("are the last four in the order of the prompt: tools, system, messages", () => {

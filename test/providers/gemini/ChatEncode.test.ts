@@ -213,7 +213,9 @@ describe("encodeChat", () => {
       content: words === "" ? [] : [{ type: "text", text: words }]
     })
     const { contents } = wire({ messages: ["no such city", '{"code":7}', "[1]", ""].map(failed) })
-    const responses = contents[0].parts.map((part: any) => part.functionResponse.response)
+    const responses = contents[0].parts.map(
+      (part: { functionResponse: { response: object } }) => part.functionResponse.response
+    )
     assert.deepStrictEqual(responses, [
       { error: "no such city" },
       { error: { code: 7 } },
