@@ -7,6 +7,7 @@ import type {
   ToolCall,
   ToolResult
 } from "../../domain/Conversation.ts"
+import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
@@ -139,12 +140,8 @@ const encodePart = (part: Part): object | undefined => {
 }
 
 const encodeImage = ({ url }: ImagePart): object => {
-  const comma = url.indexOf(",")
-  const head = /^data:([^;,]+);base64$/i.exec(url.slice(0, Math.max(0, comma)))
-  if (head === null) return { type: "image", source: { type: "url", url } }
-  const type = head[1]?.toLowerCase()
-  const mediaType = type === "image/jpg" ? "image/jpeg" : type
-  return { type: "image", source: { type: "base64", media_type: mediaType, data: url.slice(comma + 1) } }
+  const { data, type } = inlineImage(url)
+  return { type: "image", source: { type: "base64", media_type: type, data } }
 }
 
 const encodeToolCall = (call: ToolCall): Block => ({

@@ -48,7 +48,7 @@ const call = { id: "a", name: "call", arguments: "{}" }
 
 describe("the caller's breakpoints", () => {
   it("stand on blocks of every kind", () => {
-    const image: Part = { type: "image", url: "https://example.com/a.png", detail: "auto", cacheBreakpoint }
+    const image: Part = { type: "image", url: "data:image/png;base64,AA==", detail: "auto", cacheBreakpoint }
     assert.deepStrictEqual(markedIn(wire({ tools: [tool("f"), tool("g", { cacheBreakpoint }), tool("h")] })), ["g"])
     assert.deepStrictEqual(markedIn(wire({ messages: [system(end("a"), { type: "text", text: "b" }), user(image)] })), [
       "a",

@@ -47,7 +47,7 @@ describe("encodeChat", () => {
   })
 
   it("encodes every kind of message, the results of tools first in their turn", () => {
-    const url = "https://example.com/a.png"
+    const url = "data:image/png;base64,AAAA"
     assert.deepStrictEqual(
       said([
         system("be brief", " "),
@@ -74,7 +74,7 @@ describe("encodeChat", () => {
             role: "user",
             content: [
               text("look"),
-              { type: "image", source: { type: "url", url } },
+              { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
               { type: "image", source: { type: "base64", media_type: "image/jpeg", data: "AA+/==" } }
             ]
           },
@@ -92,7 +92,10 @@ describe("encodeChat", () => {
               {
                 type: "tool_result",
                 tool_use_id: "call_1",
-                content: [text("done"), { type: "image", source: { type: "url", url } }]
+                content: [
+                  text("done"),
+                  { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }
+                ]
               },
               { type: "tool_result", tool_use_id: "c2" },
               text("and?")
@@ -106,7 +109,7 @@ describe("encodeChat", () => {
   })
 
   it("says which tools failed, and how", () => {
-    const url = "https://example.com/a.png"
+    const url = "data:image/png;base64,AA=="
     const failed = { role: "tool", toolCallId: "a", isError: true } as const
     const { messages } = said([
       user("hi"),
@@ -118,7 +121,10 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(messages[0].content, [
       { ...result, is_error: true, content: [text("no such city")] },
       { ...result, is_error: true, content: [text("The tool failed.")] },
-      { ...result, content: [text("look"), { type: "image", source: { type: "url", url } }] },
+      {
+        ...result,
+        content: [text("look"), { type: "image", source: { type: "base64", media_type: "image/png", data: "AA==" } }]
+      },
       text("hi")
     ])
   })
