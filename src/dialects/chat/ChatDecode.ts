@@ -9,6 +9,7 @@ import { allowTools } from "../AllowedTools.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { checkImages } from "../Images.ts"
+import { checkSchema } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
@@ -160,7 +161,9 @@ export const wishOf = (
   const read = messagesOf(wireMessages)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const messages = read.success
-  const problem = checkImages(messages)
+  const format = formatOf(wire.response_format)
+  const schema = format.type === "json_schema" ? format.schema : undefined
+  const problem = checkImages(messages) ?? checkSchema(schema, "response_format.json_schema.schema")
   if (problem !== undefined) return Result.fail(problem)
   return Result.succeed({
     model: wire.model ?? undefined,
@@ -169,7 +172,7 @@ export const wishOf = (
       messages: instructed(messages, preset),
       ...tooling.success,
       parallelToolCalls: wire.parallel_tool_calls ?? undefined,
-      format: formatOf(wire.response_format),
+      format,
       sampling: samplingOf(wire),
       reasoning: reasoningOf(wire),
       maxOutputTokens: wire.max_completion_tokens ?? wire.max_tokens ?? undefined,

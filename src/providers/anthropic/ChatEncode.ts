@@ -1,16 +1,9 @@
-import type {
-  Conversation,
-  ImagePart,
-  Message,
-  OutputFormat,
-  Part,
-  ToolCall,
-  ToolResult
-} from "../../domain/Conversation.ts"
+import type { Conversation, ImagePart, Message, Part, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
+import { isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { type Block, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
@@ -52,12 +45,10 @@ interface Turn {
 /** What the host refuses as a turn without content, or as a conversation that the user does not begin, says this instead. */
 const PLACEHOLDER: Block = { body: { type: "text", text: "." }, breakpoint: false }
 
-/** The wire has no word for any JSON object, and some models take no schema: they are asked. */
-const encodeInstruction = (format: OutputFormat): Block => {
-  const words = "Answer with one JSON object and nothing else."
-  const schema = format.type === "json_schema" ? format.schema : undefined
-  const text = schema === undefined ? words : `${words} Its schema: ${JSON.stringify(schema)}`
-  return { body: { type: "text", text }, breakpoint: false }
+/** The wire has no word for any JSON object: it is asked for. */
+const INSTRUCTION: Block = {
+  body: { type: "text", text: "Answer with one JSON object and nothing else." },
+  breakpoint: false
 }
 
 /**
@@ -65,7 +56,7 @@ const encodeInstruction = (format: OutputFormat): Block => {
  * its midst, and as a user's words they would lose their authority.
  */
 const encodeMessages = ({ format, messages }: Conversation, schema: object | undefined): Omit<Prompt, "tools"> => {
-  const instruction = format.type === "text" || schema !== undefined ? [] : [encodeInstruction(format)]
+  const instruction = format.type === "text" || schema !== undefined ? [] : [INSTRUCTION]
   const system = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
   const turns = turnsOf(messages, system)
   // Instructions alone are the question.
@@ -174,9 +165,6 @@ const encodeToolChoice = ({ parallelToolCalls, toolChoice }: Conversation, { fre
   if (toolChoice.type === "auto" || freeChoice) return { type: "auto", ...single }
   return toolChoice.type === "tool" ? { type: "tool", name: toolChoice.name, ...single } : { type: "any", ...single }
 }
-
-const isStructured = ({ model, offer }: Candidate): boolean =>
-  model.capabilities.includes("structured_outputs") && !offer.unsupported.includes("structured_outputs")
 
 const schemaOf = ({ format }: Conversation, candidate: Candidate): object | undefined =>
   format.type === "json_schema" && format.schema !== undefined && isStructured(candidate)
