@@ -50,7 +50,10 @@ const sidesOf = (stage: Stage) =>
       })
   )
 
-/** Each side in its turn; rates and times of the others in parts of the native one's of the same round. */
+/** Short turns, and more of them, so that what the machine does meanwhile meets all alike. */
+const TURNS_PER_ROUND = 2
+
+/** Each side in its turn; rates and times of the others in parts of the native one's of the same turn. */
 const measure = (
   label: string,
   sides: ReadonlyArray<Side>,
@@ -70,9 +73,9 @@ const measure = (
     const { rounds, seconds, startSeconds } = stage.options
     for (const { target } of sides) yield* load(target, Math.ceil(startSeconds / 2))
     let [rateOfNative, cpuOfNative] = [Number.NaN, Number.NaN]
-    yield* rotate(label, rounds, sides, ({ name, target }) =>
+    yield* rotate(label, rounds * TURNS_PER_ROUND, sides, ({ name, target }) =>
       Effect.gen(function* () {
-        const { cpu, outcome } = yield* withCpu(target, load(target, Math.ceil(seconds / 2)))
+        const { cpu, outcome } = yield* withCpu(target, load(target, Math.ceil(seconds / TURNS_PER_ROUND / 2)))
         faults.add(`${label}, ${name}`, outcome)
         const rate = outcome.completed / outcome.seconds
         const micros = cpu === undefined ? Number.NaN : (1_000_000 * cpu) / rate

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Dialect, dialects } from "./Dialects.ts"
 import { median } from "./Figures.ts"
 import { closedLoop } from "./Load.ts"
-import { type Faults, progress, type Samples } from "./Measure.ts"
+import { type Faults, rotate, type Samples } from "./Measure.ts"
 import { listen, memoryMiB, node } from "./Processes.ts"
 import { atMost, mebibytes, type Row } from "./Report.ts"
 import { fileOf, type Stage, type Target } from "./Stage.ts"
@@ -45,8 +45,13 @@ const runs: ReadonlyArray<Run> = [
   run("chat", "10000 pieces a second", false)
 ]
 
-/** One answer from its request to its end; what memory was meanwhile. */
-const measure = Effect.fnUntraced(function* ({ pid, endpoint }: Target, { dialect, keyed, name }: Run, faults: Faults) {
+/** One answer from its request to its end, and what memory was meanwhile, in MiB. */
+const measure = Effect.fnUntraced(function* (
+  { pid, endpoint }: Target,
+  { dialect, keyed, name }: Run,
+  round: number,
+  faults: Faults
+) {
   const asked = {
     ...endpoint,
     dialect,
@@ -54,7 +59,7 @@ const measure = Effect.fnUntraced(function* ({ pid, endpoint }: Target, { dialec
     model: LONG_MODEL,
     maxTokens: PIECES,
     chunks: PIECES,
-    ...(keyed ? { headers: { "idempotency-key": name.replaceAll(/\W+/g, "-") } } : {})
+    ...(keyed ? { headers: { "idempotency-key": `${name.replaceAll(/\W+/g, "-")}-${round}` } } : {})
   }
   const taken: Array<number> = []
   const sample = Effect.sync(() => {
@@ -67,36 +72,46 @@ const measure = Effect.fnUntraced(function* ({ pid, endpoint }: Target, { dialec
   )
   sampling.interruptUnsafe()
   faults.add(`long stream, ${name}`, outcome)
-  return { taken, seconds: outcome.seconds }
+  const half = Math.floor(taken.length / 2)
+  return { first: median(taken.slice(0, half)), second: median(taken.slice(half)), most: Math.max(...taken) }
+})
+
+const rowsOf = ({ name }: Run, samples: Samples): ReadonlyArray<Row> => {
+  const of = (what: string) => samples.median(`long stream ${what}, ${name}`)
+  return [
+    {
+      label: `Memory over a stream of ${PIECES} pieces, ${name}: first to second half`,
+      gateway: `${mebibytes(of("first half MiB"))} → ${mebibytes(of("second half MiB"))}`,
+      must: atMost(of("growth %"), FLAT_PERCENT, " %")
+    },
+    { label: "– at its most", gateway: mebibytes(of("most MiB")) }
+  ]
+}
+
+const paced = Effect.fnUntraced(function* (pace: Pace, stage: Stage, samples: Samples, faults: Faults) {
+  const words = ["paced", PIECES, ...paces[pace]].map(String)
+  const mock = yield* listen({ name: "a mock upstream", ...node(fileOf("mockUpstream"), ...words) })
+  const gateway = yield* stage.gatewayTo({ [`paced-${paces[pace][1]}`]: mock.port }, LONG_MODEL)
+  // What a process takes when it streams for the first time is not the stream's.
+  yield* measure(gateway, run("chat", pace, true), 0, faults)
+  const these = runs.filter((one) => one.pace === pace)
+  // A stream at a modest pace takes long, and is steadier for it.
+  const rounds = pace === "at full speed" ? stage.options.rounds : 1
+  let round = 0
+  yield* rotate(`long streams ${pace}`, rounds, these, (one) =>
+    Effect.gen(function* () {
+      round += 1
+      const { first, most, second } = yield* measure(gateway, one, round, faults)
+      samples.add(`long stream first half MiB, ${one.name}`, first)
+      samples.add(`long stream second half MiB, ${one.name}`, second)
+      samples.add(`long stream growth %, ${one.name}`, (100 * (second - first)) / first)
+      samples.add(`long stream most MiB, ${one.name}`, most)
+    })
+  )
+  return these.flatMap((one) => rowsOf(one, samples))
 })
 
 export const longStream = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
-  const rows: Array<Row> = []
-  for (const pace of Object.keys(paces) as ReadonlyArray<Pace>) {
-    const words = ["paced", PIECES, ...paces[pace]].map(String)
-    const mock = yield* listen({ name: "a mock upstream", ...node(fileOf("mockUpstream"), ...words) })
-    const gateway = yield* stage.gatewayTo({ [`paced-${paces[pace][1]}`]: mock.port }, LONG_MODEL)
-    // What a process takes when it first streams at all is not the stream's.
-    yield* measure(gateway, { ...run("chat", pace, true), name: `warm-up ${pace}` }, faults)
-    for (const one of runs.filter((each) => each.pace === pace)) {
-      yield* progress(`long stream: ${one.name}`)
-      const { seconds, taken } = yield* measure(gateway, one, faults)
-      const half = Math.floor(taken.length / 2)
-      const [first, second] = [median(taken.slice(0, half)), median(taken.slice(half))]
-      for (const mib of taken) samples.add(`long stream MiB, ${one.name}`, mib)
-      samples.add(`long stream seconds, ${one.name}`, seconds)
-      rows.push(
-        {
-          label: `Memory over a stream of ${PIECES} pieces, ${one.name}: first to second half`,
-          gateway: `${mebibytes(first)} → ${mebibytes(second)}`,
-          must: atMost((100 * (second - first)) / first, FLAT_PERCENT, " %")
-        },
-        {
-          label: `– at its most, in ${seconds.toFixed(1)} s`,
-          gateway: mebibytes(Math.max(...taken))
-        }
-      )
-    }
-  }
-  return rows
-}, Effect.scoped)
+  const atOnce = yield* Effect.scoped(paced("at full speed", stage, samples, faults))
+  return [...atOnce, ...(yield* Effect.scoped(paced("10000 pieces a second", stage, samples, faults)))]
+})
