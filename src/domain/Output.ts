@@ -1,4 +1,5 @@
 import type { ToolCall } from "./Conversation.ts"
+import { Pieces } from "./Pieces.ts"
 import type { TokenUsage } from "./Usage.ts"
 
 /** Why a model stopped. */
@@ -57,10 +58,10 @@ export const isEmpty = (output: Output): boolean =>
 
 /** Collects events into a whole answer; grows only with the answer itself. */
 export class OutputFold {
-  #text: Array<string> = []
-  #reasoning: Array<string> = []
-  #refusal: Array<string> = []
-  #tools: Map<number, { id: string; name: string; text: Array<string> }> = new Map()
+  readonly #text = new Pieces()
+  readonly #reasoning = new Pieces()
+  readonly #refusal = new Pieces()
+  readonly #tools: Map<number, { readonly id: string; readonly name: string; readonly text: Pieces }> = new Map()
   #logprobs: Array<unknown> | undefined
   #finish: FinishReason | undefined
   #stopSequence: string | undefined
@@ -72,23 +73,23 @@ export class OutputFold {
     switch (event._tag) {
       case "Text":
         this.length += event.text.length
-        this.#text.push(event.text)
+        this.#text.add(event.text)
         return
       case "Reasoning":
         this.length += event.text.length
-        this.#reasoning.push(event.text)
+        this.#reasoning.add(event.text)
         return
       case "Refusal":
         this.length += event.text.length
-        this.#refusal.push(event.text)
+        this.#refusal.add(event.text)
         return
       case "ToolStart":
         this.length += event.name.length
-        this.#tools.set(event.index, { id: event.id, name: event.name, text: [] })
+        this.#tools.set(event.index, { id: event.id, name: event.name, text: new Pieces() })
         return
       case "ToolDelta":
         this.length += event.text.length
-        this.#tools.get(event.index)?.text.push(event.text)
+        this.#tools.get(event.index)?.text.add(event.text)
         return
       case "Logprobs":
         this.length += JSON.stringify(event.content).length
@@ -115,10 +116,10 @@ export class OutputFold {
 
   output(): Output {
     return {
-      text: this.#text.join(""),
-      reasoning: this.#reasoning.join(""),
-      refusal: this.#refusal.join(""),
-      toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.join("") })),
+      text: this.#text.text,
+      reasoning: this.#reasoning.text,
+      refusal: this.#refusal.text,
+      toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.text })),
       logprobs: this.#logprobs,
       finish: this.#finish,
       ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),

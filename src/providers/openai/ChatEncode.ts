@@ -106,19 +106,25 @@ const encodeFormat = ({ format }: Conversation): object | undefined => {
   return { type: "json_schema", json_schema: { name, schema, strict } }
 }
 
-const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flavour }: ChatWireOptions): object => ({
-  temperature: sampling.temperature,
-  top_p: sampling.topP,
-  frequency_penalty: sampling.frequencyPenalty,
-  presence_penalty: sampling.presencePenalty,
-  seed: sampling.seed,
-  stop: saidStops(sampling),
-  logprobs: sampling.logprobs,
-  top_logprobs: sampling.topLogprobs,
-  ...(flavour === "openai"
-    ? { verbosity: model.supportedParameters.includes("verbosity") ? sampling.verbosity : undefined }
-    : { top_k: sampling.topK, min_p: sampling.minP, repetition_penalty: sampling.repetitionPenalty })
-})
+/** OpenAI's reasoning models refuse all sampling that they leave to themselves; other hosts take no notice of it. */
+const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flavour }: ChatWireOptions): object => {
+  const open = flavour === "compatible"
+  const taken = <A>(name: string, value: A | undefined): A | undefined =>
+    value === undefined || open || model.supportedParameters.includes(name) ? value : undefined
+  return {
+    temperature: taken("temperature", sampling.temperature),
+    top_p: taken("top_p", sampling.topP),
+    frequency_penalty: taken("frequency_penalty", sampling.frequencyPenalty),
+    presence_penalty: taken("presence_penalty", sampling.presencePenalty),
+    seed: taken("seed", sampling.seed),
+    stop: taken("stop", saidStops(sampling)),
+    logprobs: taken("logprobs", sampling.logprobs),
+    top_logprobs: taken("top_logprobs", sampling.topLogprobs),
+    ...(open
+      ? { top_k: sampling.topK, min_p: sampling.minP, repetition_penalty: sampling.repetitionPenalty }
+      : { verbosity: taken("verbosity", sampling.verbosity) })
+  }
+}
 
 const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions) =>
   efforts ?? (flavour === "openai" ? effortsOfOpenAi(candidate.offer.upstreamId) : EFFORTS)

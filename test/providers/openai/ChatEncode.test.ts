@@ -128,8 +128,16 @@ describe("encodeChat", () => {
       top_logprobs: 2,
       user: "u1"
     }
-    const { model: _, messages: __, max_completion_tokens: ___, ...strict } = wire({ sampling, user: "u1" })
-    assert.deepStrictEqual(strict, common)
+    const plain = new Set(["model", "messages", "max_completion_tokens"])
+    const sent = (supportedParameters: ReadonlyArray<string>): object => {
+      const body = wire({ sampling, user: "u1" }, openai, {
+        candidate: candidate("up", { model: { supportedParameters } })
+      })
+      return Object.fromEntries(Object.entries(body).filter(([name]) => !plain.has(name)))
+    }
+    const { user, ...parameters } = common
+    assert.deepStrictEqual(sent([...Object.keys(parameters), "top_k"]), common)
+    assert.deepStrictEqual(sent(["seed", "verbosity"]), { seed: 7, user })
     assert.deepInclude(wire({ sampling, user: "u1" }, compatible), {
       ...common,
       top_k: 3,
