@@ -1,0 +1,116 @@
+/** What is asked, in no dialect's words, and in which of them it can be said. */
+
+export interface Question {
+  readonly system?: string
+  readonly turns: ReadonlyArray<Turn>
+  readonly tools?: ReadonlyArray<{ readonly name: string; readonly description: string; readonly parameters: object }>
+  /** A tool must be called; else the model is free. */
+  readonly mustCall?: true
+  readonly parallel?: true
+  /** Of a JSON object that the answer must be. */
+  readonly schema?: object
+  /** Tokens to think with. */
+  readonly thinking?: number
+}
+
+export type Turn =
+  | { readonly role: "user"; readonly text: string; readonly image?: { readonly type: string; readonly data: string } }
+  | { readonly role: "assistant"; readonly text: string; readonly calls: ReadonlyArray<Call> }
+  | { readonly role: "tool"; readonly callId: string; readonly text: string }
+
+export interface Call {
+  readonly id: string
+  readonly name: string
+  readonly input: object
+}
+
+/** Every question leaves the model so many tokens. */
+export const MAX_TOKENS = 4_000
+
+const weather = {
+  name: "get_weather",
+  description: "The weather in a city, now.",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" }, unit: { type: "string", enum: ["celsius", "fahrenheit"] } },
+    required: ["city"]
+  }
+}
+const time = { name: "get_time", description: "The time.", parameters: { type: "object", properties: {} } }
+
+/** A red pixel. */
+const pixel = {
+  type: "image/png",
+  data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+}
+
+const said = (text: string): Question => ({ turns: [{ role: "user", text }] })
+
+/** What is asked in each case, by the name that its fixtures and its golden files bear. */
+export const cases = {
+  text: { system: "You are terse.", ...said("Greet me from Oslo, with the weather.") },
+  tools: {
+    system: "Use the tools.",
+    turns: [
+      { role: "user", text: "What is the weather in Bergen?" },
+      {
+        role: "assistant",
+        text: "I will look.",
+        calls: [{ id: "call_bergen", name: "get_weather", input: { city: "Bergen" } }]
+      },
+      { role: "tool", callId: "call_bergen", text: "12 °C, rain" },
+      { role: "assistant", text: "It rains in Bergen.", calls: [] },
+      { role: "user", text: "And in Tromsø?" }
+    ],
+    tools: [weather]
+  },
+  "parallel-tools": {
+    ...said("What is the weather in Oslo, and what time is it?"),
+    tools: [weather, time],
+    mustCall: true,
+    parallel: true
+  },
+  image: { turns: [{ role: "user", text: "What is in the image?", image: pixel }] },
+  reasoning: { ...said("What is 17 + 25?"), thinking: 2_048 },
+  structured: {
+    ...said("How cold is it in Oslo?"),
+    schema: {
+      type: "object",
+      properties: { city: { type: "string" }, temperature_c: { type: "number" } },
+      required: ["city", "temperature_c"],
+      additionalProperties: false
+    }
+  },
+  refusal: said("Help me to do harm."),
+  length: said("Count to a hundred."),
+  error: said("Are you well?"),
+  empty: said("Say nothing.")
+} satisfies Readonly<Record<string, Question>>
+
+export type CaseName = keyof typeof cases
+
+export const caseNames = Object.keys(cases) as ReadonlyArray<CaseName>
+
+/** What becomes of a case, whoever asks and answers. */
+export const fateOf = (name: CaseName): "answered" | "broken" | "empty" =>
+  name === "error" ? "broken" : name === "empty" ? "empty" : "answered"
+
+/** A question of whichever case; the host knows by the mark in the last turn which fixture is its answer. */
+export const questionOf = (name: CaseName, mark: string = markOf(name)): Question => {
+  const question: Question = cases[name]
+  const turns = question.turns.map((turn, index) =>
+    index === question.turns.length - 1 ? { ...turn, text: `${turn.text} ${mark}` } : turn
+  )
+  return { ...question, turns }
+}
+
+const markOf = (name: CaseName): string => `(case ${name})`
+
+/** The mark of a case whose stream comes in pieces of so many bytes. */
+export const markInPieces = (name: CaseName, bytes: number): string => `${markOf(name)} (pieces of ${bytes})`
+
+/** Reads the marks. */
+export const marksIn = (body: string): { readonly name: string; readonly bytes: number | undefined } => {
+  const bytes = /\(pieces of (\d+)\)/.exec(body)?.[1]
+  return { name: /\(case ([a-z-]+)\)/.exec(body)?.[1] ?? "", bytes: bytes === undefined ? undefined : Number(bytes) }
+}

@@ -1,0 +1,134 @@
+/** The service in front of the recorded hosts, and what comes of asking it a case. */
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+import type { Adapter } from "./adapters.ts"
+import { type CaseName, questionOf } from "./cases.ts"
+import { type Dialect, eventsOf, type Json, type WireEvent } from "./dialect.ts"
+import { startHost } from "./host.ts"
+
+/** One answer, without what is different each time. */
+interface Answered {
+  readonly request: Json
+  /** What the adapter sent. */
+  readonly upstream: Json
+  readonly status: number
+  /** What of the receipt does not depend on the day. */
+  readonly receipt: Json
+  /** What it took from the balance, in nano-USD. */
+  readonly paid: bigint
+}
+
+export interface Whole extends Answered {
+  readonly answer: Json
+}
+
+export interface Streamed extends Answered {
+  /** None where the answer was an error. */
+  readonly events: ReadonlyArray<WireEvent>
+  readonly error: Json
+}
+
+/** A case asked in one dialect of one adapter. */
+export interface Played {
+  readonly whole: Whole
+  /** Undefined where the dialect has no streams. */
+  readonly streamed: Streamed | undefined
+}
+
+/** Members that hold the time of day. */
+const times = new Set(["created", "created_at", "completed_at"])
+
+/** Without what is different each time: the request's id, whatever is made of it, and times. */
+const settled = (text: string, requestId: string): Json => {
+  const id = requestId.slice("req_".length)
+  assert.strictEqual(id.length, 26, requestId)
+  const named = text.replaceAll(id, "<id>").replaceAll(id.slice(-24), "<id>")
+  return JSON.parse(named, (key, value: unknown) => (times.has(key) && typeof value === "number" ? 0 : value))
+}
+
+/** What of a receipt depends on the answer alone. */
+const receiptOf = ({ absorbed_usd, cost_usd, error, finish_reason, price, status, usage, usage_basis }: Json) => ({
+  status,
+  finish_reason,
+  usage,
+  usage_basis,
+  price,
+  cost_usd,
+  absorbed_usd,
+  error
+})
+
+const ask = Effect.fnUntraced(function* ({ host, key, owner, service }: Stage, dialect: Dialect, body: object) {
+  const before = yield* Effect.orDie(service.balance(owner))
+  const response = yield* post(`${service.api}${dialect.path}`, key, body, dialect.headers(key))
+  const text = yield* Effect.promise(() => response.text())
+  const after = yield* Effect.orDie(service.balance(owner))
+  assert.strictEqual(after.held, 0n, "a hold is open after the last byte")
+  const requestId = response.headers.get("x-request-id") ?? assert.fail("no request id")
+  const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${requestId}`, key), json)
+  return {
+    requestId,
+    text,
+    type: response.headers.get("content-type") ?? "",
+    request: body,
+    upstream: host.takeAsked(),
+    status: response.status,
+    receipt: receiptOf(receipt),
+    paid: before.posted - after.posted
+  }
+})
+
+export const askWhole = Effect.fnUntraced(function* (stage: Stage, dialect: Dialect, body: object) {
+  const { requestId, text, type, ...answered } = yield* ask(stage, dialect, body)
+  assert.include(type, "application/json")
+  return { ...answered, answer: settled(text, requestId) } satisfies Whole
+})
+
+export const askStreamed = Effect.fnUntraced(function* (stage: Stage, dialect: Dialect, body: object) {
+  const { requestId, text, type, ...answered } = yield* ask(stage, dialect, body)
+  if (!type.includes("event-stream")) return { ...answered, events: [], error: settled(text, requestId) }
+  return { ...answered, events: settled(JSON.stringify(eventsOf(text)), requestId), error: undefined }
+})
+
+interface Stage {
+  readonly service: Service
+  readonly host: Effect.Success<typeof startHost>
+  readonly key: string
+  readonly owner: string
+}
+
+/** A stage of its own for each file of tests. */
+export class Golden extends Context.Service<
+  Golden,
+  Stage & {
+    /** Asks a case whole and streamed, once; undefined where the dialect has no words for it. */
+    readonly play: (dialect: Dialect, adapter: Adapter, name: CaseName) => Effect.Effect<Played | undefined>
+  }
+>()("tollgate/test/golden/Golden") {
+  static readonly layer = Layer.effect(
+    Golden,
+    Effect.gen(function* () {
+      const host = yield* startHost
+      const service = yield* startService(host.env)
+      const { account, inferenceKey } = yield* service.account(100)
+      const stage: Stage = { service, host, key: inferenceKey, owner: account.id }
+      const known = new Map<string, Played>()
+      const play = Effect.fnUntraced(function* (dialect: Dialect, adapter: Adapter, name: CaseName) {
+        const place = `${dialect.name}/${adapter.name}/${name}`
+        const before = known.get(place)
+        if (before !== undefined) return before
+        const question = questionOf(name)
+        const body = dialect.ask(question, adapter.model, false)
+        if (body === undefined) return undefined
+        const whole = yield* askWhole(stage, dialect, body)
+        const streaming = dialect.streams ? dialect.ask(question, adapter.model, true) : undefined
+        const streamed = streaming === undefined ? undefined : yield* askStreamed(stage, dialect, streaming)
+        const played: Played = { whole, streamed }
+        known.set(place, played)
+        return played
+      })
+      return { ...stage, play }
+    })
+  )
+}
