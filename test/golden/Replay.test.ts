@@ -3,10 +3,10 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { type Adapter, adapters } from "./adapters.ts"
-import { type CaseName, caseNames, fateOf } from "./cases.ts"
+import { type CaseName, caseNames, fateOf, markInPieces, questionOf } from "./cases.ts"
 import type { Dialect, Json, WireEvent } from "./dialect.ts"
 import { dialects } from "./dialects.ts"
-import { Golden, type Played } from "./stage.ts"
+import { askStreamed, Golden, type Played } from "./stage.ts"
 
 const fileOf = (dialect: Dialect, adapter: Adapter, name: CaseName): string =>
   fileURLToPath(new URL(`./${dialect.name}/${adapter.name}/${name}.json`, import.meta.url))
@@ -81,6 +81,13 @@ const checkEmpty = (dialect: Dialect, { streamed, whole }: Played) => {
   assert.strictEqual(streamed.paid, 0n)
 }
 
+/** Streams that come in pieces of so many bytes. */
+const tiny = [
+  ["text", 1],
+  ["parallel-tools", 7],
+  ["reasoning", 64]
+] as const
+
 const checks = { answered: checkAnswered, broken: checkBroken, empty: checkEmpty }
 
 describe("golden round trips", () => {
@@ -122,6 +129,23 @@ describe("golden round trips", () => {
                 assert.deepStrictEqual(played.streamed.upstream, first.played.streamed?.upstream, what)
                 assert.deepStrictEqual(played.streamed.receipt, first.played.streamed?.receipt, what)
               }
+            }
+          }
+        })
+      )
+    }
+
+    for (const adapter of adapters) {
+      it.effect(`a stream of ${adapter.name} in tiny pieces is the same`, () =>
+        Effect.gen(function* () {
+          const stage = yield* Golden
+          for (const dialect of dialects.filter(({ streams }) => streams)) {
+            for (const [name, bytes] of tiny) {
+              const played = yield* stage.play(dialect, adapter, name)
+              const question = questionOf(name, markInPieces(name, bytes))
+              const body = dialect.ask(question, adapter.model, true) ?? assert.fail("played, and not asked")
+              const { events } = yield* askStreamed(stage, dialect, body)
+              assert.deepStrictEqual(events, played?.streamed?.events, `${name} in pieces of ${bytes}`)
             }
           }
         })
