@@ -95,22 +95,17 @@ export const caseNames = Object.keys(cases) as ReadonlyArray<CaseName>
 export const fateOf = (name: CaseName): "answered" | "broken" | "empty" =>
   name === "error" ? "broken" : name === "empty" ? "empty" : "answered"
 
+/** What a schema is called where it has a name; messages, which have none, call it so for those who must. */
+export const SCHEMA_NAME = "output"
+
 /** A question of whichever case; the host knows by the mark in the last turn which fixture is its answer. */
-export const questionOf = (name: CaseName, mark: string = markOf(name)): Question => {
+export const questionOf = (name: CaseName): Question => {
   const question: Question = cases[name]
   const turns = question.turns.map((turn, index) =>
-    index === question.turns.length - 1 ? { ...turn, text: `${turn.text} ${mark}` } : turn
+    index === question.turns.length - 1 ? { ...turn, text: `${turn.text} (case ${name})` } : turn
   )
   return { ...question, turns }
 }
 
-const markOf = (name: CaseName): string => `(case ${name})`
-
-/** The mark of a case whose stream comes in pieces of so many bytes. */
-export const markInPieces = (name: CaseName, bytes: number): string => `${markOf(name)} (pieces of ${bytes})`
-
-/** Reads the marks. */
-export const marksIn = (body: string): { readonly name: string; readonly bytes: number | undefined } => {
-  const bytes = /\(pieces of (\d+)\)/.exec(body)?.[1]
-  return { name: /\(case ([a-z-]+)\)/.exec(body)?.[1] ?? "", bytes: bytes === undefined ? undefined : Number(bytes) }
-}
+/** Reads the mark. */
+export const caseIn = (body: string): string | undefined => /\(case ([a-z-]+)\)/.exec(body)?.[1]

@@ -1,6 +1,6 @@
 /** Chat completions, and the legacy chat, which is a part of them. */
 import { assert } from "@effect/vitest"
-import { MAX_TOKENS, type Question, type Turn } from "./cases.ts"
+import { MAX_TOKENS, type Question, SCHEMA_NAME, type Turn } from "./cases.ts"
 import { type Dialect, inputOf, type Json, type Said, type WireEvent } from "./dialect.ts"
 
 const messageOf = (turn: Turn): object => {
@@ -40,7 +40,7 @@ const ask = (question: Question, model: string, stream: boolean): object => {
     ...(parallel === undefined ? {} : { parallel_tool_calls: true }),
     ...(schema === undefined
       ? {}
-      : { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict: true } } }),
+      : { response_format: { type: "json_schema", json_schema: { name: SCHEMA_NAME, schema, strict: true } } }),
     ...(thinking === undefined ? {} : { reasoning: { max_tokens: thinking } }),
     ...(stream ? { stream, stream_options: { include_usage: true } } : {})
   }
@@ -129,8 +129,7 @@ const said = ({ choices, cost_usd, routing, usage }: Json): Said => {
   assert.strictEqual(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
   return {
     reasoning: message.reasoning ?? "",
-    text: message.content,
-    refusal: message.refusal ?? "",
+    text: message.content + (message.refusal ?? ""),
     calls: (message.tool_calls ?? []).map(({ function: call, id }: Json) => ({
       id,
       name: call.name,

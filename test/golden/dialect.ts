@@ -9,17 +9,17 @@ export type Json = any
 /** What an answer says, in no dialect's words. */
 export interface Said {
   readonly reasoning: string
+  /** A refusal is a part of it: not every dialect tells it from other text. */
   readonly text: string
-  readonly refusal: string
   readonly calls: ReadonlyArray<{ readonly id: string; readonly name: string; readonly input: Json }>
+  /** Who refuses may be said to have stopped, or to have been stopped. */
   readonly finish: "stop" | "length" | "tool_calls" | "content_filter"
   readonly usage: {
     readonly input: number
     readonly cached: number
     readonly cacheWrite: number
     readonly output: number
-    /** Undefined where the dialect has no word for it. */
-    readonly reasoning: number | undefined
+    readonly reasoning: number
   }
   readonly cost: number
   readonly routing: Json

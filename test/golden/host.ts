@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { upstream } from "../providers/upstream.ts"
 import { type Adapter, adapters, COMPATIBLE_HOST, COMPATIBLE_MODEL } from "./adapters.ts"
-import { marksIn } from "./cases.ts"
+import { caseIn } from "./cases.ts"
 
 const fixture = (adapter: Adapter, file: string): Buffer =>
   readFileSync(new URL(`./upstream/${adapter.name}/${file}`, import.meta.url))
@@ -50,14 +50,15 @@ const providersFile = (origin: string) =>
 /** Starts the host; it ends with the scope. */
 export const startHost = Effect.gen(function* () {
   let asked: unknown
+  let pieceBytes = Number.MAX_SAFE_INTEGER
   const { origin } = yield* upstream((request, response) => {
     const path = request.url ?? ""
     const adapter = adapters.find(({ base }) => path.startsWith(base))
     let text = ""
     request.setEncoding("utf8").on("data", (piece: string) => (text += piece))
     request.on("end", () => {
-      const { bytes, name } = marksIn(text)
-      if (adapter === undefined || name === "") return response.writeHead(404).end()
+      const name = caseIn(text)
+      if (adapter === undefined || name === undefined) return response.writeHead(404).end()
       const body = JSON.parse(text)
       asked = { path: path.slice(adapter.base.length - 1), body }
       if (!adapter.streams(path, body)) {
@@ -66,8 +67,7 @@ export const startHost = Effect.gen(function* () {
         return response.end(JSON.stringify(answer.body))
       }
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
-      const stream = streamOf(adapter, name)
-      return writePieces(response, stream, bytes ?? stream.length)
+      return writePieces(response, streamOf(adapter, name), pieceBytes)
     })
   })
   const env: Record<string, string> = { PROVIDERS_FILE: yield* providersFile(origin), OUTBOUND_ALLOW_LOOPBACK: "1" }
@@ -75,6 +75,10 @@ export const startHost = Effect.gen(function* () {
   return {
     /** The settings of a service that calls this host for everything. */
     env: { ...env, SANDBOX: "off" },
+    /** From now on streams come in pieces of so many bytes. */
+    cut: (bytes: number): void => {
+      pieceBytes = bytes
+    },
     /** What was asked last, and nothing any more. */
     takeAsked: (): unknown => {
       const last = asked

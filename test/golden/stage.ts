@@ -1,7 +1,7 @@
 /** The service in front of the recorded hosts, and what comes of asking it a case. */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { get, json, post, type Service, startService } from "../support/Service.ts"
+import { get, json, type Service, startService } from "../support/Service.ts"
 import type { Adapter } from "./adapters.ts"
 import { type CaseName, questionOf } from "./cases.ts"
 import { type Dialect, eventsOf, type Json, type WireEvent } from "./dialect.ts"
@@ -61,7 +61,13 @@ const receiptOf = ({ absorbed_usd, cost_usd, error, finish_reason, price, status
 
 const ask = Effect.fnUntraced(function* ({ host, key, owner, service }: Stage, dialect: Dialect, body: object) {
   const before = yield* Effect.orDie(service.balance(owner))
-  const response = yield* post(`${service.api}${dialect.path}`, key, body, dialect.headers(key))
+  const response = yield* Effect.promise(() =>
+    fetch(`${service.api}${dialect.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...dialect.headers(key) },
+      body: JSON.stringify(body)
+    })
+  )
   const text = yield* Effect.promise(() => response.text())
   const after = yield* Effect.orDie(service.balance(owner))
   assert.strictEqual(after.held, 0n, "a hold is open after the last byte")
