@@ -23,20 +23,29 @@ export const usageOf = (usage: TokenUsage): MessagesUsage => ({
   output_tokens_details: { thinking_tokens: usage.reasoning }
 })
 
-/** A call of a tool is what its caller goes on from, whatever a provider calls the reason. */
-const reasonOf = ({ finish, refusal, stopSequence, toolCalls }: Output): MessagesStopReason => {
-  if (finish === "content_filter" || refusal !== "") return "refusal"
-  if (finish === "length") return "max_tokens"
-  if (stopSequence !== undefined) return "stop_sequence"
-  return toolCalls.length > 0 ? "tool_use" : "end_turn"
+/** What was in an answer, as far as it says why the model stopped. */
+export interface Said {
+  readonly refused: boolean
+  readonly called: boolean
 }
 
-/** Why the model stopped, and at which of the caller's stop sequences. */
+type End = Pick<Output, "finish" | "stopSequence">
+
+/** A call of a tool is what its caller goes on from, whatever a provider calls the reason. */
+const reasonOf = ({ finish, stopSequence }: End, { called, refused }: Said): MessagesStopReason => {
+  if (finish === "content_filter" || refused) return "refusal"
+  if (finish === "length") return "max_tokens"
+  if (stopSequence !== undefined) return "stop_sequence"
+  return called ? "tool_use" : "end_turn"
+}
+
+/** Why the model stopped, and at which of the caller's stop sequences. Of a streamed answer only the end may be known. */
 export const stopOf = (
-  output: Output
+  end: End,
+  said: Said
 ): { readonly stop_reason: MessagesStopReason; readonly stop_sequence: string | null } => {
-  const stop_reason = reasonOf(output)
-  return { stop_reason, stop_sequence: stop_reason === "stop_sequence" ? (output.stopSequence ?? null) : null }
+  const stop_reason = reasonOf(end, said)
+  return { stop_reason, stop_sequence: stop_reason === "stop_sequence" ? (end.stopSequence ?? null) : null }
 }
 
 /** The object that a tool's arguments are as JSON; undefined where they are none. */
@@ -75,7 +84,7 @@ export const encodeMessage = (answer: Answer, showsThinking: boolean): MessagesA
   role: "assistant",
   model: answer.model,
   content: contentOf(answer.output, showsThinking),
-  ...stopOf(answer.output),
+  ...stopOf(answer.output, { refused: answer.output.refusal !== "", called: answer.output.toolCalls.length > 0 }),
   usage: usageOf(answer.usage),
   ...extrasOf(answer)
 })

@@ -56,6 +56,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #started = false
   #blocks = 0
   #open: Open | undefined
+  #called = false
+  #refused = false
   #waiting: OutputFold | undefined
 
   /** `inputTokens` is an estimate, said before the exact count is known. */
@@ -163,6 +165,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
     const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${deltas[kind]}`
     const open: Open = { kind, call, text: [], head }
     this.#open = open
+    if (kind === "tool") this.#called = true
+    if (kind === "refusal") this.#refused = true
     return [frame({ type: "content_block_start", index, content_block }), open]
   }
 
@@ -179,9 +183,10 @@ export class MessagesStreamEncoder implements StreamEncoder {
     for (const event of waiting === undefined ? [] : eventsOf(waiting.output())) {
       frames += event._tag === "ToolStart" ? this.#startTool(event) : this.#event(event)
     }
+    // Of the answer itself no more than its end may have been kept.
     const last = frame({
       type: "message_delta",
-      delta: stopOf(answer.output),
+      delta: stopOf(answer.output, { refused: this.#refused, called: this.#called }),
       usage: usageOf(answer.usage),
       ...extrasOf(answer)
     })

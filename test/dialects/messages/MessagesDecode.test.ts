@@ -14,7 +14,8 @@ const png = { type: "base64", media_type: "image/png", data: "aGk=" }
 
 const decode = (body: object, config?: PresetConfig) => Result.getOrThrow(decodeMessages(body, config))
 const conversationOf = (body: object) => decode(body).conversation
-const said = (...all: Parameters<typeof messages>) => conversationOf(messages(...all)).messages
+const said = (...all: ReadonlyArray<readonly [role: string, content: unknown]>) =>
+  conversationOf(messages(...all)).messages
 
 /** The fields that are wrong, with what is said of each. */
 const wrong = (body: unknown, config?: PresetConfig): Readonly<Record<string, string>> => {

@@ -44,6 +44,11 @@ const refusal = (text: string): OutputEvent => ({ _tag: "Refusal", text })
 const start = (index: number): OutputEvent => ({ _tag: "ToolStart", index, id: `call_${index}`, name: `tool_${index}` })
 const args = (index: number, text: string): OutputEvent => ({ _tag: "ToolDelta", index, text })
 
+const endOf = (all: ReadonlyArray<OutputEvent>) => {
+  const { finish, stopSequence } = foldOf(all)
+  return { finish, stopSequence }
+}
+
 const foldOf = (all: ReadonlyArray<OutputEvent>) => {
   const fold = new OutputFold()
   for (const event of all) fold.push(event)
@@ -52,36 +57,38 @@ const foldOf = (all: ReadonlyArray<OutputEvent>) => {
 
 /** What is said, and that it is said block by block, each closed before the next and numbered in its order. */
 const blocksOf = (all: ReadonlyArray<MessagesStreamEvent>) => {
-  const blocks: Array<{ type: string; said: string; closed: boolean; name?: string }> = []
+  const blocks: Array<{ type: string; said: string; name?: string }> = []
+  let open = false
   for (const event of all) {
     if (event.type === "content_block_start") {
       assert.strictEqual(event.index, blocks.length)
-      assert.isTrue(blocks.at(-1)?.closed ?? true, "the block before is still open")
+      assert.isFalse(open, "the block before is still open")
+      open = true
       const { content_block: block } = event
       blocks.push({
         type: block.type,
         said: "",
-        closed: false,
         ...(block.type === "tool_use" ? { name: block.name } : {})
       })
     } else if (event.type === "content_block_delta") {
       assert.strictEqual(event.index, blocks.length - 1)
-      assert.isFalse(blocks.at(-1)?.closed)
+      assert.isTrue(open)
       const { delta } = event
       blocks.at(-1)!.said +=
         delta.type === "text_delta" ? delta.text : delta.type === "thinking_delta" ? delta.thinking : delta.partial_json
     } else if (event.type === "content_block_stop") {
       assert.strictEqual(event.index, blocks.length - 1)
-      blocks.at(-1)!.closed = true
+      open = false
     }
   }
-  assert.isTrue(blocks.every(({ closed }) => closed))
-  return blocks.map(({ closed: _, ...block }) => block)
+  assert.isFalse(open)
+  return blocks
 }
 
 /** A stream of these events, one at a time, to its end. */
 const streamed = (all: ReadonlyArray<OutputEvent>) =>
-  eventsIn(encode([...all.map((event) => events(event)), { _tag: "End", answer: answerWith(foldOf(all)) }]))
+  // Nothing but the end of an answer need be kept.
+  eventsIn(encode([...all.map((event) => events(event)), { _tag: "End", answer: answerWith(endOf(all)) }]))
 
 const { usage, ...said } = encodeMessage(answerWith({}), true)
 const { cost_usd, provider, request_id, resolved_model, routing } = said
@@ -161,7 +168,7 @@ describe("a stream of events", () => {
 
   it("says nothing of empty texts, of log probabilities, or of thinking that is not wanted", () => {
     const all: ReadonlyArray<OutputEvent> = [thought("a"), text(""), { _tag: "Logprobs", content: [1] }, text("b")]
-    const end: StreamItem = { _tag: "End", answer: answerWith(foldOf(all)) }
+    const end: StreamItem = { _tag: "End", answer: answerWith(endOf(all)) }
     assert.deepStrictEqual(blocksOf(eventsIn(encode([events(...all), end], false))), [{ type: "text", said: "b" }])
     assert.deepStrictEqual(
       eventsIn(encode([end])).map(({ type }) => type),
@@ -181,6 +188,19 @@ describe("a stream of events", () => {
       seen.map(({ type }) => type),
       ["message_start", "content_block_start", "content_block_delta", "error"]
     )
+  })
+
+  it("says why the model stopped from what has come", () => {
+    const reasonOf = (...all: ReadonlyArray<OutputEvent>) => {
+      const last = streamed(all).at(-2)
+      return last?.type === "message_delta" ? [last.delta.stop_reason, last.delta.stop_sequence] : assert.fail()
+    }
+    const finish = (reason: "stop" | "length", stopSequence?: string): OutputEvent =>
+      stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
+    assert.deepStrictEqual(reasonOf(start(0), finish("stop")), ["tool_use", null])
+    assert.deepStrictEqual(reasonOf(refusal("no"), finish("stop")), ["refusal", null])
+    assert.deepStrictEqual(reasonOf(text("a"), finish("stop", "END")), ["stop_sequence", "END"])
+    assert.deepStrictEqual(reasonOf(start(0), finish("length")), ["max_tokens", null])
   })
 
   it("says what the whole message says", () => {
