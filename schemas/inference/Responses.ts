@@ -138,11 +138,13 @@ export const ResponsesReasoning = Schema.Struct({
   enabled: orNull(Schema.Boolean)
 }).annotate({ identifier: "ResponsesReasoning" })
 
+const MetadataKey = short(64)
+
 /** Up to 16 pairs that come back with the answer. */
-export const ResponsesMetadata = Schema.Record(
-  Schema.String.check(Schema.isMaxLength(64, { message: "a key of at most 64 characters" })),
-  short(512)
-).check(Schema.isMaxProperties(METADATA_MAX, { message: `at most ${METADATA_MAX} pairs` }))
+export const ResponsesMetadata = Schema.Record(Schema.String, short(512)).check(
+  Schema.isMaxProperties(METADATA_MAX, { message: `at most ${METADATA_MAX} pairs` }),
+  Schema.isPropertyNames(MetadataKey, { message: "keys of at most 64 characters" })
+)
 
 /**
  * OpenAI's request for a response, as far as it keeps nothing between requests: the conversation is sent each time. A null counts
