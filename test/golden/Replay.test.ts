@@ -3,7 +3,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { type Adapter, adapters } from "./adapters.ts"
-import { type CaseName, caseNames, fateOf, questionOf } from "./cases.ts"
+import { type CaseName, caseNames, fateOf, isOf, questionOf } from "./cases.ts"
 import type { Dialect, Json, WireEvent } from "./dialect.ts"
 import { dialects } from "./dialects.ts"
 import { askStreamed, Golden, type Played } from "./stage.ts"
@@ -118,7 +118,10 @@ describe("golden round trips", () => {
             const [first, ...others] = yield* Effect.forEach(dialects, (dialect) =>
               Effect.map(play(dialect, adapter, name), (played) => ({ dialect, played }))
             )
-            if (first?.played === undefined) return assert.fail("chat has words for everything")
+            if (first?.played === undefined) {
+              assert.isFalse(isOf(name, adapter.name), "chat has words for everything")
+              continue
+            }
             for (const { dialect, played } of others) {
               if (played === undefined) continue
               const what = `${name} in ${dialect.name}`

@@ -11,6 +11,8 @@ export interface Question {
   readonly schema?: object
   /** Tokens to think with. */
   readonly thinking?: number
+  /** Texts that end the answer. */
+  readonly stop?: ReadonlyArray<string>
 }
 
 export type Turn =
@@ -83,6 +85,8 @@ export const cases = {
   },
   refusal: said("Help me to do harm."),
   length: said("Count to a hundred."),
+  "stop-sequence": { ...said("Say half of it."), stop: ["END"] },
+  "cut-call": { ...said("What is the weather in Tromsø?"), tools: [weather] },
   error: said("Are you well?"),
   empty: said("Say nothing.")
 } satisfies Readonly<Record<string, Question>>
@@ -90,6 +94,10 @@ export const cases = {
 export type CaseName = keyof typeof cases
 
 export const caseNames = Object.keys(cases) as ReadonlyArray<CaseName>
+
+/** Whether the hosts of an adapter answer so: those whose arguments are no text tell nothing of half of them. */
+export const isOf = (name: CaseName, adapter: string): boolean =>
+  name !== "cut-call" || adapter === "openai" || adapter === "compatible"
 
 /** What becomes of a case, whoever asks and answers. */
 export const fateOf = (name: CaseName): "answered" | "broken" | "empty" =>

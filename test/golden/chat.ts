@@ -30,7 +30,7 @@ const messagesOf = ({ system, turns }: Question): ReadonlyArray<object> => [
 ]
 
 const ask = (question: Question, model: string, stream: boolean): object => {
-  const { mustCall, parallel, schema, thinking, tools } = question
+  const { mustCall, parallel, schema, stop, thinking, tools } = question
   return {
     model,
     max_tokens: MAX_TOKENS,
@@ -42,6 +42,7 @@ const ask = (question: Question, model: string, stream: boolean): object => {
       ? {}
       : { response_format: { type: "json_schema", json_schema: { name: SCHEMA_NAME, schema, strict: true } } }),
     ...(thinking === undefined ? {} : { reasoning: { max_tokens: thinking } }),
+    ...(stop === undefined ? {} : { stop }),
     ...(stream ? { stream, stream_options: { include_usage: true } } : {})
   }
 }

@@ -72,5 +72,14 @@ export const bytesOf = (events: ReadonlyArray<WireEvent>): Uint8Array =>
       .join("")
   )
 
-/** Arguments of a call as a value: hosts space the text differently, whole and streamed. */
-export const inputOf = (text: string): Json => JSON.parse(text)
+/**
+ * Arguments of a call as a value, because hosts space the text differently, whole and streamed. Where the answer was cut within
+ * them they are what a dialect of values makes of it.
+ */
+export const inputOf = (text: string): Json => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return { arguments: text }
+  }
+}

@@ -21,7 +21,7 @@ const blocksOf = (turn: Turn): ReadonlyArray<object> => {
 }
 
 const ask = (question: Question, model: string, stream: boolean): object => {
-  const { mustCall, parallel, schema, system, thinking, tools, turns } = question
+  const { mustCall, parallel, schema, stop, system, thinking, tools, turns } = question
   return {
     model,
     max_tokens: MAX_TOKENS,
@@ -37,6 +37,7 @@ const ask = (question: Question, model: string, stream: boolean): object => {
         }),
     ...(schema === undefined ? {} : { output_config: { format: { type: "json_schema", schema } } }),
     ...(thinking === undefined ? {} : { thinking: { type: "enabled", budget_tokens: thinking } }),
+    ...(stop === undefined ? {} : { stop_sequences: stop }),
     ...(stream ? { stream } : {})
   }
 }

@@ -28,8 +28,9 @@ const itemsOf = (turn: Turn): ReadonlyArray<object> => {
   }
 }
 
-const ask = (question: Question, model: string, stream: boolean): object => {
-  const { mustCall, parallel, schema, system, thinking, tools, turns } = question
+const ask = (question: Question, model: string, stream: boolean): object | undefined => {
+  const { mustCall, parallel, schema, stop, system, thinking, tools, turns } = question
+  if (stop !== undefined) return undefined
   return {
     model,
     max_output_tokens: MAX_TOKENS,
