@@ -74,12 +74,12 @@ class ItemFold {
     assert.strictEqual(item.status, "in_progress")
   }
 
-  push({ sequence_number: _, type, ...event }: Json): void {
+  push(event: Json): void {
+    const { type, sequence_number: _number, output_index, item_id, content_index, summary_index, ...said } = event
     assert.isUndefined(this.done, `${type} after its end`)
-    assert.strictEqual(event.output_index, this.#at)
-    if (type === "response.output_item.done") return this.#end(event.item)
-    assert.strictEqual(event.item_id, this.#item.id)
-    const { item_id: _item, output_index: _index, content_index, summary_index, ...said } = event
+    assert.strictEqual(output_index, this.#at)
+    if (type === "response.output_item.done") return this.#end(said.item)
+    assert.strictEqual(item_id, this.#item.id)
     if (this.#item.type !== "function_call") assert.strictEqual(content_index ?? summary_index, this.#parts.length)
     this.#say(type.slice("response.".length), said)
   }

@@ -39,12 +39,19 @@ export interface Played {
 /** Members that hold the time of day. */
 const times = new Set(["created", "created_at", "completed_at"])
 
-/** Without what is different each time: the request's id, whatever is made of it, and times. */
+/** What is different each time: times, and the estimate of its prompt with which a message begins. */
+const withoutVolatile = (key: string, value: Json): Json => {
+  if (times.has(key) && typeof value === "number") return 0
+  if (key !== "message" || value?.stop_reason !== null) return value
+  assert.isAbove(value.usage.input_tokens, 0)
+  return { ...value, usage: { ...value.usage, input_tokens: 0 } }
+}
+
+/** An answer without what is different each time, the request's id and whatever is made of it among it. */
 const settled = (text: string, requestId: string): Json => {
   const id = requestId.slice("req_".length)
   assert.strictEqual(id.length, 26, requestId)
-  const named = text.replaceAll(id, "<id>").replaceAll(id.slice(-24), "<id>")
-  return JSON.parse(named, (key, value: unknown) => (times.has(key) && typeof value === "number" ? 0 : value))
+  return JSON.parse(text.replaceAll(id, "<id>").replaceAll(id.slice(-24), "<id>"), withoutVolatile)
 }
 
 /** What of a receipt depends on the answer alone. */
