@@ -41,7 +41,7 @@ const dressed = (lines: ReadonlyArray<string>): string => {
   const text = lines.map((line) => {
     const end = ENDS[event % ENDS.length]!
     if (line === "") event += 1
-    const all = line === "" ? [""] : [": comment €", "id: 1", ...spread(line), "retry: 10", ":", "unknown"]
+    const all = line === "" ? [""] : [...spread(line), ": comment €", "id: 1", "retry: 10", ":", "unknown"]
     return all.map((one) => one + end).join("")
   })
   return `\uFEFF${text.join("")}`
