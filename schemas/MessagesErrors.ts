@@ -16,7 +16,14 @@ export const MessagesErrorObject = Schema.Struct({
     "api_error",
     "timeout_error",
     "overloaded_error"
-  ])
+  ]),
+  /** Where `thread` was asked for, which is not offered: Anthropic's clients then send the whole conversation by themselves. */
+  details: Schema.optionalKey(
+    Schema.Struct({
+      error_code: Schema.Literal("thread_unsupported_request"),
+      unsupported: Schema.Array(Schema.String)
+    })
+  )
 }).annotate({ identifier: "MessagesErrorObject" })
 export type MessagesErrorObject = typeof MessagesErrorObject.Type
 

@@ -13,12 +13,16 @@ const words: Readonly<Record<string, MessagesErrorObject["type"]>> = {
 /** Elsewhere a key is sent in one way only. */
 const MISSING_KEY = "Send your API key as `x-api-key: <key>` or as `Authorization: Bearer <key>`"
 
+/** On this alone the tool runner of Anthropic's clients, which asks for a thread unless told, goes on without one. */
+const NO_THREADS = { details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } } as const
+
 /** The error object of a failure, for a body or an event of a stream. */
 export const encodeMessagesError = ({ code, message, param, type }: ErrorBody["error"]): MessagesErrorObject => ({
   type: words[type] ?? (type as MessagesErrorObject["type"]),
   message: code === "missing_api_key" ? MISSING_KEY : message,
   code,
-  param
+  param,
+  ...(code === "unsupported_parameter" && param === "thread" ? NO_THREADS : {})
 })
 
 /** The form of an error body on the messages endpoints. Where it names another request's receipt, that one's id stays. */

@@ -22,6 +22,7 @@ const said = "messages.1.content.0"
 const refused: ReadonlyArray<readonly [what: string, body: object, param: string]> = [
   ["a member that nobody knows", { ...hello, banana: 1 }, "banana"],
   ["servers of tools", { ...hello, mcp_servers: [] }, "mcp_servers"],
+  ["a thread that the server keeps", { ...hello, thread: { type: "create" } }, "thread"],
   ["a container", { ...hello, container: "c" }, "container"],
   ["management of the context", { ...hello, context_management: {} }, "context_management"],
   ["OpenAI's word for stop sequences", { ...hello, stop: ["x"] }, "stop"],

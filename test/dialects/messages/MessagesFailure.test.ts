@@ -51,6 +51,18 @@ describe("an error in Anthropic's words", () => {
     assert.strictEqual(encodeMessagesFailure({ error, limit_source: "balance" }, id).limit_source, "balance")
   })
 
+  it("tells Anthropic's clients to go on without a thread", () => {
+    const error = (param: string) =>
+      check(
+        encodeMessagesFailure({ error: { ...errorWith("invalid_request_error", "unsupported_parameter"), param } }, id)
+      ).error
+    assert.deepStrictEqual(error("thread").details, {
+      error_code: "thread_unsupported_request",
+      unsupported: ["thread"]
+    })
+    assert.notProperty(error("container"), "details")
+  })
+
   it("names both ways to send a key where there is none", () => {
     const { error } = encodeMessagesFailure({ error: errorWith("authentication_error", "missing_api_key") }, id)
     assert.match(error.message, /`x-api-key: .*`Authorization: Bearer /)
