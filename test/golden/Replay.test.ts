@@ -6,7 +6,7 @@ import { type Adapter, adapters } from "./adapters.ts"
 import { type CaseName, caseNames, fateOf, isOf, questionOf } from "./cases.ts"
 import type { Dialect, Json, WireEvent } from "./dialect.ts"
 import { dialects } from "./dialects.ts"
-import { askStreamed, Golden, type Played } from "./stage.ts"
+import { askStreamed, askTwice, Golden, type Played } from "./stage.ts"
 
 const fileOf = (dialect: Dialect, adapter: Adapter, name: CaseName): string =>
   fileURLToPath(new URL(`./${dialect.name}/${adapter.name}/${name}.json`, import.meta.url))
@@ -156,6 +156,23 @@ describe("golden round trips", () => {
               const { events } = yield* askStreamed(stage, dialect, body)
               stage.host.cut(Number.MAX_SAFE_INTEGER)
               assert.deepStrictEqual(events, played?.streamed?.events, `${name} in pieces of ${bytes}`)
+            }
+          }
+        })
+      )
+    }
+
+    for (const adapter of adapters) {
+      it.effect(`a stream of ${adapter.name} asked for again folds to the same`, () =>
+        Effect.gen(function* () {
+          const stage = yield* Golden
+          for (const dialect of dialects.filter(({ streams }) => streams)) {
+            for (const name of caseNames.filter((name) => fateOf(name) === "answered" && isOf(name, adapter.name))) {
+              const body = dialect.ask(questionOf(name), adapter.model, true)
+              if (body === undefined) continue
+              const [first, second] = yield* askTwice(stage, dialect, body)
+              const what = `${name} in ${dialect.name}`
+              assert.deepStrictEqual(dialect.fold(second ?? []), dialect.fold(first ?? []), what)
             }
           }
         })

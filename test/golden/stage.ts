@@ -1,6 +1,7 @@
 /** The service in front of the recorded hosts, and what comes of asking it a case. */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
 import { get, json, type Service, startService } from "../support/Service.ts"
 import type { Adapter } from "./adapters.ts"
 import { type CaseName, isOf, questionOf } from "./cases.ts"
@@ -66,26 +67,35 @@ const receiptOf = ({ absorbed_usd, cost_usd, error, finish_reason, price, status
   error
 })
 
-const ask = Effect.fnUntraced(function* ({ host, key, owner, service }: Stage, dialect: Dialect, body: object) {
-  const before = yield* Effect.orDie(service.balance(owner))
-  const response = yield* Effect.promise(() =>
-    fetch(`${service.api}${dialect.path}`, {
+const send = (
+  { key, service }: Stage,
+  dialect: Dialect,
+  body: object,
+  headers: Readonly<Record<string, string>> = {}
+) =>
+  Effect.promise(async () => {
+    const response = await fetch(`${service.api}${dialect.path}`, {
       method: "POST",
-      headers: { "content-type": "application/json", ...dialect.headers(key) },
+      headers: { "content-type": "application/json", ...dialect.headers(key), ...headers },
       body: JSON.stringify(body)
     })
-  )
-  const text = yield* Effect.promise(() => response.text())
-  const after = yield* Effect.orDie(service.balance(owner))
+    return { response, requestId: response.headers.get("x-request-id") ?? "", text: await response.text() }
+  })
+
+const balanceOf = ({ owner, service }: Stage) => Effect.orDie(service.balance(owner))
+
+const ask = Effect.fnUntraced(function* (stage: Stage, dialect: Dialect, body: object) {
+  const before = yield* balanceOf(stage)
+  const { requestId, response, text } = yield* send(stage, dialect, body)
+  const after = yield* balanceOf(stage)
   assert.strictEqual(after.held, 0n, "a hold is open after the last byte")
-  const requestId = response.headers.get("x-request-id") ?? assert.fail("no request id")
-  const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${requestId}`, key), json)
+  const receipt = yield* Effect.flatMap(get(`${stage.service.api}/requests/${requestId}`, stage.key), json)
   return {
     requestId,
     text,
     type: response.headers.get("content-type") ?? "",
     request: body,
-    upstream: host.takeAsked(),
+    upstream: stage.host.takeAsked(),
     status: response.status,
     receipt: receiptOf(receipt),
     paid: before.posted - after.posted
@@ -102,6 +112,21 @@ export const askStreamed = Effect.fnUntraced(function* (stage: Stage, dialect: D
   const { requestId, text, type, ...answered } = yield* ask(stage, dialect, body)
   if (!type.includes("event-stream")) return { ...answered, events: [], error: settled(text, requestId) }
   return { ...answered, events: settled(JSON.stringify(eventsOf(text)), requestId), error: undefined }
+})
+
+/** Asks for a stream under an idempotency key, and for its replay, which is free and calls nobody. */
+export const askTwice = Effect.fnUntraced(function* (stage: Stage, dialect: Dialect, body: object) {
+  const headers = { "idempotency-key": randomUUID() }
+  const first = yield* send(stage, dialect, body, headers)
+  const before = yield* balanceOf(stage)
+  stage.host.takeAsked()
+  const second = yield* send(stage, dialect, body, headers)
+  assert.strictEqual(second.response.headers.get("idempotency-replayed"), "true")
+  assert.isUndefined(stage.host.takeAsked())
+  assert.deepStrictEqual(yield* balanceOf(stage), before)
+  return [first.text, second.text].map((text): ReadonlyArray<WireEvent> =>
+    settled(JSON.stringify(eventsOf(text)), first.requestId)
+  )
 })
 
 interface Stage {
