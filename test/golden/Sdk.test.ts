@@ -51,20 +51,28 @@ const readers: ReadonlyArray<Reader> = [
   }
 ]
 
+const directoryOf = (dialect: Dialect, adapter: string): URL =>
+  new URL(`./${dialect.name}/${adapter}/`, import.meta.url)
+
+const keptIn = (dialect: Dialect, adapter: string, file: string): Json =>
+  JSON.parse(readFileSync(new URL(file, directoryOf(dialect, adapter)), "utf8"))
+
+interface Kept {
+  readonly what: string
+  readonly answer: Json
+  readonly bytes: Uint8Array
+}
+
 /** What is kept of every answered case. */
-const goldenOf = ({
-  butFor,
-  dialect
-}: Reader): ReadonlyArray<{ readonly what: string; readonly answer: Json; readonly bytes: Uint8Array }> =>
-  adapters.flatMap((adapter) => {
-    const kept = new URL(`./${dialect.name}/${adapter.name}/`, import.meta.url)
-    return readdirSync(kept).flatMap((file) => {
-      const { answer, events, status } = JSON.parse(readFileSync(new URL(file, kept), "utf8"))
+const answeredIn = ({ butFor, dialect }: Reader): ReadonlyArray<Kept> =>
+  adapters.flatMap(({ name }) =>
+    readdirSync(directoryOf(dialect, name)).flatMap((file) => {
+      const { answer, events, status } = keptIn(dialect, name, file)
       return status === 200 && file !== `${butFor}.json`
-        ? [{ what: `${adapter.name} ${file}`, answer, bytes: bytesOf(events) }]
+        ? [{ what: `${name} ${file}`, answer, bytes: bytesOf(events) }]
         : []
     })
-  })
+  )
 
 /** A response that comes in pieces which end at these places. */
 const inPieces = (bytes: Uint8Array, places: ReadonlyArray<number>) => async () =>
@@ -96,12 +104,23 @@ const seed = Number(process.env["FUZZ_SEED"] ?? Math.floor(Math.random() * 2 ** 
 describe("a vendor's client", () => {
   for (const reader of readers) {
     const { dialect, read } = reader
-    const all = goldenOf(reader)
+    const all = answeredIn(reader)
 
     it(`reads a stream of ${dialect.name} as the whole answer, byte by byte`, async () => {
       assert.isAtLeast(all.length, adapters.length * 8)
       for (const { answer, bytes, what } of all) {
         check(reader, answer, await read(inPieces(bytes, everyPlace(bytes))), what)
+      }
+    })
+
+    it(`hears in a stream of ${dialect.name} that it broke off`, async () => {
+      for (const { name } of adapters) {
+        const { events } = keptIn(dialect, name, "error.json")
+        const broken = await read(inPieces(bytesOf(events), [])).then(
+          () => assert.fail(`${name} went well`),
+          (error: Error) => error.message
+        )
+        assert.include(broken, "broke off", name)
       }
     })
 
