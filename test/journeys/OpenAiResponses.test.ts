@@ -1,4 +1,5 @@
 /** The official client's responses, as its users have them: nothing changed but the address and the key. */
+import { LLMock } from "@copilotkit/aimock"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import OpenAI, { APIError, AuthenticationError, BadRequestError, InternalServerError } from "openai"
@@ -138,7 +139,7 @@ describe("responses to the OpenAI client", () => {
       if (call?.type !== "function_call") return assert.fail("no call")
       assert.deepStrictEqual([call.name, JSON.parse(call.arguments)], ["weather", { city: "Oslo" }])
       const output = { type: "function_call_output" as const, call_id: call.call_id, output: "12 degrees" }
-      const second = await ask([...asked, ...first.output, output])
+      const second = await ask([...asked, ...(first.output as ResponseInput), output])
       assert.include(second.output_text, "12 degrees")
     })
   }
@@ -183,4 +184,58 @@ describe("responses to the OpenAI client", () => {
     const unknown = await failing(BadRequestError, client.responses.inputTokens.count({ model: "no-such", input }))
     assert.strictEqual(unknown.code, "unknown_model")
   })
+})
+
+/** A simulation of all three wires, which knows nothing of this service. */
+const simulation = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: "silent" })
+    mock.onMessage("hello", { content: "Hello there", usage: { prompt_tokens: 1_000, completion_tokens: 200 } })
+    mock.onMessage(input, {
+      toolCalls: ["Oslo", "Rome"].map((city) => ({ name: "weather", arguments: JSON.stringify({ city }) }))
+    })
+    await mock.start()
+    return mock
+  }),
+  (mock) => Effect.promise(() => mock.stop())
+)
+
+describe("responses of every wire", () => {
+  for (const named of ["gpt-4o-mini", "claude-sonnet-4-5", "gemini-2.5-flash"]) {
+    it.live(`are the same of ${named}, whole and streamed, with calls side by side`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* simulation
+        const service = yield* startService({
+          SANDBOX: "off",
+          OPENAI_API_KEY: "planted",
+          OPENAI_BASE_URL: `${url}/v1`,
+          ANTHROPIC_API_KEY: "planted",
+          ANTHROPIC_BASE_URL: url,
+          GEMINI_API_KEY: "planted",
+          GEMINI_BASE_URL: `${url}/v1beta`
+        })
+        const { inferenceKey } = yield* service.account(10)
+        const client = new OpenAI({ apiKey: inferenceKey, baseURL: service.api, maxRetries: 0 })
+        const both = (body: { readonly input: string; readonly tools?: Array<FunctionTool> }) =>
+          Effect.promise(async (): Promise<ReadonlyArray<Answer>> => {
+            const asked = { model: named, max_output_tokens: 500, ...body }
+            return [await client.responses.create(asked), await client.responses.stream(asked).finalResponse()]
+          })
+        for (const { output_text, status, usage } of yield* both({ input: "hello" })) {
+          assert.deepStrictEqual([status, output_text], ["completed", "Hello there"])
+          assert.deepStrictEqual([usage?.input_tokens, usage?.output_tokens], [1_000, 200])
+        }
+        for (const { output } of yield* both({ input, tools })) {
+          assert.deepStrictEqual(
+            output.map((item) => item.type === "function_call" && [item.name, JSON.parse(item.arguments)]),
+            [
+              ["weather", { city: "Oslo" }],
+              ["weather", { city: "Rome" }]
+            ]
+          )
+        }
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+  }
 })

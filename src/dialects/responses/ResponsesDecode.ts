@@ -173,37 +173,45 @@ const ignoredOf = (
   return [...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
 }
 
-const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): Result.Result<ChatWish, Failure> =>
-  Result.gen(function* () {
-    const messages = yield* conversed(wire)
-    const problem = checkImages(messages)
-    if (problem !== undefined) return yield* Result.fail(problem)
-    const said: Conversation = {
-      messages,
-      tools: toolsOf(wire.tools),
-      toolChoice: toolChoiceOf(wire.tool_choice),
-      parallelToolCalls: wire.parallel_tool_calls ?? undefined,
-      format: formatOf(wire.text),
-      sampling: samplingOf(wire),
-      reasoning: reasoningOf(wire),
-      maxOutputTokens: wire.max_output_tokens ?? undefined,
-      user: wire.user ?? wire.safety_identifier ?? undefined
-    }
-    const wish = yield* wishOf(
-      body,
-      {
-        model: wire.model ?? undefined,
-        models: wire.models ?? undefined,
-        conversation: said,
-        parameters: parametersOf(wire),
-        stream: wire.stream === true,
-        budgetCents: wire.budget_cents ?? undefined,
-        sessionId: wire.session_id ?? undefined
-      },
-      preset
-    )
-    return { ...wish, conversation: yield* chosen(wish.conversation, wire.tool_choice) }
-  })
+const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): Result.Result<ChatWish, Failure> => {
+  const messages = conversed(wire)
+  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const problem = checkImages(messages.success)
+  if (problem !== undefined) return Result.fail(problem)
+  const conversation: Conversation = {
+    messages: messages.success,
+    tools: toolsOf(wire.tools),
+    toolChoice: toolChoiceOf(wire.tool_choice),
+    parallelToolCalls: wire.parallel_tool_calls ?? undefined,
+    format: formatOf(wire.text),
+    sampling: samplingOf(wire),
+    reasoning: reasoningOf(wire),
+    maxOutputTokens: wire.max_output_tokens ?? undefined,
+    user: wire.user ?? wire.safety_identifier ?? undefined
+  }
+  const wish = wishOf(
+    body,
+    {
+      model: wire.model ?? undefined,
+      models: wire.models ?? undefined,
+      conversation,
+      parameters: parametersOf(wire),
+      stream: wire.stream === true,
+      budgetCents: wire.budget_cents ?? undefined,
+      sessionId: wire.session_id ?? undefined
+    },
+    preset
+  )
+  return Result.flatMap(wish, (filled) =>
+    Result.map(chosen(filled.conversation, wire.tool_choice), (choosing) => ({ ...filled, conversation: choosing }))
+  )
+}
+
+/** `reasoning` is closed, unlike the request around it. */
+const checkReasoning = (body: Body): Failure | undefined =>
+  body["reasoning"] == null
+    ? undefined
+    : Result.getOrUndefined(Result.flip(within("reasoning", decodeReasoning(body["reasoning"]))))
 
 const echoOf = (wire: Wire): Echo => ({
   instructions: wire.instructions ?? null,
@@ -224,11 +232,14 @@ export const decodePrompt = (
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
   const foreign = firstUnsupported(object)
   if (foreign !== undefined) return Result.fail(foreign)
-  return Result.gen(function* () {
-    const wire = yield* decodeWire(object)
-    if (wire.reasoning != null) yield* within("reasoning", decodeReasoning(object["reasoning"]))
-    const wish = yield* decodeBody(object, wire, preset)
-    return { ...wish, echo: echoOf(wire), ignored: ignoredOf(object, wire, wish, preset) }
+  return Result.flatMap(decodeWire(object), (wire) => {
+    const closed = checkReasoning(object)
+    if (closed !== undefined) return Result.fail(closed)
+    return Result.map(decodeBody(object, wire, preset), (wish) => ({
+      ...wish,
+      echo: echoOf(wire),
+      ignored: ignoredOf(object, wire, wish, preset)
+    }))
   })
 }
 

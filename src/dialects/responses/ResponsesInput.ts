@@ -24,26 +24,32 @@ const types = ["message", "reasoning", "function_call", "function_call_output"]
 
 const text = (value: string): TextPart => ({ type: "text", text: value })
 
+const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failure> => {
+  switch (part.type) {
+    case "input_text":
+      return Result.succeed(text(part.text))
+    case "input_file":
+      return Result.map(textOfFile(part.file_data, part.filename ?? undefined, `${at}.file_data`), text)
+    case "input_image": {
+      const { detail, image_url: url } = part
+      return Result.succeed({ type: "image", url, detail: detail ?? "auto", field: `${at}.image_url` })
+    }
+  }
+}
+
 /** The parts of a prompt; `at` is where their list stands. */
 const partsOf = (
   content: string | ReadonlyArray<ResponsesInputPart>,
   at: string
 ): Result.Result<ReadonlyArray<Part>, Failure> => {
   if (typeof content === "string") return Result.succeed([text(content)])
-  return Result.gen(function* () {
-    const parts: Array<Part> = []
-    for (const [index, part] of content.entries()) {
-      const place = `${at}.${index}`
-      if (part.type === "input_text") parts.push(text(part.text))
-      else if (part.type === "input_file") {
-        parts.push(text(yield* textOfFile(part.file_data, part.filename ?? undefined, `${place}.file_data`)))
-      } else {
-        const { detail, image_url: url } = part
-        parts.push({ type: "image", url, detail: detail ?? "auto", field: `${place}.image_url` })
-      }
-    }
-    return parts
-  })
+  const parts: Array<Part> = []
+  for (const [index, one] of content.entries()) {
+    const part = partOf(one, `${at}.${index}`)
+    if (Result.isFailure(part)) return Result.fail(part.failure)
+    parts.push(part.success)
+  }
+  return Result.succeed(parts)
 }
 
 const saidParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyArray<TextPart> =>
@@ -88,41 +94,44 @@ class Turns {
   }
 }
 
+/** Puts a message to the turns; there may be a thousand, so that no generator runs for each. */
 const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   const role = objectOf(item)?.["role"]
+  if (role === "assistant") {
+    return Result.map(within(at, decodeSaid(item)), ({ content }) => turns.say(saidParts(content)))
+  }
   if (typeof role !== "string" || !roles.includes(role)) {
     return Result.fail(invalid(`${at}.role`, `one of ${roles.join(", ")}`))
   }
-  return Result.gen(function* () {
-    if (role === "assistant") return turns.say(saidParts((yield* within(at, decodeSaid(item))).content))
-    const message = yield* within(at, decodeMessage(item))
-    const content = yield* partsOf(message.content, `${at}.content`)
-    if (message.role === "user") return turns.push({ role: "user", content })
-    turns.push({ role: "system", content: content.filter((part) => part.type === "text") })
-  })
+  return Result.flatMap(within(at, decodeMessage(item)), (message) =>
+    Result.map(partsOf(message.content, `${at}.content`), (content) =>
+      turns.push(
+        message.role === "user"
+          ? { role: "user", content }
+          : { role: "system", content: content.filter((part) => part.type === "text") }
+      )
+    )
+  )
 }
 
 const addItem = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
-  const type = objectOf(item)?.["type"]
-  return Result.gen(function* () {
-    switch (type) {
-      case undefined:
-      case "message":
-        return yield* addMessage(turns, item, at)
-      case "reasoning":
-        return undefined
-      case "function_call": {
-        const { arguments: said, call_id: id, name } = yield* within(at, decodeCall(item))
-        return turns.call({ id, name, arguments: said })
-      }
-      case "function_call_output": {
-        const { call_id: toolCallId, output } = yield* within(at, decodeOutput(item))
-        return turns.push({ role: "tool", toolCallId, content: yield* partsOf(output, `${at}.output`) })
-      }
-      default:
-        return yield* Result.fail(invalid(`${at}.type`, `one of ${types.join(", ")}`))
-    }
-  })
+  switch (objectOf(item)?.["type"]) {
+    case undefined:
+    case "message":
+      return addMessage(turns, item, at)
+    case "reasoning":
+      return Result.void
+    case "function_call":
+      return Result.map(within(at, decodeCall(item)), ({ arguments: said, call_id: id, name }) =>
+        turns.call({ id, name, arguments: said })
+      )
+    case "function_call_output":
+      return Result.flatMap(within(at, decodeOutput(item)), ({ call_id: toolCallId, output }) =>
+        Result.map(partsOf(output, `${at}.output`), (content) => turns.push({ role: "tool", toolCallId, content }))
+      )
+    default:
+      return Result.fail(invalid(`${at}.type`, `one of ${types.join(", ")}`))
+  }
 }
 
 /** The messages that an input stands for; wrong fields of the first wrong item are named. */

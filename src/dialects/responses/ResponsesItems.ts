@@ -59,7 +59,7 @@ export class MessageItem implements StreamedItem {
     if (logprobs.length === 0) {
       return this.#emit("response.output_text.delta", `${this.#delta}${JSON.stringify(text)},"logprobs":[]`)
     }
-    part.logprobs.push(...logprobs)
+    for (const one of logprobs) part.logprobs.push(one)
     const delta = `${this.#delta}${JSON.stringify(text)},"logprobs":${JSON.stringify(logprobs)}`
     this.#emit("response.output_text.delta", delta)
   }

@@ -138,7 +138,8 @@ describe("a request for a response", () => {
       const { toolChoice, tools } = decoded({ tools: [look, hear], tool_choice }).conversation
       return [toolChoice, tools.map(({ name }) => name)]
     }
-    for (const type of ["auto", "none", "required"]) assert.deepStrictEqual(choose(type), [{ type }, ["look", "hear"]])
+    for (const type of ["auto", "none", "required"] as const)
+      assert.deepStrictEqual(choose(type), [{ type }, ["look", "hear"]])
     assert.deepStrictEqual(choose(hear), [{ type: "tool", name: "hear" }, ["look", "hear"]])
     const allowed = (mode: string) => ({ type: "allowed_tools", mode, tools: [hear] })
     assert.deepStrictEqual(choose(allowed("auto")), [{ type: "auto" }, ["hear"]])
