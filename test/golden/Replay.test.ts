@@ -1,6 +1,10 @@
-/** Every dialect over every adapter in every case: what was sent, what came back, and what holds of all of it. */
+/**
+ * Every dialect over every adapter in every case: what was sent, what came back, and what holds of all of it. After a change
+ * that is meant, `vitest run test/golden/Replay.test.ts --update` writes the golden files anew; what changed is seen in review.
+ */
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { type Adapter, adapters } from "./adapters.ts"
 import { type CaseName, caseNames, fateOf, isOf, questionOf } from "./cases.ts"
@@ -8,8 +12,15 @@ import type { Dialect, Json, WireEvent } from "./dialect.ts"
 import { dialects } from "./dialects.ts"
 import { askStreamed, askTwice, Golden, type Played } from "./stage.ts"
 
-const fileOf = (dialect: Dialect, adapter: Adapter, name: CaseName): string =>
-  fileURLToPath(new URL(`./${dialect.name}/${adapter.name}/${name}.json`, import.meta.url))
+const placeOf = (dialect: Dialect, adapter: Adapter, name: CaseName): string =>
+  `${dialect.name}/${adapter.name}/${name}.json`
+
+const fileOf = (place: string): string => fileURLToPath(new URL(place, import.meta.url))
+
+/** The golden files that there are before any is written. */
+const keptFiles = dialects
+  .flatMap(({ name }) => readdirSync(fileOf(name), { recursive: true }).map((file) => `${name}/${String(file)}`))
+  .filter((place) => place.endsWith(".json"))
 
 const lines = (events: ReadonlyArray<WireEvent>): string =>
   events.length === 0 ? "[]" : `[\n${events.map((event) => `    ${JSON.stringify(event)}`).join(",\n")}\n  ]`
@@ -100,7 +111,8 @@ describe("golden round trips", () => {
             for (const name of caseNames) {
               const played = yield* play(dialect, adapter, name)
               if (played === undefined) continue
-              yield* Effect.promise(() => expect(textOf(played)).toMatchFileSnapshot(fileOf(dialect, adapter, name)))
+              const file = fileOf(placeOf(dialect, adapter, name))
+              yield* Effect.promise(() => expect(textOf(played)).toMatchFileSnapshot(file))
               paidAsSaid(played.whole)
               if (played.streamed !== undefined) paidAsSaid(played.streamed)
               checks[fateOf(name)](dialect, played)
@@ -178,6 +190,21 @@ describe("golden round trips", () => {
         })
       )
     }
+
+    it.effect("all have their golden file, and none is kept of what is not asked", () =>
+      Effect.gen(function* () {
+        const { play } = yield* Golden
+        const places: Array<string> = []
+        for (const dialect of dialects) {
+          for (const adapter of adapters) {
+            for (const name of caseNames) {
+              if ((yield* play(dialect, adapter, name)) !== undefined) places.push(placeOf(dialect, adapter, name))
+            }
+          }
+        }
+        assert.deepStrictEqual(keptFiles.toSorted(), places.toSorted())
+      })
+    )
 
     it.effect("leaves the books in order", () =>
       Effect.gen(function* () {
