@@ -2,6 +2,8 @@
 
 export interface Question {
   readonly system?: string
+  /** The prompt is kept in the provider's cache up to the end of the system message. */
+  readonly cached?: true
   readonly turns: ReadonlyArray<Turn>
   readonly tools?: ReadonlyArray<{ readonly name: string; readonly description: string; readonly parameters: object }>
   /** A tool must be called; else the model is free. */
@@ -86,6 +88,11 @@ export const cases = {
   refusal: said("Help me to do harm."),
   length: said("Count to a hundred."),
   "stop-sequence": { ...said("Say half of it."), stop: ["END"] },
+  cached: {
+    system: "You know all about this image.",
+    cached: true,
+    turns: [{ role: "user", text: "What is in it?", image: pixel }]
+  },
   "cut-call": { ...said("What is the weather in Tromsø?"), tools: [weather] },
   error: said("Are you well?"),
   empty: said("Say nothing.")

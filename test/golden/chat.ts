@@ -24,9 +24,15 @@ const messageOf = (turn: Turn): object => {
   }
 }
 
-const messagesOf = ({ system, turns }: Question): ReadonlyArray<object> => [
-  ...(system === undefined ? [] : [{ role: "system", content: system }]),
-  ...turns.map(messageOf)
+const systemOf = ({ cached, system }: Question): ReadonlyArray<object> => {
+  if (system === undefined) return []
+  const part = { type: "text", text: system, cache_control: { type: "ephemeral" } }
+  return [{ role: "system", content: cached === undefined ? system : [part] }]
+}
+
+const messagesOf = (question: Question): ReadonlyArray<object> => [
+  ...systemOf(question),
+  ...question.turns.map(messageOf)
 ]
 
 const ask = (question: Question, model: string, stream: boolean): object => {
@@ -177,14 +183,14 @@ export const chat: Dialect = {
   codeOf: ({ error }) => error.code
 }
 
-/** Without a stream, and without words for tools, schemas and thinking. */
+/** Without a stream, and without words for much of what chat completions have. */
 export const legacy: Dialect = {
   ...chat,
   name: "legacy",
   path: "/chat",
   streams: false,
   ask: (question, model) =>
-    question.tools === undefined && question.schema === undefined && question.thinking === undefined
+    [question.tools, question.schema, question.thinking, question.cached].every((one) => one === undefined)
       ? ask(question, model, false)
       : undefined,
   said: (answer) => {

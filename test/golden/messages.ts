@@ -20,12 +20,18 @@ const blocksOf = (turn: Turn): ReadonlyArray<object> => {
   }
 }
 
+const systemOf = ({ cached, system }: Question): object => {
+  if (system === undefined) return {}
+  const block = { type: "text", text: system, cache_control: { type: "ephemeral" } }
+  return { system: cached === undefined ? system : [block] }
+}
+
 const ask = (question: Question, model: string, stream: boolean): object => {
-  const { mustCall, parallel, schema, stop, system, thinking, tools, turns } = question
+  const { mustCall, parallel, schema, stop, thinking, tools, turns } = question
   return {
     model,
     max_tokens: MAX_TOKENS,
-    ...(system === undefined ? {} : { system }),
+    ...systemOf(question),
     messages: turns.map((turn) => ({ role: turn.role === "tool" ? "user" : turn.role, content: blocksOf(turn) })),
     ...(tools === undefined
       ? {}

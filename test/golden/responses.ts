@@ -29,8 +29,8 @@ const itemsOf = (turn: Turn): ReadonlyArray<object> => {
 }
 
 const ask = (question: Question, model: string, stream: boolean): object | undefined => {
-  const { mustCall, parallel, schema, stop, system, thinking, tools, turns } = question
-  if (stop !== undefined) return undefined
+  const { cached, mustCall, parallel, schema, stop, system, thinking, tools, turns } = question
+  if (stop !== undefined || cached !== undefined) return undefined
   return {
     model,
     max_output_tokens: MAX_TOKENS,
