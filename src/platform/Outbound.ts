@@ -109,7 +109,12 @@ export class Outbound extends Context.Service<
               const exchange = new StreamExchange(request)
               // Unlike one of Effect.addFinalizer, this finalizer does not keep and restore the context it was added in.
               return Effect.andThen(
-                Effect.flatMap(Effect.scope, (scope) => Scope.addFinalizer(scope, Effect.sync(() => exchange.close()))),
+                Effect.flatMap(Effect.scope, (scope) =>
+                  Scope.addFinalizer(
+                    scope,
+                    Effect.sync(() => exchange.close())
+                  )
+                ),
                 Effect.callback<OutboundStream, OutboundError>((resume) => {
                   exchange.onOpen(resume)
                   exchange.dispatch(poolOf(request.origin))
