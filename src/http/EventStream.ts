@@ -1,4 +1,3 @@
-import type { Cause } from "effect"
 import { Effect } from "effect"
 import type { ServerResponse } from "node:http"
 import type { StreamEncoder } from "../dialects/StreamEncoder.ts"
@@ -38,7 +37,7 @@ export class EventStream {
       return false
     }
     // Ended in order, what is only a part would look whole.
-    const cut = (_: Cause.Cause<never>) => Effect.sync(() => response.headersSent && response.destroy())
+    const cut = () => Effect.sync(() => response.headersSent && response.destroy())
     return Effect.onError(Effect.interruptible(this.#stream.read(take)), cut)
   }
 

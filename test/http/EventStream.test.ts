@@ -110,6 +110,7 @@ describe("an event stream", () => {
       assert.isUndefined(writer.pollUnsafe())
       let length = 0
       socket.on("data", (bytes) => (length += bytes.length))
+      socket.resume()
       yield* Fiber.join(writer)
       pipe.end(last)
       assert.isTrue(Exit.isSuccess(yield* ended))

@@ -1,5 +1,5 @@
 /** Characters that stand for themselves within a JSON string. */
-const PLAIN = /^[^"\\\u0000-\u001f]+$/
+const PLAIN = /^[^"\\\p{Cc}]+$/u
 
 const TEXT_BEGINS = /"content"\s*:\s*"/
 
