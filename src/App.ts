@@ -22,6 +22,7 @@ import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
+import { PublicFetch } from "./platform/PublicFetch.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
@@ -167,6 +168,8 @@ const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.la
 
 const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerFrom({ redisUrl })))
 
+const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
+
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
@@ -183,7 +186,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(sweeping),
     Layer.provideMerge(Requests.layer),
     Layer.provideMerge(catalogue),
-    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, limiter, cache)),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))

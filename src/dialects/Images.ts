@@ -1,9 +1,12 @@
-/** What of an image in a prompt can be judged from the request alone. */
+/** What of an image in a prompt can be judged by its form. Which addresses are allowed is known to `inference`. */
 import type { Message } from "../domain/Conversation.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 
 /** An image sent inline may have so many bytes before its encoding. */
 export const IMAGE_MAX_BYTES = 20 * 1_048_576
+
+/** Over http only from this machine itself, where its settings allow that. */
+const WEB_ADDRESS = /^(https:\/\/[^/\s]+|http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$))/i
 
 /**
  * The first image that is neither at a web address nor a data URL with base64, or is one of more than 20 MiB. The error names the
@@ -15,7 +18,7 @@ export const checkImages = (messages: ReadonlyArray<Message>): Failure | undefin
     for (const part of message.content) {
       if (part.type !== "image") continue
       const { field = "messages", url } = part
-      if (/^https:\/\/[^/\s]+/i.test(url)) continue
+      if (WEB_ADDRESS.test(url)) continue
       const data = /^data:image\/[a-z0-9.+-]+;base64,/i.exec(url)
       if (data === null) return invalid(field, "an https URL, or a data URL with a base64-encoded image")
       if ((url.length - data[0].length) * 0.75 > IMAGE_MAX_BYTES) {

@@ -45,7 +45,7 @@ export interface TextPart extends Cacheable {
 
 export interface ImagePart extends Cacheable {
   readonly type: "image"
-  /** A URL to fetch it from, or a data URL with its bytes. */
+  /** A URL to fetch it from, or a data URL with its bytes. Providers are given the latter alone. */
   readonly url: string
   readonly detail: "auto" | "low" | "high"
   /** Where it stands in the caller's request, for errors that name it. */

@@ -37,6 +37,7 @@ const EXPOSED = [
   "X-Svc-Sandbox",
   "X-Svc-Ignored-Parameters",
   "X-Svc-Cache-Status",
+  "X-Balance-Warning",
   "X-Svc-Preset",
   "X-Svc-Preset-Version"
 ].join(", ")
@@ -135,12 +136,14 @@ const Edge = HttpRouter.middleware(
 
     const dressed = (
       request: HttpServerRequest.HttpServerRequest,
-      { preset, requestId }: Exchange,
+      { errors, preset, requestId }: Exchange,
       verdict: Verdict,
       response: HttpServerResponse.HttpServerResponse
     ) =>
       HttpServerResponse.setHeaders(response, {
         "x-request-id": requestId,
+        // Where clients of Anthropic's look for it.
+        ...(errors === "messages" ? { "request-id": requestId } : none),
         ...limitHeaders(verdict),
         ...sandbox,
         ...(preset === undefined ? none : presetHeaders(preset)),

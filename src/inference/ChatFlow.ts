@@ -120,7 +120,7 @@ const finishServed = (options: MeteredOptions, admitted: Admitted, served: Serve
  */
 export const carryOutChat = (
   options: MeteredOptions,
-  pool: ProviderPool["Service"],
+  pool: Pick<ProviderPool["Service"], "chat">,
   admitted: Admitted,
   running: Running
 ): Effect.Effect<Answer, Failure> =>

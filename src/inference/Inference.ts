@@ -7,7 +7,9 @@ import { defaultPolicy, type Plan } from "../domain/Plan.ts"
 import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/Metrics.ts"
+import { PublicFetch } from "../platform/PublicFetch.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
+import { enforcedSchema } from "../providers/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
@@ -19,6 +21,7 @@ import { type Classified, type ClassifierOptions, makeClassify } from "./Classif
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
 import { makeOwnFibers } from "./OwnFibers.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
+import { makePromptImages, type PromptImages } from "./PromptImages.ts"
 import { makeRenewals, type Renewals } from "./Renewals.ts"
 import { replay, replayUnplanned } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
@@ -83,6 +86,8 @@ export class Inference extends Context.Service<
       Effect.gen(function* () {
         const router = yield* Router
         const pool = yield* ProviderPool
+        const images = makePromptImages(yield* PublicFetch)
+        const seeing = images.before(pool)
         const requests = yield* Requests
         const holdTtlMs = Duration.toMillis(options.holdTtl)
         const metrics = yield* Metrics
@@ -100,7 +105,7 @@ export class Inference extends Context.Service<
         }
 
         const pins = new Pins()
-        const prepare = preparing(router, pins, true)
+        const prepare = preparing(router, pins, images, true)
         const { classifier } = options
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
         const withModel: WithModel = { auth: metered.auth, classify, ledger: metered.ledger, pins, prepare, requests }
@@ -116,7 +121,7 @@ export class Inference extends Context.Service<
               door,
               request,
               (admitted) =>
-                Effect.map(carryOutChat(metered, pool, admitted, running), (answer) => ({ answer, replayed: false })),
+                Effect.map(carryOutChat(metered, seeing, admitted, running), (answer) => ({ answer, replayed: false })),
               (answer) => ({ answer, replayed: true })
             )
             return Effect.flatMap(fibers.run(work), (fiber) =>
@@ -134,7 +139,7 @@ export class Inference extends Context.Service<
             const work = metering(
               door,
               request,
-              (admitted) => carryOutStream({ options: metered, pool, admitted, running, pipe, open, opened }),
+              (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
               (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
             ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
             const fiber = yield* fibers.run(work)
@@ -147,7 +152,7 @@ export class Inference extends Context.Service<
             return { ...stream, read: (take) => Effect.onExit(stream.read(take), () => leave) }
           })
 
-        return Inference.of({ chat, chatStream, prepare: preparing(router, pins, false) })
+        return Inference.of({ chat, chatStream, prepare: preparing(router, pins, images, false) })
       })
     )
 }
@@ -221,9 +226,12 @@ const metering = <A, B>(
 }
 
 const preparing =
-  (router: Router["Service"], pins: Pins, explores: boolean) =>
+  (router: Router["Service"], pins: Pins, images: PromptImages, explores: boolean) =>
   (request: Preparation): Result.Result<Prepared, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
+    const vision = hasImages(conversation)
+    const wrong = vision ? images.check(conversation) : undefined
+    if (wrong !== undefined) return Result.fail(wrong)
     const bound = promptTokens ?? promptBound(conversation)
     let counted: number | undefined
     const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
@@ -233,7 +241,7 @@ const preparing =
       models: chain,
       policy,
       needs: {
-        vision: hasImages(conversation),
+        vision,
         tools: conversation.tools.length > 0,
         parameters
       },
@@ -248,7 +256,11 @@ const preparing =
     })
     return Result.map(
       Result.flatMap(planned, (plan) => withinBudget(plan, { ...size, budgetCents })),
-      (plan) => ({ plan, estimate: estimate(plan, { ...size, stream }) })
+      (plan) => {
+        // What is checked before it is given out is made whole upstream, so it is held for as a whole.
+        const whole = plan.candidates.some((one) => enforcedSchema(conversation.format, one) !== undefined)
+        return { plan, estimate: estimate(plan, { ...size, stream: stream && !whole }) }
+      }
     )
   }
 

@@ -112,7 +112,7 @@ class Delivery {
 
 interface StreamFlow {
   readonly options: MeteredOptions
-  readonly pool: ProviderPool["Service"]
+  readonly pool: Pick<ProviderPool["Service"], "chatStream">
   readonly admitted: Admitted
   readonly running: Running
   readonly pipe: Pipe

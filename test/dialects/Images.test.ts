@@ -9,7 +9,12 @@ const bytes = (count: number) => `data:image/png;base64,${"A".repeat(Math.ceil(c
 describe("images in a prompt", () => {
   it("are web addresses, or data URLs with base64", () => {
     assert.isUndefined(checkImages(asked({ type: "text", text: "ftp://example.com/a.png" })))
-    for (const url of ["https://example.com/a.png", "HTTPS://example.com", "data:image/svg+xml;base64,AA=="]) {
+    for (const url of [
+      "https://example.com/a.png",
+      "HTTPS://example.com",
+      "http://127.0.0.1/a",
+      "data:image/svg+xml;base64,AA=="
+    ]) {
       assert.isUndefined(checkImages(asked(image(url))), url)
     }
     for (const url of ["ftp://example.com/a.png", "/a.png", "data:image/png,AA", "data:text/plain;base64,AA=="]) {

@@ -47,5 +47,12 @@ describe("settlementOf", () => {
       undefined
     )
     assert.deepInclude(refused, { cost: undefined, final: true })
+    const images = [
+      { _tag: "ImageTooLarge", param: "p", limitBytes: 1 },
+      { _tag: "ValidationError", problems: [{ field: "p", message: "" }] }
+    ] as const
+    for (const error of images) {
+      assert.deepInclude(settlementOf({ _tag: "Nothing", error }, undefined), { cost: undefined, final: true })
+    }
   })
 })

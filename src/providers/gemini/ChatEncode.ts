@@ -1,4 +1,5 @@
 import type { Conversation, ImagePart, Message, Part, Reasoning, ToolCall } from "../../domain/Conversation.ts"
+import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
@@ -91,26 +92,9 @@ const encodeResult = (id: string, name: string, content: ReadonlyArray<Part>): o
   return { functionResponse: { id, name, response: objectOf(parsed(result)) ?? { result } } }
 }
 
-/** Bytes go inline; public https URLs are fetched by the provider, which wants the type told where it can be seen. */
 const encodeImage = ({ url }: ImagePart): object => {
-  if (!/^data:/i.test(url)) {
-    const extension = /\.([a-z]+)(?:[?#]|$)/i.exec(url)?.[1] ?? ""
-    return { fileData: { fileUri: url, mimeType: IMAGE_TYPES[extension.toLowerCase()] } }
-  }
-  const comma = url.indexOf(",")
-  const [mimeType] = url.slice("data:".length, comma).split(";")
-  return { inlineData: { mimeType, data: url.slice(comma + 1) } }
-}
-
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  webp: "image/webp",
-  heic: "image/heic",
-  heif: "image/heif",
-  gif: "image/gif",
-  bmp: "image/bmp"
+  const { data, type } = inlineImage(url)
+  return { inlineData: { mimeType: type, data } }
 }
 
 const encodeTools = ({ tools, toolChoice }: Conversation): object => {

@@ -1,0 +1,22 @@
+/** The kinds of images that models take, told by how they begin. */
+
+export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp"
+
+/** So many bytes tell the kind of an image. */
+export const IMAGE_HEAD_BYTES = 12
+
+/** What an image is, by its first bytes; undefined where it is none that models take. */
+export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
+  const head = Buffer.from(bytes.subarray(0, IMAGE_HEAD_BYTES)).toString("latin1")
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png"
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg"
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif"
+  return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined
+}
+
+/** What stands in a data URL with base64: the type as models know it, and the bytes still encoded. */
+export const inlineImage = (url: string): { readonly type: string; readonly data: string } => {
+  const comma = url.indexOf(",")
+  const [type = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
+  return { type: type === "image/jpg" ? "image/jpeg" : type, data: url.slice(comma + 1) }
+}

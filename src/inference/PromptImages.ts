@@ -1,0 +1,217 @@
+/** Images of prompts: judged before a hold, and fetched before a provider is asked, so that no provider fetches for a caller. */
+import { Effect, Result, type Scope } from "effect"
+import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
+import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
+import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../domain/ImageType.ts"
+import type { PublicFetch, PublicFetchError, PublicResponse } from "../platform/PublicFetch.ts"
+import type { PoolCall } from "../providers/Course.ts"
+import { PoolError } from "../providers/PoolError.ts"
+import type { ProviderPool } from "../providers/ProviderPool.ts"
+
+export interface PromptImageLimits {
+  /** The longest image, in bytes. */
+  readonly imageBytes: number
+  /** What the images of a request may have together, those that came inline included. */
+  readonly requestBytes: number
+  /** Bytes of fetched images that all requests of this process hold at a time, from the first byte to the end of the answer. */
+  readonly heldBytes: number
+  /** How long all the images of a request may take, in milliseconds. */
+  readonly totalMs: number
+  /** Addresses in one request: who asks must not have many others asked. */
+  readonly addresses: number
+}
+
+const MIB = 1_048_576
+
+export const promptImageLimits: PromptImageLimits = {
+  imageBytes: 20 * MIB,
+  requestBytes: 50 * MIB,
+  heldBytes: 256 * MIB,
+  totalMs: 10_000,
+  addresses: 64
+}
+
+/** Images of one request that are fetched at a time. */
+const AT_A_TIME = 4
+
+const HEADERS = { accept: "image/png, image/jpeg, image/gif, image/webp", "user-agent": "tollgate" }
+
+/** What carries out plans, as far as flows use it. */
+type Chats = Pick<ProviderPool["Service"], "chat" | "chatStream">
+
+export interface PromptImages {
+  /** The first image of a conversation that cannot be right, as far as the request says by itself. */
+  readonly check: (conversation: Conversation) => Failure | undefined
+  /**
+   * The same pool with every image at a web address fetched first and put into the conversation as a data URL. One that cannot be
+   * had is a `PoolError` without an attempt.
+   */
+  readonly before: (pool: Chats) => Chats
+}
+
+const isWeb = ({ url }: ImagePart): boolean => /^https?:/i.test(url)
+
+const partsOf = (message: Message): ReadonlyArray<Part> =>
+  message.role === "user" || message.role === "tool" ? message.content : []
+
+const imagesOf = ({ messages }: Conversation): ReadonlyArray<ImagePart> =>
+  messages.flatMap(partsOf).filter((part) => part.type === "image")
+
+const fieldOf = ({ field }: ImagePart): string => field ?? "messages"
+
+const DATA_URL = /^data:[a-z0-9.+/-]+;base64,/i
+const NOT_AN_IMAGE = "must be a PNG, JPEG, GIF or WebP image"
+
+/** Only its first bytes are decoded; the rest is the provider's to judge. */
+const dataProblem = (url: string): string | undefined => {
+  const head = DATA_URL.exec(url.slice(0, 64))?.[0]
+  if (head === undefined) return "must be an https URL, or a data URL with base64"
+  const type = imageTypeOf(Buffer.from(url.slice(head.length, head.length + (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
+  if (type === undefined) return NOT_AN_IMAGE
+  const said = inlineImage(head).type
+  return said === type ? undefined : `says ${said} and is ${type}`
+}
+
+const inlineBytes = (images: ReadonlyArray<ImagePart>): number =>
+  images.reduce((sum, image) => (isWeb(image) ? sum : sum + image.url.length * 0.75), 0)
+
+/** Each address once, with the field that names it first. */
+const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (const image of images) if (isWeb(image) && !found.has(image.url)) found.set(image.url, fieldOf(image))
+  return found
+}
+
+const wrong = (field: string, message: string): Reason => invalid(field, message).reason
+
+const withData = (conversation: Conversation, data: ReadonlyMap<string, string>): Conversation => {
+  const filled = (part: Part): Part => {
+    const url = part.type === "image" ? data.get(part.url) : undefined
+    return url === undefined ? part : ({ ...part, url } as ImagePart)
+  }
+  return {
+    ...conversation,
+    messages: conversation.messages.map((message) =>
+      message.role === "user" || message.role === "tool"
+        ? { ...message, content: message.content.map(filled) }
+        : message
+    )
+  }
+}
+
+/** What one request's images have taken so far, of its own share and of the process's. */
+interface Share {
+  readonly until: number
+  request: number
+  held: number
+}
+
+/** Where a name leads is not told: whether one is known within this network must not be found out. */
+const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number): Reason => {
+  switch (reason._tag) {
+    case "TooLarge":
+      return { _tag: "ImageTooLarge", param: field, limitBytes: reason.limitBytes }
+    case "Busy":
+      return { _tag: "Overloaded" }
+    case "TimedOut":
+      return wrong(field, `could not be fetched in ${totalMs / 1000} seconds`)
+    case "Status":
+      return wrong(field, `could not be fetched: its host answered with status ${reason.status}`)
+    case "Forbidden":
+    case "Unreachable":
+      return wrong(field, "could not be fetched: no public host could be reached there")
+  }
+}
+
+const dataUrlOf = ({ body }: PublicResponse, field: string): Result.Result<string, Reason> => {
+  const type = imageTypeOf(body)
+  if (type === undefined) return Result.fail(wrong(field, NOT_AN_IMAGE))
+  const { buffer, byteLength, byteOffset } = body
+  return Result.succeed(`data:${type};base64,${Buffer.from(buffer, byteOffset, byteLength).toString("base64")}`)
+}
+
+/** Fetches the images of calls; its bound of memory is for all that uses it. */
+class Fetching {
+  readonly #fetch: PublicFetch["Service"]["fetch"]
+  readonly #limits: PromptImageLimits
+  #held = 0
+
+  constructor(fetch: PublicFetch["Service"]["fetch"], limits: PromptImageLimits) {
+    this.#fetch = fetch
+    this.#limits = limits
+  }
+
+  /** The call with every image's bytes in it. They are held until the scope closes. */
+  filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
+    const images = imagesOf(call.conversation)
+    const until = performance.now() + this.#limits.totalMs
+    const share: Share = { until, request: inlineBytes(images), held: 0 }
+    const data = new Map<string, string>()
+    const fetched = Effect.forEach(
+      addressesOf(images),
+      ([url, field]) => Effect.map(this.#one(url, field, share), (found) => data.set(url, found)),
+      { concurrency: AT_A_TIME, discard: true }
+    )
+    return Effect.addFinalizer(() => Effect.sync(() => (this.#held -= share.held))).pipe(
+      Effect.andThen(Effect.mapError(fetched, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
+      Effect.map(() => ({ ...call, conversation: withData(call.conversation, data) }))
+    )
+  }
+
+  #one(url: string, field: string, share: Share): Effect.Effect<string, Reason> {
+    return Effect.suspend(() => {
+      const { imageBytes, totalMs } = this.#limits
+      let full: Reason | undefined
+      const answer = this.#fetch({
+        method: "GET",
+        url,
+        headers: HEADERS,
+        totalMs: Math.max(1, share.until - performance.now()),
+        maxBytes: imageBytes,
+        accept: (bytes) => (full = this.#take(bytes, field, share)) === undefined
+      })
+      return Effect.flatMap(
+        Effect.mapError(answer, (error) => full ?? reasonOf(error, field, totalMs)),
+        (found) => Effect.fromResult(dataUrlOf(found, field))
+      )
+    })
+  }
+
+  /** Takes bytes of an image; answers why there may be no more of them. */
+  #take(bytes: number, field: string, share: Share): Reason | undefined {
+    const { heldBytes, requestBytes } = this.#limits
+    share.request += bytes
+    share.held += bytes
+    this.#held += bytes
+    if (share.request > requestBytes) return { _tag: "ImageTooLarge", param: field, limitBytes: requestBytes }
+    return this.#held > heldBytes ? { _tag: "Overloaded" } : undefined
+  }
+}
+
+const isToBeFetched = ({ conversation }: PoolCall): boolean =>
+  hasImages(conversation) && imagesOf(conversation).some(isWeb)
+
+/** Makes what judges and fetches the images of prompts. */
+export const makePromptImages = (
+  { fetch, refuses }: PublicFetch["Service"],
+  limits: PromptImageLimits = promptImageLimits
+): PromptImages => {
+  const fetching = new Fetching(fetch, limits)
+  return {
+    check: (conversation) => {
+      const images = imagesOf(conversation)
+      for (const image of images) {
+        const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
+        if (problem !== undefined) return invalid(fieldOf(image), problem)
+      }
+      const beyond = [...addressesOf(images).values()][limits.addresses]
+      return beyond === undefined
+        ? undefined
+        : invalid(beyond, `only ${limits.addresses} images may be at addresses of their own`)
+    },
+    before: ({ chat, chatStream }) => ({
+      chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetching.filled(call), chat)) : chat(call)),
+      chatStream: (call) => (isToBeFetched(call) ? Effect.flatMap(fetching.filled(call), chatStream) : chatStream(call))
+    })
+  }
+}

@@ -1,0 +1,298 @@
+import { Context, Data, Effect, Layer, Option, Semaphore } from "effect"
+import type { LookupAddress } from "node:dns"
+import { Resolver } from "node:dns/promises"
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net"
+import { connect as connectTls } from "node:tls"
+import { callbackify } from "node:util"
+import { Client, type buildConnector, type Dispatcher } from "undici"
+import { isLocalhost, isLoopbackAddress, isPublicAddress } from "./PublicAddress.ts"
+
+/** A call to an address that a caller named. */
+export interface PublicRequest {
+  readonly method: "GET" | "POST"
+  readonly url: string
+  /** All that is told beyond the length of a body. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array | undefined
+  /** How long the whole call may take, from finding the host to the last byte, in milliseconds. */
+  readonly totalMs: number
+  /** The longest answer, in bytes. */
+  readonly maxBytes: number
+  /** Asked before so many more bytes of the answer are kept; false ends the call as too large. */
+  readonly accept?: ((bytes: number) => boolean) | undefined
+}
+
+/** An answer of success, whole. */
+export interface PublicResponse {
+  readonly status: number
+  readonly body: Uint8Array
+}
+
+export type PublicFetchReason =
+  /** Nothing was sent, because of what the URL says or where its name leads. `why` says it to a caller. */
+  | { readonly _tag: "Forbidden"; readonly why: string }
+  /** No whole answer came. `detail` is an error code. */
+  | { readonly _tag: "Unreachable"; readonly detail: string }
+  | { readonly _tag: "TimedOut" }
+  | { readonly _tag: "TooLarge"; readonly limitBytes: number }
+  /** Redirects are among these. */
+  | { readonly _tag: "Status"; readonly status: number }
+  /** As many calls as there may be are under way. */
+  | { readonly _tag: "Busy" }
+
+/** A call that got no answer of success. It never has an address in it. */
+export class PublicFetchError extends Data.TaggedError("PublicFetchError")<{ readonly reason: PublicFetchReason }> {}
+
+/** Finds the IP addresses of a name; fails where there are none. */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<ReadonlyArray<string>>
+
+export interface PublicFetchOptions {
+  /** Whether http and https to this machine are allowed as well; nothing else that is private ever is. */
+  readonly allowLoopback: boolean
+  /** Calls at a time; 256 when absent. */
+  readonly connections?: number | undefined
+  /** Asks the name servers of this machine when absent. */
+  readonly resolve?: Resolve | undefined
+  /** Certificates in PEM that vouch for hosts, in place of those that Node trusts. */
+  readonly ca?: string | undefined
+}
+
+/** The same, as a call needs it. */
+interface Guard extends Pick<PublicFetchOptions, "allowLoopback" | "ca"> {
+  readonly resolve: Resolve
+}
+
+/**
+ * HTTP calls to addresses that callers named: over https to public addresses, on any port. Every address of a name is judged by the
+ * lookup whose answer is connected to, anew for every call, so that a name cannot lead elsewhere than it did when it was judged. A
+ * call has a connection of its own. There are no redirects, no proxies, no cookies, no credentials, no decompression and no retries,
+ * and nothing of the environment is told. Interrupting a call drops its connection at once.
+ */
+export class PublicFetch extends Context.Service<
+  PublicFetch,
+  {
+    /** Why a URL is refused, as far as it says by itself. It is undefined for one whose name is still to be looked up. */
+    readonly refuses: (url: string) => string | undefined
+    readonly fetch: (request: PublicRequest) => Effect.Effect<PublicResponse, PublicFetchError>
+  }
+>()("tollgate/platform/PublicFetch") {
+  static readonly layerFrom = ({ allowLoopback, ca, connections = 256, resolve = resolveName }: PublicFetchOptions) =>
+    Layer.effect(
+      PublicFetch,
+      Effect.map(Semaphore.make(connections), (slots) =>
+        PublicFetch.of({
+          refuses: (url) => refusalOf(url, allowLoopback),
+          fetch: (request) =>
+            Effect.suspend(() => {
+              const why = refusalOf(request.url, allowLoopback)
+              if (why !== undefined) return Effect.fail(forbidden(why))
+              const call = Effect.callback<PublicResponse, PublicFetchError>((resume) => {
+                const exchange = new Exchange(request, { allowLoopback, ca, resolve }, resume)
+                exchange.start()
+                return Effect.sync(() => exchange.drop())
+              })
+              const taken = Semaphore.withPermitsIfAvailable(slots, 1)(call)
+              return Effect.flatMap(
+                taken,
+                Option.match({ onNone: () => Effect.fail(BUSY), onSome: (answer) => Effect.succeed(answer) })
+              )
+            })
+        })
+      )
+    )
+}
+
+/** Longer ones are no addresses that anybody gives out. */
+const MAX_URL_LENGTH = 8_192
+
+/** A server that says nothing but headers is heard out no further than this. */
+const MAX_HEADER_BYTES = 16_384
+
+/** How long a name server is waited for, and how often it is asked. */
+const NAME_SERVER = { timeout: 2_000, tries: 2 }
+
+const NOT_PUBLIC = "must be at a public address"
+
+const failed = (reason: PublicFetchReason) => new PublicFetchError({ reason })
+const forbidden = (why: string) => failed({ _tag: "Forbidden", why })
+const BUSY = failed({ _tag: "Busy" })
+
+/** The host as an IP address is written; the URL has brought every notation of one to this form. */
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")
+
+const refusalOf = (text: string, allowLoopback: boolean): string | undefined => {
+  if (text.length > MAX_URL_LENGTH) return `may have at most ${MAX_URL_LENGTH} characters`
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) return "must be an https URL"
+  const host = hostOf(url)
+  const local = allowLoopback && (isLocalhost(host) || isLoopbackAddress(host))
+  if (url.protocol !== "https:" && !(local && url.protocol === "http:")) return "must be an https URL"
+  if (url.username !== "" || url.password !== "") return "must have no user name or password"
+  if (local) return undefined
+  return isLocalhost(host) || (isIP(host) !== 0 && !isPublicAddress(host)) ? NOT_PUBLIC : undefined
+}
+
+/**
+ * The name servers are asked without the system's resolver: that blocks one of a process's few threads for as long as a name server
+ * of the caller's likes, reads the hosts of this machine and completes short names with its own domains.
+ */
+const resolveName: Resolve = async (hostname, signal) => {
+  if (isLocalhost(hostname)) return ["127.0.0.1", "::1"]
+  const resolver = new Resolver(NAME_SERVER)
+  signal.addEventListener("abort", () => resolver.cancel(), { once: true })
+  const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
+}
+
+const withCode = (code: string): Error => Object.assign(new Error(code), { code })
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
+
+/** One call, on a client of its own. undici calls its handlers from inside its parser, so the end is told in a microtask. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: PublicRequest
+  readonly #guard: Guard
+  readonly #resume: (effect: Effect.Effect<PublicResponse, PublicFetchError>) => void
+  readonly #url: URL
+  readonly #looking = new AbortController()
+  #client: Client | undefined
+  #socket: Socket | undefined
+  #timer: NodeJS.Timeout | undefined
+  #over = false
+  #status = 0
+  #chunks: Array<Uint8Array> = []
+  #length = 0
+
+  constructor(
+    request: PublicRequest,
+    guard: Guard,
+    resume: (effect: Effect.Effect<PublicResponse, PublicFetchError>) => void
+  ) {
+    this.#request = request
+    this.#guard = guard
+    this.#resume = resume
+    this.#url = new URL(request.url)
+  }
+
+  start(): void {
+    const { body = null, headers, method, totalMs } = this.#request
+    this.#timer = setTimeout(() => this.#fail({ _tag: "TimedOut" }), totalMs)
+    this.#client = new Client(this.#url.origin, {
+      allowH2: false,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connect: (target, callback) => this.#connect(target, callback)
+    })
+    const path = this.#url.pathname + this.#url.search
+    const told = { ...headers, "accept-encoding": "identity" }
+    this.#client.dispatch({ method, path, headers: told, body, reset: true }, this)
+  }
+
+  /** Ends the call without a word: whoever asked is gone. */
+  drop(): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.#looking.abort()
+    queueMicrotask(() => {
+      this.#socket?.destroy()
+      void this.#client?.destroy()
+    })
+  }
+
+  #end(effect: Effect.Effect<PublicResponse, PublicFetchError>): void {
+    if (this.#over) return
+    this.drop()
+    queueMicrotask(() => this.#resume(effect))
+  }
+
+  #fail(reason: PublicFetchReason): void {
+    this.#end(Effect.fail(failed(reason)))
+  }
+
+  /** Only what the URL speaks to openly must be this machine itself. */
+  #allows(address: string): boolean {
+    if (this.#guard.allowLoopback && isLoopbackAddress(address)) return true
+    return this.#url.protocol === "https:" && isPublicAddress(address)
+  }
+
+  /** An address in the URL is not looked up, so it is judged here. */
+  #connect({ port, protocol }: buildConnector.Options, callback: buildConnector.Callback): void {
+    const host = hostOf(this.#url)
+    const literal = isIP(host) !== 0
+    if (this.#over) return callback(withCode("ERR_DROPPED"), null)
+    if (literal && !this.#allows(host)) return this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
+    const secure = protocol === "https:"
+    const target = { host, port: Number(port) || (secure ? 443 : 80), lookup: this.#lookup, autoSelectFamily: true }
+    const socket = secure
+      ? connectTls({
+          ...target,
+          // No setting of the environment turns this off.
+          rejectUnauthorized: true,
+          ca: this.#guard.ca,
+          ALPNProtocols: ["http/1.1"],
+          ...(literal ? {} : { servername: host })
+        })
+      : connectTcp(target)
+    this.#socket = socket
+    let connected = false
+    socket.setNoDelay(true)
+    socket.once(secure ? "secureConnect" : "connect", () => {
+      connected = true
+      callback(null, socket)
+    })
+    socket.on("error", (error) => {
+      if (!connected) callback(error, null)
+    })
+  }
+
+  readonly #lookup: LookupFunction = (hostname, { all }, callback) =>
+    callbackify(() => this.#found(hostname))((error, found) => {
+      const [first] = found ?? []
+      if (first === undefined) callback(withCode(codeOf(error)), "")
+      else if (all === true) callback(null, [...found])
+      else callback(null, first.address, first.family)
+    })
+
+  async #found(hostname: string): Promise<ReadonlyArray<LookupAddress>> {
+    const addresses = await this.#guard.resolve(hostname, this.#looking.signal)
+    if (addresses.length === 0) throw withCode("ENOTFOUND")
+    if (addresses.every((address) => this.#allows(address))) {
+      return addresses.map((address) => ({ address, family: isIP(address) }))
+    }
+    this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
+    throw withCode("ERR_FORBIDDEN")
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
+    if (this.#over || status < 200) return
+    this.#status = status
+    if (status > 299) return this.#fail({ _tag: "Status", status })
+    if (Number(headers["content-length"]) > this.#request.maxBytes) this.#tooLarge()
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over) return
+    const { accept, maxBytes } = this.#request
+    this.#length += chunk.length
+    if (this.#length > maxBytes || accept?.(chunk.length) === false) return this.#tooLarge()
+    this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#end(Effect.succeed({ status: this.#status, body: Buffer.concat(this.#chunks) }))
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    this.#fail({ _tag: "Unreachable", detail: codeOf(error) })
+  }
+
+  #tooLarge(): void {
+    this.#fail({ _tag: "TooLarge", limitBytes: this.#request.maxBytes })
+  }
+}
