@@ -44,6 +44,10 @@ export const emptyOutput: Output = {
   usage: undefined
 }
 
+/** Why a model stopped, with the stop sequence where the provider names it. */
+export const finishEvent = (reason: FinishReason, stopSequence: string | undefined): OutputEvent =>
+  stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
+
 /** Whether an event carries something a caller can see; the first such event ends the chance of a fallback. */
 export const isContent = (event: OutputEvent): boolean => event._tag !== "Finish" && event._tag !== "Usage"
 
@@ -134,10 +138,7 @@ export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
     events.push({ _tag: "ToolStart", index, id: call.id, name: call.name })
     if (call.arguments !== "") events.push({ _tag: "ToolDelta", index, text: call.arguments })
   })
-  const { finish, stopSequence } = output
-  if (finish !== undefined) {
-    events.push({ _tag: "Finish", reason: finish, ...(stopSequence === undefined ? {} : { stopSequence }) })
-  }
+  if (output.finish !== undefined) events.push(finishEvent(output.finish, output.stopSequence))
   if (output.usage !== undefined) events.push({ _tag: "Usage", usage: output.usage })
   return events
 }

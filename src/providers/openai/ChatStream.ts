@@ -1,9 +1,9 @@
-import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
+import { finishEvent, type FinishReason, type OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
-import { argumentsOf, finishOf, reasoningOf, textOf, usageOf } from "./ChatDecode.ts"
+import { argumentsOf, finishOf, reasoningOf, stopSequenceOf, textOf, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
@@ -33,6 +33,7 @@ export class ChatStreamFold implements ChatFold {
   #tools: Array<ToolSlot> = []
   #byWireIndex: Map<number, ToolSlot> = new Map()
   #finish: string | undefined
+  #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   #done = false
   #template: TextTemplate | undefined
@@ -73,7 +74,7 @@ export class ChatStreamFold implements ChatFold {
       this.#finish,
       this.#tools.some((tool) => tool.name !== undefined)
     )
-    if (finish !== undefined) out.push({ _tag: "Finish", reason: finish })
+    if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
     if (this.#usage !== undefined) out.push({ _tag: "Usage", usage: this.#usage })
     return out
   }
@@ -134,6 +135,7 @@ export class ChatStreamFold implements ChatFold {
     const logprobs = listOf(objectOf(choice["logprobs"])?.["content"])
     if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
     this.#finish = textIn(choice, "finish_reason") ?? this.#finish
+    this.#stopSequence = stopSequenceOf(choice) ?? this.#stopSequence
   }
 
   #onDelta(delta: JsonObject): void {
