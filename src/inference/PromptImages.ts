@@ -11,12 +11,14 @@ import type { ProviderPool } from "../providers/ProviderPool.ts"
 export interface PromptImageLimits {
   /** The longest image, in bytes. */
   readonly imageBytes: number
-  /** What the images of a request may have together, those that came inline included. */
+  /** What the images of a request may have together: those that came inline too, and each as often as it is shown. */
   readonly requestBytes: number
   /** Bytes of fetched images that all requests of this process hold at a time, from the first byte to the end of the answer. */
   readonly heldBytes: number
   /** How long all the images of a request may take, in milliseconds. */
   readonly totalMs: number
+  /** Images in one request, one that is shown twice counting twice. */
+  readonly images: number
   /** Addresses in one request: who asks must not have many others asked. */
   readonly addresses: number
 }
@@ -28,6 +30,7 @@ export const promptImageLimits: PromptImageLimits = {
   requestBytes: 50 * MIB,
   heldBytes: 256 * MIB,
   totalMs: 10_000,
+  images: 100,
   addresses: 64
 }
 
@@ -75,11 +78,24 @@ const dataProblem = (url: string): string | undefined => {
 const inlineBytes = (images: ReadonlyArray<ImagePart>): number =>
   images.reduce((sum, image) => (isWeb(image) ? sum : sum + image.url.length * 0.75), 0)
 
-/** Each address once, with the field that names it first. */
-const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>()
-  for (const image of images) if (isWeb(image) && !found.has(image.url)) found.set(image.url, fieldOf(image))
-  return found
+/** One address of a request. */
+interface Address {
+  readonly url: string
+  /** What names it first. */
+  readonly field: string
+  /** How often its image is sent upstream: fetched once, it is written out each time. */
+  uses: number
+}
+
+const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyArray<Address> => {
+  const found = new Map<string, Address>()
+  for (const image of images) {
+    if (!isWeb(image)) continue
+    const known = found.get(image.url)
+    if (known === undefined) found.set(image.url, { url: image.url, field: fieldOf(image), uses: 1 })
+    else known.uses += 1
+  }
+  return [...found.values()]
 }
 
 const wrong = (field: string, message: string): Reason => invalid(field, message).reason
@@ -149,7 +165,7 @@ class Fetching {
     const data = new Map<string, string>()
     const fetched = Effect.forEach(
       addressesOf(images),
-      ([url, field]) => Effect.map(this.#one(url, field, share), (found) => data.set(url, found)),
+      (address) => Effect.map(this.#one(address, share), (found) => data.set(address.url, found)),
       { concurrency: AT_A_TIME, discard: true }
     )
     return Effect.addFinalizer(() => Effect.sync(() => (this.#held -= share.held))).pipe(
@@ -158,7 +174,8 @@ class Fetching {
     )
   }
 
-  #one(url: string, field: string, share: Share): Effect.Effect<string, Reason> {
+  #one(address: Address, share: Share): Effect.Effect<string, Reason> {
+    const { field, url } = address
     return Effect.suspend(() => {
       const { imageBytes, totalMs } = this.#limits
       let full: Reason | undefined
@@ -168,7 +185,7 @@ class Fetching {
         headers: HEADERS,
         totalMs: Math.max(1, share.until - performance.now()),
         maxBytes: imageBytes,
-        accept: (bytes) => (full = this.#take(bytes, field, share)) === undefined
+        accept: (bytes) => (full = this.#take(bytes, address, share)) === undefined
       })
       return Effect.flatMap(
         Effect.mapError(answer, (error) => full ?? reasonOf(error, field, totalMs)),
@@ -178,11 +195,12 @@ class Fetching {
   }
 
   /** Takes bytes of an image; answers why there may be no more of them. */
-  #take(bytes: number, field: string, share: Share): Reason | undefined {
+  #take(bytes: number, { field, uses }: Address, share: Share): Reason | undefined {
     const { heldBytes, requestBytes } = this.#limits
-    share.request += bytes
-    share.held += bytes
-    this.#held += bytes
+    const sent = bytes * uses
+    share.request += sent
+    share.held += sent
+    this.#held += sent
     if (share.request > requestBytes) return { _tag: "ImageTooLarge", param: field, limitBytes: requestBytes }
     return this.#held > heldBytes ? { _tag: "Overloaded" } : undefined
   }
@@ -200,14 +218,16 @@ export const makePromptImages = (
   return {
     check: (conversation) => {
       const images = imagesOf(conversation)
+      const more = images[limits.images]
+      if (more !== undefined) return invalid(fieldOf(more), `only ${limits.images} images may be in a request`)
       for (const image of images) {
         const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
         if (problem !== undefined) return invalid(fieldOf(image), problem)
       }
-      const beyond = [...addressesOf(images).values()][limits.addresses]
+      const beyond = addressesOf(images)[limits.addresses]
       return beyond === undefined
         ? undefined
-        : invalid(beyond, `only ${limits.addresses} images may be at addresses of their own`)
+        : invalid(beyond.field, `only ${limits.addresses} images may be at addresses of their own`)
     },
     before: ({ chat, chatStream }) => ({
       chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetching.filled(call), chat)) : chat(call)),

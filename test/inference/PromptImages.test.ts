@@ -195,6 +195,28 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("counts an image as often as it is sent upstream", () =>
+    Effect.gen(function* () {
+      const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
+      const { chat, refusal } = yield* scene({ requestBytes: 300 })
+      const shown = (times: number) => showing(...Array.from({ length: times }, () => at(`${host.origin}/1`, "f")))
+      yield* chat(shown(3))
+      assert.deepStrictEqual(yield* refusal(shown(4)), { _tag: "ImageTooLarge", param: "f", limitBytes: 300 })
+      const process = yield* scene({ heldBytes: 300 })
+      yield* process.chat(shown(3))
+      assert.deepStrictEqual(yield* process.refusal(shown(4)), { _tag: "Overloaded" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets so many images be in one request, wherever they come from, and names the first beyond", () =>
+    Effect.gen(function* () {
+      const { check } = yield* scene()
+      const images = Array.from({ length: 101 }, (_, n) => at(n % 2 === 0 ? png : "https://example.com/a", `f${n}`))
+      assert.isUndefined(check(showing(...images.slice(1))))
+      assert.deepStrictEqual(check(showing(...images)), wrong("f100", "only 100 images may be in a request"))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("holds so many bytes for all requests at a time, and gives them back at the end of each answer", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
