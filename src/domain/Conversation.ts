@@ -107,6 +107,13 @@ export interface Reasoning {
   readonly enabled: boolean | undefined
 }
 
+/** How many images the messages carry. */
+export const imagesIn = ({ messages }: Conversation): number => {
+  let images = 0
+  for (const { content } of messages) for (const { type } of content) if (type === "image") images += 1
+  return images
+}
+
 /** Whether any message carries an image. */
 export const hasImages = (conversation: Conversation): boolean =>
   conversation.messages.some(

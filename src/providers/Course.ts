@@ -1,5 +1,7 @@
 import type { Clock } from "effect"
+import { imagesIn } from "../domain/Conversation.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
+import { promptBoundAt } from "../domain/Tokens.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Trace } from "../platform/Tracing.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
@@ -143,7 +145,7 @@ export class Course {
       conversation: call.conversation,
       caching: call.plan.policy.caching,
       maxOutputTokens: call.maxOutputTokens(candidate),
-      promptBound: call.promptBound,
+      promptBound: boundAt(call, candidate),
       held: call.held,
       clocks: this.#begun === 0 ? this.#clocks : { ...this.#clocks, totalMs },
       steering: call.steering
@@ -349,6 +351,12 @@ export class Course {
     return wait
   }
 }
+
+/** Counted only where it makes a difference. */
+const boundAt = ({ conversation, promptBound }: PoolCall, { model }: Candidate): number =>
+  model.tokensPerImage === undefined
+    ? promptBound
+    : promptBoundAt({ promptBound, images: imagesIn(conversation) }, model)
 
 const placeOf = ({ model, offer }: Candidate) => ({ provider: offer.provider, model: model.id })
 
