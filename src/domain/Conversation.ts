@@ -83,6 +83,8 @@ export type OutputFormat =
       readonly name: string
       readonly schema: Readonly<Record<string, unknown>> | undefined
       readonly strict: boolean | undefined
+      /** Where the schema stands in the caller's request, for errors that name it. */
+      readonly field?: string
     }
 
 export interface Sampling {

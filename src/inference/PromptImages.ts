@@ -15,6 +15,10 @@ export interface PromptImageLimits {
   readonly requestBytes: number
   /** Bytes of fetched images that all requests of this process hold at a time, from the first byte to the end of the answer. */
   readonly heldBytes: number
+  /** What of these may be one account's. */
+  readonly accountBytes: number
+  /** Images that are fetched for one account at a time. */
+  readonly accountFetches: number
   /** How long all the images of a request may take, in milliseconds. */
   readonly totalMs: number
   /** Images in one request, one that is shown twice counting twice. */
@@ -29,6 +33,8 @@ export const promptImageLimits: PromptImageLimits = {
   imageBytes: 20 * MIB,
   requestBytes: 50 * MIB,
   heldBytes: 256 * MIB,
+  accountBytes: 64 * MIB,
+  accountFetches: 32,
   totalMs: 10_000,
   images: 100,
   addresses: 64
@@ -100,6 +106,15 @@ const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyArray<Address> =
 
 const wrong = (field: string, message: string): Reason => invalid(field, message).reason
 
+const wrongNow = (field: string, message: string): Reason => ({
+  _tag: "ValidationError",
+  problems: [{ field, message }],
+  passing: "soon"
+})
+
+/** A host that is out of order, or asked too much. */
+const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429
+
 const withData = (conversation: Conversation, data: ReadonlyMap<string, string>): Conversation => {
   const filled = (part: Part): Part => {
     const url = part.type === "image" ? data.get(part.url) : undefined
@@ -115,14 +130,22 @@ const withData = (conversation: Conversation, data: ReadonlyMap<string, string>)
   }
 }
 
+/** What all requests of one account have at present. */
+interface AccountShare {
+  held: number
+  fetches: number
+  requests: number
+}
+
 /** What one request's images have taken so far, of its own share and of the process's. */
 interface Share {
   readonly until: number
+  readonly account: AccountShare
   request: number
   held: number
 }
 
-/** Where a name leads is not told: whether one is known within this network must not be found out. */
+/** Where a name leads is not told, nor by whether it may pass: whether one is known within this network must not be found out. */
 const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number): Reason => {
   switch (reason._tag) {
     case "TooLarge":
@@ -130,12 +153,15 @@ const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number):
     case "Busy":
       return { _tag: "Overloaded" }
     case "TimedOut":
-      return wrong(field, `could not be fetched in ${totalMs / 1000} seconds`)
+      return wrongNow(field, `could not be fetched in ${totalMs / 1000} seconds`)
     case "Status":
-      return wrong(field, `could not be fetched: its host answered with status ${reason.status}`)
+      return (isPassing(reason.status) ? wrongNow : wrong)(
+        field,
+        `could not be fetched: its host answered with status ${reason.status}`
+      )
     case "Forbidden":
     case "Unreachable":
-      return wrong(field, "could not be fetched: no public host could be reached there")
+      return wrongNow(field, "could not be fetched: no public host could be reached there")
   }
 }
 
@@ -150,6 +176,7 @@ const dataUrlOf = ({ body }: PublicResponse, field: string): Result.Result<strin
 class Fetching {
   readonly #fetch: PublicFetch["Service"]["fetch"]
   readonly #limits: PromptImageLimits
+  readonly #accounts = new Map<string, AccountShare>()
   #held = 0
 
   constructor(fetch: PublicFetch["Service"]["fetch"], limits: PromptImageLimits) {
@@ -159,16 +186,30 @@ class Fetching {
 
   /** The call with every image's bytes in it. They are held until the scope closes. */
   filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
+    return Effect.suspend(() => this.#filled(call))
+  }
+
+  #filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
     const images = imagesOf(call.conversation)
     const until = performance.now() + this.#limits.totalMs
-    const share: Share = { until, request: inlineBytes(images), held: 0 }
+    const accountId = call.accountId ?? ""
+    const account = this.#accounts.get(accountId) ?? { held: 0, fetches: 0, requests: 0 }
+    this.#accounts.set(accountId, account)
+    account.requests += 1
+    const share: Share = { until, account, request: inlineBytes(images), held: 0 }
+    const back = () => {
+      this.#held -= share.held
+      account.held -= share.held
+      account.requests -= 1
+      if (account.requests === 0) this.#accounts.delete(accountId)
+    }
     const data = new Map<string, string>()
     const fetched = Effect.forEach(
       addressesOf(images),
       (address) => Effect.map(this.#one(address, share), (found) => data.set(address.url, found)),
       { concurrency: AT_A_TIME, discard: true }
     )
-    return Effect.addFinalizer(() => Effect.sync(() => (this.#held -= share.held))).pipe(
+    return Effect.addFinalizer(() => Effect.sync(back)).pipe(
       Effect.andThen(Effect.mapError(fetched, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
       Effect.map(() => ({ ...call, conversation: withData(call.conversation, data) }))
     )
@@ -177,7 +218,9 @@ class Fetching {
   #one(address: Address, share: Share): Effect.Effect<string, Reason> {
     const { field, url } = address
     return Effect.suspend(() => {
-      const { imageBytes, totalMs } = this.#limits
+      const { accountFetches, imageBytes, totalMs } = this.#limits
+      if (share.account.fetches >= accountFetches) return Effect.fail<Reason>({ _tag: "Overloaded" })
+      share.account.fetches += 1
       let full: Reason | undefined
       const answer = this.#fetch({
         method: "GET",
@@ -187,8 +230,9 @@ class Fetching {
         maxBytes: imageBytes,
         accept: (bytes) => (full = this.#take(bytes, address, share)) === undefined
       })
+      const over = Effect.sync(() => (share.account.fetches -= 1))
       return Effect.flatMap(
-        Effect.mapError(answer, (error) => full ?? reasonOf(error, field, totalMs)),
+        Effect.mapError(Effect.ensuring(answer, over), (error) => full ?? reasonOf(error, field, totalMs)),
         (found) => Effect.fromResult(dataUrlOf(found, field))
       )
     })
@@ -196,13 +240,14 @@ class Fetching {
 
   /** Takes bytes of an image; answers why there may be no more of them. */
   #take(bytes: number, { field, uses }: Address, share: Share): Reason | undefined {
-    const { heldBytes, requestBytes } = this.#limits
+    const { accountBytes, heldBytes, requestBytes } = this.#limits
     const sent = bytes * uses
     share.request += sent
     share.held += sent
+    share.account.held += sent
     this.#held += sent
     if (share.request > requestBytes) return { _tag: "ImageTooLarge", param: field, limitBytes: requestBytes }
-    return this.#held > heldBytes ? { _tag: "Overloaded" } : undefined
+    return this.#held > heldBytes || share.account.held > accountBytes ? { _tag: "Overloaded" } : undefined
   }
 }
 

@@ -141,6 +141,7 @@ export class Course {
     const totalMs = this.#begun === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
     const asked: ChatCall = {
       requestId: call.requestId,
+      accountId: call.accountId,
       candidate,
       conversation: call.conversation,
       caching: call.plan.policy.caching,
@@ -311,7 +312,7 @@ export class Course {
     const place = placeOf(turn.candidate)
     this.#before.push(place)
     this.#failures.push({ ...place, fault })
-    if (fault?._tag === "OffSchema" && isAnsweredOff(this.#failures)) this.#leaveToNative()
+    if (isAnsweredOff(fault)) this.#leaveToNative()
     if (turn.breaker !== undefined && (fault?._tag === "Unreachable" || pauseOf(fault) !== undefined)) {
       this.#worthMore ??= new Map()
       this.#worthMore.set(turn.candidate, turn)

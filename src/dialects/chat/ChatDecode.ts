@@ -70,7 +70,13 @@ const formatOf = (format: Wire["response_format"]): OutputFormat => {
   if (format == null || format.type === "text") return { type: "text" }
   if (format.type === "json_object") return { type: "json_object" }
   const { name, schema, strict } = format.json_schema
-  return { type: "json_schema", name, schema: schema ?? undefined, strict: strict ?? undefined }
+  return {
+    type: "json_schema",
+    name,
+    schema: schema ?? undefined,
+    strict: strict ?? undefined,
+    field: "response_format.json_schema.schema"
+  }
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }

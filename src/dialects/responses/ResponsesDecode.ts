@@ -84,7 +84,13 @@ const formatOf = (text: Wire["text"]): OutputFormat => {
   if (format == null || format.type === "text") return { type: "text" }
   if (format.type === "json_object") return { type: "json_object" }
   const { name, schema, strict } = format
-  return { type: "json_schema", name, schema: schema ?? undefined, strict: strict ?? undefined }
+  return {
+    type: "json_schema",
+    name,
+    schema: schema ?? undefined,
+    strict: strict ?? undefined,
+    field: "text.format.schema"
+  }
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
