@@ -3,7 +3,7 @@ import { Effect, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
 import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../domain/ImageType.ts"
-import type { PublicFetch, PublicFetchError, PublicResponse } from "../platform/PublicFetch.ts"
+import { isPassing, type PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool } from "../providers/ProviderPool.ts"
@@ -111,9 +111,6 @@ const wrongNow = (field: string, message: string): Reason => ({
   problems: [{ field, message }],
   passing: "soon"
 })
-
-/** A host that is out of order, or asked too much. */
-const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429
 
 const withData = (conversation: Conversation, data: ReadonlyMap<string, string>): Conversation => {
   const filled = (part: Part): Part => {

@@ -247,18 +247,18 @@ describe("PromptImages", () => {
       yield* Scope.close(scope, Exit.void)
       yield* bytes.chat(two)
 
-      let waiting: (() => void) | undefined
+      const waiting: Array<() => void> = []
       const slow = yield* upstream((request, response) => {
-        if (request.url === "/slow") waiting = () => response.end(PNG)
+        if (request.url === "/slow") waiting.push(() => response.end(PNG))
         else response.end(PNG)
       })
       const fetches = yield* scene({ accountFetches: 1 })
       const fast = showing(at(`${slow.origin}/fast`))
       const running = yield* Effect.forkChild(fetches.chat(showing(at(`${slow.origin}/slow`))))
-      while (waiting === undefined) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      while (waiting.length === 0) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       assert.deepStrictEqual(yield* fetches.refusal(fast), { _tag: "Overloaded" })
       yield* fetches.chat(fast, "other")
-      waiting()
+      for (const answer of waiting) answer()
       yield* Fiber.join(running)
       yield* fetches.chat(fast)
     }).pipe(Effect.scoped)
