@@ -20,6 +20,16 @@ import {
   LegacyTooLargeError,
   LegacyUnavailableError
 } from "./LegacyErrors.ts"
+import {
+  MessagesAuthenticationError,
+  MessagesBadRequestError,
+  MessagesInternalError,
+  MessagesMediaTypeError,
+  MessagesPermissionError,
+  MessagesRateLimitError,
+  MessagesTooLargeError,
+  MessagesUnavailableError
+} from "./MessagesErrors.ts"
 
 /** The holder of a valid key. */
 export interface Principal {
@@ -54,6 +64,18 @@ export class LegacyAccess extends HttpApiMiddleware.Service<LegacyAccess, { prov
   }
 ) {}
 
+/**
+ * The same as `InferenceAccess` on the messages endpoints, which take the key as `x-api-key` too and have a form of errors of
+ * their own. Where both headers come, the bearer counts.
+ */
+export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { provides: Caller }>()(
+  "tollgate/MessagesAccess",
+  {
+    error: [MessagesAuthenticationError, MessagesPermissionError, MessagesRateLimitError, MessagesUnavailableError],
+    security: { bearer: HttpApiSecurity.bearer, apiKey: HttpApiSecurity.apiKey({ key: "x-api-key", in: "header" }) }
+  }
+) {}
+
 /** Needs no key; counts the request against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError
@@ -67,4 +89,9 @@ export class Envelope extends HttpApiMiddleware.Service<Envelope>()("tollgate/En
 /** The same as `Envelope` on legacy routes. */
 export class LegacyEnvelope extends HttpApiMiddleware.Service<LegacyEnvelope>()("tollgate/LegacyEnvelope", {
   error: [LegacyBadRequestError, LegacyTooLargeError, LegacyMediaTypeError, LegacyInternalError]
+}) {}
+
+/** The same as `Envelope` on the messages endpoints. */
+export class MessagesEnvelope extends HttpApiMiddleware.Service<MessagesEnvelope>()("tollgate/MessagesEnvelope", {
+  error: [MessagesBadRequestError, MessagesTooLargeError, MessagesMediaTypeError, MessagesInternalError]
 }) {}

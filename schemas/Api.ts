@@ -4,12 +4,13 @@ import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
+import { MessagesGroup } from "./inference/MessagesGroup.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
   .add(ChatGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
   .middleware(Envelope)
-  .add(LegacyGroup)
+  .add(LegacyGroup, MessagesGroup)
   .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -7,15 +7,19 @@ import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
+import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
 import { CostEstimate } from "../schemas/inference/Estimate.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
+import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
+import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
 import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
-import { frames } from "./support/Streams.ts"
+import { eventsOf, frames } from "./support/Streams.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
+const message = { ...hello, max_tokens: 400 }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const absent = "req_00000000000000000000000000"
 
@@ -40,6 +44,10 @@ const decode = {
   error: decoder(ErrorBody),
   legacyCompletion: decoder(LegacyChatCompletion),
   legacyError: decoder(LegacyErrorBody),
+  message: decoder(MessagesAnswer),
+  messageEvent: decoder(MessagesStreamEvent),
+  tokenCount: decoder(MessagesTokenCount),
+  messagesError: decoder(MessagesErrorBody),
   requestId: decoder(RequestId)
 }
 
@@ -66,7 +74,9 @@ const callsOf = (service: Service, requestId: string) => {
     ["requests.get", read(`/requests/${requestId}`)],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
-    ["chat", write("/chat", hello)]
+    ["chat", write("/chat", hello)],
+    ["messages", write("/messages", message)],
+    ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
 }
 
@@ -164,6 +174,52 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("messages, and the count of their tokens", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = (body: object, steering: string) =>
+        Effect.flatMap(post(`${service.api}/messages`, inferenceKey, { ...message, ...body }, steered(steering)), json)
+      const plain = decode.message(yield* ask({}, ""))
+      assert.isDefined(plain.balance_warning, "a balance of $4 is low")
+      decode.message(yield* ask({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20"))
+      const tools = [{ name: "weather", input_schema: weather.function.parameters }]
+      const called = decode.message(yield* ask({ tools, tool_choice: { type: "any" } }, ""))
+      assert.strictEqual(called.stop_reason, "tool_use")
+      const cut = decode.message(yield* ask({ max_tokens: 5 }, "output_tokens=90"))
+      assert.strictEqual(cut.stop_reason, "max_tokens")
+      const counted = yield* Effect.flatMap(post(`${service.api}/messages/count_tokens`, inferenceKey, message), json)
+      assert.isAbove(decode.tokenCount(counted).input_tokens, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("every event of a stream of messages", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const stream = (body: object, steering: string) =>
+        Effect.gen(function* () {
+          const asked = { ...message, stream: true, ...body }
+          const response = yield* post(`${service.api}/messages`, inferenceKey, asked, steered(steering))
+          assert.strictEqual(response.status, 200)
+          assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/)
+          checkHeaders(response, "a stream of messages")
+          return (yield* eventsOf(response)).map(({ data, event }) => {
+            const decoded = decode.messageEvent(data)
+            assert.strictEqual(decoded.type, event)
+            return decoded
+          })
+        })
+      const plain = yield* stream({}, "reasoning_tokens=10,output_tokens=40")
+      assert.deepStrictEqual([plain[0]?.type, plain.at(-1)?.type], ["message_start", "message_stop"])
+      const tools = [{ name: "weather", input_schema: weather.function.parameters }]
+      const called = yield* stream({ tools, tool_choice: { type: "any" } }, "")
+      assert.isTrue(called.some((event) => event.type === "message_delta" && event.delta.stop_reason === "tool_use"))
+      const broken = (yield* stream({}, "fault=break,after=2,output_tokens=200")).at(-1)
+      assert.strictEqual(broken?.type === "error" && broken.error.code, "upstream_error")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("every frame of a stream", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -230,6 +286,11 @@ const chat =
     post(`${service.api}/chat/completions`, key, body, headers)
 
 const legacy = (body: unknown) => (service: Service, key: string) => post(`${service.api}/chat`, key, body)
+
+const messages =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/messages`, key, body, headers)
 
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
@@ -299,7 +360,60 @@ const failings: ReadonlyArray<Failing> = [
   { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) },
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
-  { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) }
+  { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },
+  { code: "invalid_json", operation: "messages", ask: messages("{") },
+  { code: "validation_error", operation: "messages", ask: messages(hello) },
+  { code: "unsupported_parameter", operation: "messages", ask: messages({ ...message, banana: 1 }) },
+  { code: "not_found", operation: "messages", ask: messages({ ...message, model: "@no-such-preset" }) },
+  { code: "invalid_api_key", operation: "messages", ask: ({ api }) => post(`${api}/messages`, "x", message) },
+  { code: "unsupported_media_type", operation: "messages", ask: messages(message, { "content-type": "text/plain" }) },
+  {
+    code: "wrong_key_kind",
+    operation: "messages",
+    ask: (service) =>
+      Effect.flatMap(Effect.orDie(service.account(0)), ({ managementKey }) => messages(message)(service, managementKey))
+  },
+  {
+    code: "insufficient_credits",
+    operation: "messages",
+    ask: (service) =>
+      Effect.flatMap(Effect.orDie(service.account(0)), ({ inferenceKey }) => messages(message)(service, inferenceKey))
+  },
+  {
+    code: "upstream_error",
+    operation: "messages",
+    ask: messages({ ...message, routing: { allow_fallbacks: false } }, steered("fault=error"))
+  },
+  { code: "empty_completion", operation: "messages", ask: messages(message, steered("fault=empty")) },
+  {
+    code: "upstream_timeout",
+    operation: "messages",
+    ask: messages({ ...message, stream: true, routing: { allow_fallbacks: false } }, steered("fault=stall,after=0"))
+  },
+  {
+    code: "no_provider_available",
+    operation: "messages",
+    ask: messages({ ...message, routing: { providers: { only: ["nobody"] } } })
+  },
+  {
+    code: "idempotency_key_reused",
+    operation: "messages",
+    ask: (service, key) =>
+      Effect.andThen(
+        messages(message, { "idempotency-key": "m" })(service, key),
+        messages({ ...message, max_tokens: 9 }, { "idempotency-key": "m" })(service, key)
+      )
+  },
+  {
+    code: "unknown_model",
+    operation: "messages.count_tokens",
+    ask: ({ api }, key) => post(`${api}/messages/count_tokens`, key, { ...hello, model: "no-such-model" })
+  },
+  {
+    code: "not_found",
+    operation: "messages.count_tokens",
+    ask: ({ api }, key) => post(`${api}/messages/count_tokens`, key, { ...hello, model: "@no-such-preset" })
+  }
 ]
 
 const document = JSON.parse(openApiText())
@@ -313,13 +427,17 @@ const declared = (id: string): ReadonlyArray<string> => {
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
-    const body = operation === "chat" ? decode.legacyError(said) : decode.error(said)
+    const isMessages = operation?.startsWith("messages") === true
+    const body =
+      operation === "chat" ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
+    const typeOf = ({ type }: { readonly type: string }) =>
+      isMessages ? encodeMessagesError({ type, code, message: "", param: null }).type : type
     const lines = Object.values(table).filter((line) => line.code === code)
     assert.isTrue(
-      lines.some((line) => line.status === response.status && line.type === (error?.type ?? line.type)),
+      lines.some((line) => line.status === response.status && typeOf(line) === (error?.type ?? line.type)),
       `${response.status} ${error?.type} for ${what} is not in the table`
     )
     if (operation !== undefined) assert.include(declared(operation), String(response.status), what)

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Types } from "effect"
-import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
 import {
@@ -8,6 +8,8 @@ import {
   InferenceAccess,
   LegacyAccess,
   LegacyEnvelope,
+  MessagesAccess,
+  MessagesEnvelope,
   OpenAccess,
   type Principal
 } from "../../schemas/Access.ts"
@@ -93,6 +95,13 @@ const answered = <E, R>(
     (error) => Effect.succeed(respond(error, exchange))
   ) as Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
+/** The bearer, or the key of an `x-api-key` as one. */
+const eitherOf = (headers: Headers.Headers): string | undefined => {
+  const { authorization, "x-api-key": key } = headers
+  if (authorization !== undefined && authorization !== "") return authorization
+  return key === undefined || key === "" ? undefined : `Bearer ${key}`
+}
+
 const inferenceAccess = Layer.effectContext(
   Effect.gen(function* () {
     const auth = yield* Auth
@@ -121,7 +130,8 @@ const inferenceAccess = Layer.effectContext(
         { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
       ) =>
         Effect.withFiber((fiber) => {
-          const { authorization } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest).headers
+          const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const authorization = errors === "messages" ? eitherOf(headers) : headers["authorization"]
           const exchange = fiber.getRef(Exchange)
           exchange.errors = errors
           named(exchange.span, endpoint)
@@ -141,7 +151,9 @@ const inferenceAccess = Layer.effectContext(
         })
 
     return Context.make(InferenceAccess, InferenceAccess.of({ bearer: bearer("standard") })).pipe(
-      Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") }))
+      Context.add(LegacyAccess, LegacyAccess.of({ bearer: bearer("legacy") })),
+      // The first way of the two that is tried looks at both headers, and answers whatever it finds.
+      Context.add(MessagesAccess, MessagesAccess.of({ bearer: bearer("messages"), apiKey: bearer("messages") }))
     )
   })
 )
@@ -171,7 +183,8 @@ const ofSchemaError = (error: HttpApiError.HttpApiSchemaError) => {
 
 const envelopes = Layer.mergeAll(
   HttpApiMiddleware.layerSchemaErrorTransform(Envelope, ofSchemaError),
-  HttpApiMiddleware.layerSchemaErrorTransform(LegacyEnvelope, ofSchemaError)
+  HttpApiMiddleware.layerSchemaErrorTransform(LegacyEnvelope, ofSchemaError),
+  HttpApiMiddleware.layerSchemaErrorTransform(MessagesEnvelope, ofSchemaError)
 )
 
 export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelopes)

@@ -118,12 +118,14 @@ const Edge = HttpRouter.middleware(
 
     const dressed = (
       request: HttpServerRequest.HttpServerRequest,
-      { preset, requestId }: Exchange,
+      { errors, preset, requestId }: Exchange,
       verdict: Verdict,
       response: HttpServerResponse.HttpServerResponse
     ) =>
       HttpServerResponse.setHeaders(response, {
         "x-request-id": requestId,
+        // Where clients of Anthropic's look for it.
+        ...(errors === "messages" ? { "request-id": requestId } : none),
         ...limitHeaders(verdict),
         ...sandbox,
         ...(preset === undefined ? none : presetHeaders(preset)),

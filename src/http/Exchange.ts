@@ -3,8 +3,8 @@ import type { PresetUse } from "../inference/Request.ts"
 import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 
-/** In which form an operation says its failures: the one envelope, or as the legacy routes do. */
-export type ErrorForm = "standard" | "legacy"
+/** In which form an operation says its failures: the one envelope, as the legacy routes do, or as Anthropic does. */
+export type ErrorForm = "standard" | "legacy" | "messages"
 
 /** What the edge knows of the request being served, and what its response is to say. */
 export interface Exchange {

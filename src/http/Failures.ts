@@ -3,6 +3,7 @@ import { Effect, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ErrorBody } from "../../schemas/Errors.ts"
 import { encodeLegacyFailure } from "../dialects/legacy/LegacyFailure.ts"
+import { encodeMessagesFailure } from "../dialects/messages/MessagesFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
 import { formatUsd } from "../domain/Money.ts"
 import type { ErrorForm, Exchange } from "./Exchange.ts"
@@ -265,7 +266,8 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
 /** By form: a body in the words of the operation. */
 const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
   standard: (body) => body,
-  legacy: encodeLegacyFailure
+  legacy: encodeLegacyFailure,
+  messages: encodeMessagesFailure
 }
 
 /** The answer to a failed request, in the form of its operation where that is not the standard one. */

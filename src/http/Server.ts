@@ -22,6 +22,7 @@ import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
+import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
 import { layer as requests } from "./Requests.ts"
@@ -155,7 +156,7 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
-    Layer.provide(Layer.mergeAll(chat, legacyChat, requests, models)),
+    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, requests, models)),
     Layer.provide(access)
   ),
   edge

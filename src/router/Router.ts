@@ -99,8 +99,11 @@ const rank = (
   return ranked.map(({ contender }) => contender)
 }
 
-/** The models of the chain, or why one of them cannot be asked for. */
-const modelsOf = (catalogue: Snapshot, ids: ReadonlyArray<string>): Result.Result<ReadonlyArray<Model>, Failure> => {
+/** The models of the chain, or why one of them cannot be asked for: `UnknownModel`. */
+export const modelsOf = (
+  catalogue: Snapshot,
+  ids: ReadonlyArray<string>
+): Result.Result<ReadonlyArray<Model>, Failure> => {
   const models: Array<Model> = []
   for (const id of ids) {
     const model = catalogue.find(id)

@@ -1,7 +1,7 @@
 /** The contract in its published forms, derived from the schemas. */
 import { Context, Option } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { InferenceAccess, LegacyAccess } from "../../schemas/Access.ts"
+import { InferenceAccess, LegacyAccess, MessagesAccess } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 
@@ -19,7 +19,7 @@ export interface PublishedOperation extends OperationFacts {
 const document = OpenApi.fromApi(Api)
 
 /** What lets an inference key in. */
-const keyed = new Set<string>([InferenceAccess.key, LegacyAccess.key])
+const keyed = new Set<string>([InferenceAccess.key, LegacyAccess.key, MessagesAccess.key])
 
 const takesIdempotencyKey = (path: string, method: string): boolean =>
   document.paths[path]?.[method.toLowerCase() as "post"]?.parameters.some(({ name }) => name === "idempotency-key") ===

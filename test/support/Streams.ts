@@ -10,6 +10,17 @@ const framesOf = (text: string): Array<Frame> =>
     .filter((frame) => frame.startsWith("data: "))
     .map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))))
 
+/** All events of a streamed response that names them, with their data decoded. */
+export const eventsOf = (response: Response): Effect.Effect<ReadonlyArray<{ readonly event: string; data: Frame }>> =>
+  Effect.map(
+    Effect.promise(() => response.text()),
+    (text) =>
+      [...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, event = "", data = ""]) => ({
+        event,
+        data: JSON.parse(data)
+      }))
+  )
+
 /** All frames of a streamed response. */
 export const frames = (response: Response): Effect.Effect<Array<Frame>> =>
   Effect.map(

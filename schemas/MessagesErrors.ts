@@ -1,0 +1,106 @@
+import { Schema } from "effect"
+import { ErrorBody, ErrorObject } from "./Errors.ts"
+import { RequestId } from "./Ids.ts"
+
+/** What went wrong, `type` in Anthropic's words; the other members are as everywhere. */
+export const MessagesErrorObject = Schema.Struct({
+  ...ErrorObject.fields,
+  type: Schema.Literals([
+    "invalid_request_error",
+    "authentication_error",
+    "billing_error",
+    "permission_error",
+    "not_found_error",
+    "request_too_large",
+    "rate_limit_error",
+    "api_error",
+    "timeout_error",
+    "overloaded_error"
+  ]),
+  /** Where `thread` was asked for, which is not offered: Anthropic's clients then send the whole conversation by themselves. */
+  details: Schema.optionalKey(
+    Schema.Struct({
+      error_code: Schema.Literal("thread_unsupported_request"),
+      unsupported: Schema.Array(Schema.String)
+    })
+  )
+}).annotate({ identifier: "MessagesErrorObject" })
+export type MessagesErrorObject = typeof MessagesErrorObject.Type
+
+const { details, limit_source } = ErrorBody.fields
+
+const fields = {
+  type: Schema.Literal("error"),
+  error: MessagesErrorObject,
+  /** This request's, or on `idempotency_result_unavailable` that of the receipt. */
+  request_id: RequestId,
+  details,
+  limit_source
+}
+
+/** The body of every error answer of the messages endpoints. */
+export const MessagesErrorBody = Schema.Struct(fields).annotate({ identifier: "MessagesErrorBody" })
+export type MessagesErrorBody = typeof MessagesErrorBody.Type
+
+/** 400 — the request is wrong; `param` names the first wrong field. */
+export class MessagesBadRequestError extends Schema.Error<MessagesBadRequestError>("MessagesBadRequestError")(fields, {
+  httpApiStatus: 400
+}) {}
+/** 401 — the key is missing, unknown or revoked. */
+export class MessagesAuthenticationError extends Schema.Error<MessagesAuthenticationError>(
+  "MessagesAuthenticationError"
+)(fields, { httpApiStatus: 401 }) {}
+/** 402 — the account, or a budget, cannot cover what the request may cost. */
+export class MessagesInsufficientCreditsError extends Schema.Error<MessagesInsufficientCreditsError>(
+  "MessagesInsufficientCreditsError"
+)(fields, { httpApiStatus: 402 }) {}
+/** 403 — the key is good, and not for this. */
+export class MessagesPermissionError extends Schema.Error<MessagesPermissionError>("MessagesPermissionError")(fields, {
+  httpApiStatus: 403
+}) {}
+/** 404 — there is no such thing, or it is somebody else's. */
+export class MessagesNotFoundError extends Schema.Error<MessagesNotFoundError>("MessagesNotFoundError")(fields, {
+  httpApiStatus: 404
+}) {}
+/** 409 — a request under the same idempotency key still runs, or its answer was not kept. */
+export class MessagesConflictError extends Schema.Error<MessagesConflictError>("MessagesConflictError")(fields, {
+  httpApiStatus: 409
+}) {}
+/** 413 — the body, or an image in it, is too large. */
+export class MessagesTooLargeError extends Schema.Error<MessagesTooLargeError>("MessagesTooLargeError")(fields, {
+  httpApiStatus: 413
+}) {}
+/** 415 — the body is not declared as JSON. */
+export class MessagesMediaTypeError extends Schema.Error<MessagesMediaTypeError>("MessagesMediaTypeError")(fields, {
+  httpApiStatus: 415
+}) {}
+/** 422 — the idempotency key was used for another request. */
+export class MessagesIdempotencyError extends Schema.Error<MessagesIdempotencyError>("MessagesIdempotencyError")(
+  fields,
+  {
+    httpApiStatus: 422
+  }
+) {}
+/** 429 — too many requests; `Retry-After` says when to come back. */
+export class MessagesRateLimitError extends Schema.Error<MessagesRateLimitError>("MessagesRateLimitError")(fields, {
+  httpApiStatus: 429
+}) {}
+/** 500 — a fault of this service. */
+export class MessagesInternalError extends Schema.Error<MessagesInternalError>("MessagesInternalError")(fields, {
+  httpApiStatus: 500
+}) {}
+/** 502 — every provider tried failed, or answered nothing; not charged. */
+export class MessagesUpstreamError extends Schema.Error<MessagesUpstreamError>("MessagesUpstreamError")(fields, {
+  httpApiStatus: 502
+}) {}
+/** 503 — nothing can serve this now, or the database is unreachable; not charged. */
+export class MessagesUnavailableError extends Schema.Error<MessagesUnavailableError>("MessagesUnavailableError")(
+  fields,
+  {
+    httpApiStatus: 503
+  }
+) {}
+/** 504 — every provider tried was too slow; not charged. */
+export class MessagesTimeoutError extends Schema.Error<MessagesTimeoutError>("MessagesTimeoutError")(fields, {
+  httpApiStatus: 504
+}) {}

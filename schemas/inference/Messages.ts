@@ -1,0 +1,313 @@
+import { Schema } from "effect"
+import { between, Count, integer, sized, Usd } from "../Bounds.ts"
+import { ModelString, RequestId } from "../Ids.ts"
+import { MessagesErrorObject } from "../MessagesErrors.ts"
+import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
+
+const text = (minimum: number, maximum: number) => Schema.String.check(...sized(minimum, maximum, "characters"))
+const filled = (what: string) => Schema.String.check(Schema.isMinLength(1, { message: what }))
+const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
+const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
+// --- request
+
+/** Up to and with what carries this, the prompt is worth keeping in the provider's cache. An hour is not offered. */
+export const MessagesCacheControl = Schema.Struct({
+  type: Schema.Literal("ephemeral"),
+  ttl: orNull(Schema.Literals(["5m", "1h"]))
+}).annotate({ identifier: "MessagesCacheControl" })
+
+const cacheable = { cache_control: orNull(MessagesCacheControl) }
+
+/** Text. Citations of an earlier answer are not passed on, so that there may be none. */
+export const MessagesTextBlock = Schema.Struct({
+  type: Schema.Literal("text"),
+  text: Schema.String,
+  citations: orNull(Schema.Array(Schema.Unknown)),
+  ...cacheable
+}).annotate({ identifier: "MessagesTextBlock" })
+
+/** An image, inline or at an https URL. */
+export const MessagesImageBlock = Schema.Struct({
+  type: Schema.Literal("image"),
+  source: Schema.Union([
+    Schema.Struct({
+      type: Schema.Literal("base64"),
+      media_type: Schema.Literals(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+      data: filled("a base64-encoded image")
+    }),
+    Schema.Struct({ type: Schema.Literal("url"), url: filled("a URL") })
+  ]),
+  ...cacheable
+}).annotate({ identifier: "MessagesImageBlock" })
+
+/** A document of text: as it is, base64-encoded UTF-8 of type `text/plain`, or in blocks. */
+export const MessagesDocumentBlock = Schema.Struct({
+  type: Schema.Literal("document"),
+  source: Schema.Union([
+    Schema.Struct({ type: Schema.Literal("text"), media_type: Schema.Literal("text/plain"), data: Schema.String }),
+    Schema.Struct({ type: Schema.Literal("base64"), media_type: Schema.String, data: Schema.String }),
+    Schema.Struct({
+      type: Schema.Literal("content"),
+      content: Schema.Union([Schema.String, Schema.Array(MessagesTextBlock).check(atMost(512))])
+    })
+  ]),
+  title: orNull(Schema.String),
+  context: orNull(Schema.String),
+  citations: orNull(Schema.Struct({ enabled: orNull(Schema.Boolean) })),
+  ...cacheable
+}).annotate({ identifier: "MessagesDocumentBlock" })
+
+/** A call of a tool that the assistant made. */
+export const MessagesToolUseBlock = Schema.Struct({
+  type: Schema.Literal("tool_use"),
+  id: text(1, 256),
+  name: text(1, 200),
+  input: JsonObject,
+  caller: orNull(Schema.Struct({ type: Schema.Literal("direct") })),
+  ...cacheable
+}).annotate({ identifier: "MessagesToolUseBlock" })
+
+const prompting = [MessagesTextBlock, MessagesImageBlock, MessagesDocumentBlock] as const
+
+/** What a tool answered to a call. */
+export const MessagesToolResultBlock = Schema.Struct({
+  type: Schema.Literal("tool_result"),
+  tool_use_id: text(1, 256),
+  content: orNull(Schema.Union([Schema.String, Schema.Array(Schema.Union(prompting)).check(atMost(512))])),
+  is_error: orNull(Schema.Boolean),
+  ...cacheable
+}).annotate({ identifier: "MessagesToolResultBlock" })
+
+/** Thinking of an earlier answer of this service, which is not passed on; its signature is empty. */
+export const MessagesThinkingBlock = Schema.Struct({
+  type: Schema.Literal("thinking"),
+  thinking: Schema.String,
+  signature: orNull(Schema.String)
+}).annotate({ identifier: "MessagesThinkingBlock" })
+
+const blocks = <S extends Schema.Top>(block: S) => Schema.Array(block).check(...sized(1, 512, "items"))
+
+/** One turn. A system message may stand among them, as before them in `system`. */
+export const MessagesMessage = Schema.Union([
+  Schema.Struct({
+    role: Schema.Literal("user"),
+    content: Schema.Union([filled("must not be empty"), blocks(Schema.Union([...prompting, MessagesToolResultBlock]))])
+  }),
+  Schema.Struct({
+    role: Schema.Literal("assistant"),
+    content: Schema.Union([
+      Schema.String,
+      Schema.Array(Schema.Union([MessagesTextBlock, MessagesToolUseBlock, MessagesThinkingBlock])).check(atMost(512))
+    ])
+  }),
+  Schema.Struct({
+    role: Schema.Literal("system"),
+    content: Schema.Union([Schema.String, blocks(MessagesTextBlock)])
+  })
+]).annotate({ identifier: "MessagesMessage" })
+
+/** A tool of the caller's own. */
+export const MessagesTool = Schema.Struct({
+  type: orNull(Schema.Literal("custom")),
+  name: Schema.String.check(
+    Schema.isPattern(/^[a-zA-Z0-9_-]{1,128}$/, { message: "1 to 128 letters, digits, underscores and dashes" })
+  ),
+  description: orNull(Schema.String),
+  /** JSON Schema of the input, an object. */
+  input_schema: JsonObject,
+  strict: orNull(Schema.Boolean),
+  /** Has no effect: input is streamed as it comes. */
+  eager_input_streaming: orNull(Schema.Boolean),
+  ...cacheable
+}).annotate({ identifier: "MessagesTool" })
+
+const single = { disable_parallel_tool_use: orNull(Schema.Boolean) }
+
+/** Whether a tool may, must or must not be used; `any` is one of them all. */
+export const MessagesToolChoice = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("auto"), ...single }),
+  Schema.Struct({ type: Schema.Literal("any"), ...single }),
+  Schema.Struct({ type: Schema.Literal("tool"), name: Schema.String, ...single }),
+  Schema.Struct({ type: Schema.Literal("none") })
+]).annotate({ identifier: "MessagesToolChoice" })
+
+/** `omitted`: the answer comes without its thinking. */
+const display = { display: orNull(Schema.Literals(["summarized", "omitted"])) }
+
+/** Whether the model thinks before it answers, and with how many tokens at most. */
+export const MessagesThinking = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("enabled"),
+    budget_tokens: integer(1_024, Number.MAX_SAFE_INTEGER),
+    ...display
+  }),
+  Schema.Struct({ type: Schema.Literal("disabled") }),
+  Schema.Struct({ type: Schema.Literal("adaptive"), ...display })
+]).annotate({ identifier: "MessagesThinking" })
+
+/** An answer that keeps to a JSON schema. */
+export const MessagesOutputFormat = Schema.Struct({
+  type: Schema.Literal("json_schema"),
+  schema: JsonObject
+}).annotate({ identifier: "MessagesOutputFormat" })
+
+/**
+ * Anthropic's messages request, for any model, with members of our own. A null counts as absent. What is not known here, or is
+ * known and not offered, is refused as `unsupported_parameter`; nothing is ignored.
+ */
+export const MessagesRequest = Schema.Struct({
+  /**
+   * A model id, a fallback chain of up to 15 ids joined by commas, or `@` and the slug of a preset. Required unless `models` is
+   * given.
+   */
+  model: orNull(ModelString),
+  /** The fallback chain as a list. */
+  models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
+  max_tokens: integer(1, Number.MAX_SAFE_INTEGER),
+  messages: Schema.Array(MessagesMessage).check(...sized(1, 100, "items")),
+  system: orNull(Schema.Union([Schema.String, Schema.Array(MessagesTextBlock).check(atMost(512))])),
+  stream: orNull(Schema.Boolean),
+  temperature: orNull(between(0, 1)),
+  top_p: orNull(between(0, 1)),
+  top_k: orNull(integer(0, 1_000_000)),
+  stop_sequences: orNull(Schema.Array(Schema.String).check(atMost(4))),
+  tools: orNull(Schema.Array(MessagesTool).check(atMost(512))),
+  tool_choice: orNull(MessagesToolChoice),
+  thinking: orNull(MessagesThinking),
+  output_config: orNull(
+    Schema.Struct({
+      /** How much a reasoning model thinks; `max` counts as `xhigh`. */
+      effort: orNull(Schema.Literals(["low", "medium", "high", "xhigh", "max"])),
+      format: orNull(MessagesOutputFormat)
+    })
+  ),
+  /** The same as `output_config.format`, which wins. */
+  output_format: orNull(MessagesOutputFormat),
+  metadata: orNull(Schema.Struct({ user_id: orNull(text(0, 256)) })),
+  /** Every request is served at the standard tier. */
+  service_tier: orNull(Schema.Literals(["auto", "standard_only"])),
+  /** Breakpoints of the prompt cache are set for the caller, as `routing.caching: "auto"` does. */
+  cache_control: orNull(MessagesCacheControl),
+  /** The same as `metadata.user_id`, before which it goes. */
+  user: orNull(text(0, 256)),
+  /** Requests with the same one are of one session; see `router.pin_model`. */
+  session_id: orNull(text(1, 256)),
+  routing: orNull(RoutingPolicy),
+  /** OpenRouter's words for `routing`. */
+  provider: orNull(JsonObject),
+  /** How `svc/auto` may choose. */
+  router: orNull(RouterOptions),
+  /** The most this request may cost, in US cents; models that could cost more are left out. */
+  budget_cents: orNull(between(0, 1_000_000_000))
+}).annotate({ identifier: "MessagesRequest" })
+export type MessagesRequest = typeof MessagesRequest.Type
+
+/** A messages request whose prompt is to be counted, as it would be sent; `max_tokens` may be left out. */
+export const MessagesCountRequest = Schema.Struct({
+  ...MessagesRequest.fields,
+  max_tokens: orNull(MessagesRequest.fields.max_tokens)
+}).annotate({ identifier: "MessagesCountRequest" })
+export type MessagesCountRequest = typeof MessagesCountRequest.Type
+
+// --- response
+
+/** Tokens in disjoint buckets: `input_tokens` has neither those read from the prompt cache nor those written to it. */
+export const MessagesUsage = Schema.Struct({
+  input_tokens: Count,
+  cache_creation_input_tokens: Count,
+  cache_read_input_tokens: Count,
+  output_tokens: Count,
+  /** The part of `output_tokens` that was thinking. */
+  output_tokens_details: Schema.Struct({ thinking_tokens: Count })
+}).annotate({ identifier: "MessagesUsage" })
+export type MessagesUsage = typeof MessagesUsage.Type
+
+/** A block of an answer. Thinking has no signature: it cannot be passed on, and is left out where it is sent back. */
+export const MessagesBlock = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("thinking"), thinking: Schema.String, signature: Schema.Literal("") }),
+  Schema.Struct({ type: Schema.Literal("tool_use"), id: Schema.String, name: Schema.String, input: JsonObject })
+]).annotate({ identifier: "MessagesBlock" })
+export type MessagesBlock = typeof MessagesBlock.Type
+
+/** Why the model stopped. */
+export const MessagesStopReason = Schema.Literals([
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "refusal"
+]).annotate({ identifier: "MessagesStopReason" })
+export type MessagesStopReason = typeof MessagesStopReason.Type
+
+const extras = {
+  cost_usd: Usd,
+  request_id: RequestId,
+  provider: Schema.String,
+  resolved_model: ModelString,
+  routing: RoutingSummary,
+  balance_warning: Schema.optionalKey(BalanceWarning)
+}
+
+const head = {
+  id: Schema.String,
+  type: Schema.Literal("message"),
+  role: Schema.Literal("assistant"),
+  model: ModelString
+}
+
+/** A whole answer. `cost_usd` is what was charged; the receipt of `request_id` says the same. */
+export const MessagesAnswer = Schema.Struct({
+  ...head,
+  content: Schema.Array(MessagesBlock),
+  stop_reason: MessagesStopReason,
+  stop_sequence: Schema.NullOr(Schema.String),
+  usage: MessagesUsage,
+  ...extras
+}).annotate({ identifier: "MessagesAnswer" })
+export type MessagesAnswer = typeof MessagesAnswer.Type
+
+const index = { index: Count }
+
+/**
+ * One event of a streamed answer; its `type` is the name of the event too. The input of `message_start` is an estimate; the
+ * counts of `message_delta` are those that were charged, beside what they cost. After `error` nothing comes.
+ */
+export const MessagesStreamEvent = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("message_start"),
+    message: Schema.Struct({
+      ...head,
+      content: Schema.Array(MessagesBlock),
+      stop_reason: Schema.Null,
+      stop_sequence: Schema.Null,
+      usage: MessagesUsage
+    })
+  }),
+  Schema.Struct({ type: Schema.Literal("content_block_start"), ...index, content_block: MessagesBlock }),
+  Schema.Struct({
+    type: Schema.Literal("content_block_delta"),
+    ...index,
+    delta: Schema.Union([
+      Schema.Struct({ type: Schema.Literal("text_delta"), text: Schema.String }),
+      Schema.Struct({ type: Schema.Literal("thinking_delta"), thinking: Schema.String }),
+      Schema.Struct({ type: Schema.Literal("input_json_delta"), partial_json: Schema.String })
+    ])
+  }),
+  Schema.Struct({ type: Schema.Literal("content_block_stop"), ...index }),
+  Schema.Struct({
+    type: Schema.Literal("message_delta"),
+    delta: Schema.Struct({ stop_reason: MessagesStopReason, stop_sequence: Schema.NullOr(Schema.String) }),
+    usage: MessagesUsage,
+    ...extras
+  }),
+  Schema.Struct({ type: Schema.Literal("message_stop") }),
+  Schema.Struct({ type: Schema.Literal("ping") }),
+  Schema.Struct({ type: Schema.Literal("error"), error: MessagesErrorObject, request_id: RequestId })
+]).annotate({ identifier: "MessagesStreamEvent" })
+export type MessagesStreamEvent = typeof MessagesStreamEvent.Type
+
+/** The tokens of a prompt, counted by one tokenizer for all models; what a provider counts may differ a little. */
+export const MessagesTokenCount = Schema.Struct({ input_tokens: Count }).annotate({ identifier: "MessagesTokenCount" })

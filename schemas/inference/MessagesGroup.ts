@@ -1,0 +1,62 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { MessagesAccess, MessagesEnvelope } from "../Access.ts"
+import {
+  MessagesConflictError,
+  MessagesIdempotencyError,
+  MessagesInsufficientCreditsError,
+  MessagesNotFoundError,
+  MessagesTimeoutError,
+  MessagesUpstreamError
+} from "../MessagesErrors.ts"
+import { operation } from "../Operation.ts"
+import { MessagesAnswer, MessagesCountRequest, MessagesRequest, MessagesTokenCount } from "./Messages.ts"
+
+/** A frame of a stream; `data` is a `MessagesStreamEvent` as JSON, and `event` its type. */
+const StreamFrame = Schema.Struct({
+  id: Schema.optional(Schema.String),
+  event: Schema.String,
+  data: Schema.String
+})
+
+const versions = {
+  /** Without effect, as `anthropic-beta` is: clients of Anthropic's send them. */
+  "anthropic-version": Schema.optional(Schema.String),
+  "anthropic-beta": Schema.optional(Schema.String)
+}
+
+/** Anthropic's messages, with any text model behind them. */
+export class MessagesGroup extends HttpApiGroup.make("messages")
+  .add(
+    HttpApiEndpoint.post("messages", "/messages", {
+      headers: {
+        /** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
+        "idempotency-key": Schema.optional(Schema.String),
+        ...versions
+      },
+      payload: MessagesRequest,
+      success: [MessagesAnswer, HttpApiSchema.StreamSse({ events: StreamFrame })],
+      error: [
+        MessagesInsufficientCreditsError,
+        MessagesNotFoundError,
+        MessagesConflictError,
+        MessagesIdempotencyError,
+        MessagesUpstreamError,
+        MessagesTimeoutError
+      ]
+    }).annotateMerge(operation("messages", "Create a message", { limit: "default", charge: "tokens" })),
+    HttpApiEndpoint.post("countTokens", "/messages/count_tokens", {
+      headers: versions,
+      payload: MessagesCountRequest,
+      success: MessagesTokenCount,
+      error: MessagesNotFoundError
+    }).annotateMerge(
+      operation("messages.count_tokens", "Count the tokens of a message", {
+        limit: "default",
+        charge: "free",
+        safe: true
+      })
+    )
+  )
+  .middleware(MessagesAccess)
+  .middleware(MessagesEnvelope) {}

@@ -1,0 +1,285 @@
+/** Anthropic's messages request, decoded to the canonical conversation. */
+import { Result } from "effect"
+import { MessagesCountRequest, MessagesRequest } from "../../../schemas/inference/Messages.ts"
+import type { PresetConfig } from "../../../schemas/management/Presets.ts"
+import type {
+  Cacheable,
+  Conversation,
+  ImagePart,
+  Message,
+  OutputFormat,
+  Part,
+  Reasoning,
+  Sampling,
+  TextPart,
+  Tool,
+  ToolCall,
+  ToolChoice
+} from "../../domain/Conversation.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import { decoder, objectOf } from "../Decode.ts"
+import { checkImages } from "../Images.ts"
+import { type Said, wishOf } from "../PresetWish.ts"
+import { ignoredAuto } from "../Router.ts"
+import { ignoredRouting } from "../Routing.ts"
+import type { Decoded } from "../Wish.ts"
+import { documentText, firstUnsupported, unsupportedValue } from "./Foreign.ts"
+
+type Wire = MessagesCountRequest
+type WireMessage = Wire["messages"][number]
+type Blocks<R extends WireMessage["role"]> = Exclude<
+  Extract<WireMessage, { readonly role: R }>["content"],
+  string
+>[number]
+type UserBlock = Blocks<"user">
+type ResultBlock = Extract<UserBlock, { readonly type: "tool_result" }>
+type PromptBlock = Exclude<UserBlock, ResultBlock>
+type ImageBlock = Extract<PromptBlock, { readonly type: "image" }>
+type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
+
+/** A decoded request. */
+export interface DecodedMessages extends Decoded {
+  /** False where the caller wants the answer without its thinking. */
+  readonly showsThinking: boolean
+}
+
+const decodeWhole = decoder(MessagesRequest, { strict: false })
+const decodeUncapped = decoder(MessagesCountRequest, { strict: false })
+
+const breakpoint: Cacheable = { cacheBreakpoint: true }
+const none: Cacheable = {}
+
+const cacheableOf = ({ cache_control }: Pick<TextBlock, "cache_control">): Cacheable =>
+  cache_control == null ? none : breakpoint
+
+const textPart = (block: TextBlock): TextPart => ({ type: "text", text: block.text, ...cacheableOf(block) })
+
+const textParts = (content: string | ReadonlyArray<TextBlock>): ReadonlyArray<TextPart> => {
+  if (typeof content !== "string") return content.map(textPart)
+  return content === "" ? [] : [{ type: "text", text: content }]
+}
+
+const imagePart = (block: ImageBlock, at: string): ImagePart => {
+  const { source } = block
+  const [url, member] =
+    source.type === "url" ? [source.url, "url"] : [`data:${source.media_type};base64,${source.data}`, "data"]
+  return { type: "image", url, detail: "auto", field: `${at}.source.${member}`, ...cacheableOf(block) }
+}
+
+const promptPart = (block: PromptBlock, at: string): Part => {
+  switch (block.type) {
+    case "text":
+      return textPart(block)
+    case "image":
+      return imagePart(block, at)
+    case "document":
+      return { type: "text", text: documentText(block), ...cacheableOf(block) }
+  }
+}
+
+const resultOf = (block: ResultBlock, at: string): Message => {
+  const { content, is_error, tool_use_id } = block
+  return {
+    role: "tool",
+    toolCallId: tool_use_id,
+    content:
+      content == null || typeof content === "string"
+        ? textParts(content ?? "")
+        : content.map((one, index) => promptPart(one, `${at}.content.${index}`)),
+    ...(is_error === true ? { isError: true } : {}),
+    ...cacheableOf(block)
+  }
+}
+
+/** Results answer the calls before them, so they come first, wherever they stand in their turn. */
+const userMessages = (content: string | ReadonlyArray<UserBlock>, at: string): ReadonlyArray<Message> => {
+  if (typeof content === "string") return [{ role: "user", content: textParts(content) }]
+  const results: Array<Message> = []
+  const parts: Array<Part> = []
+  content.forEach((block, index) => {
+    const field = `${at}.content.${index}`
+    if (block.type === "tool_result") results.push(resultOf(block, field))
+    else parts.push(promptPart(block, field))
+  })
+  return parts.length === 0 ? results : [...results, { role: "user", content: parts }]
+}
+
+const callOf = (block: Extract<Blocks<"assistant">, { readonly type: "tool_use" }>): ToolCall => ({
+  id: block.id,
+  name: block.name,
+  arguments: JSON.stringify(block.input),
+  ...cacheableOf(block)
+})
+
+/** What the model thought before is left out: it has no signature, without which no provider takes it back. */
+const assistantMessage = (content: string | ReadonlyArray<Blocks<"assistant">>): Message => {
+  if (typeof content === "string") return { role: "assistant", content: textParts(content), toolCalls: [] }
+  return {
+    role: "assistant",
+    content: content.filter((block) => block.type === "text").map(textPart),
+    toolCalls: content.filter((block) => block.type === "tool_use").map(callOf)
+  }
+}
+
+const messagesOf = ({ messages, system }: Wire): ReadonlyArray<Message> => {
+  const before = textParts(system ?? "")
+  const all: Array<Message> = before.length === 0 ? [] : [{ role: "system", content: before }]
+  messages.forEach((message, index) => {
+    switch (message.role) {
+      case "user":
+        all.push(...userMessages(message.content, `messages.${index}`))
+        return
+      case "assistant":
+        all.push(assistantMessage(message.content))
+        return
+      case "system":
+        all.push({ role: "system", content: textParts(message.content) })
+    }
+  })
+  return all
+}
+
+const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
+  (tools ?? []).map((tool) => ({
+    name: tool.name,
+    description: tool.description ?? undefined,
+    parameters: tool.input_schema,
+    strict: tool.strict ?? undefined,
+    ...cacheableOf(tool)
+  }))
+
+const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
+  if (choice == null) return { type: "auto" }
+  if (choice.type === "tool") return { type: "tool", name: choice.name }
+  return { type: choice.type === "any" ? "required" : choice.type }
+}
+
+const parallelOf = (choice: Wire["tool_choice"]): boolean | undefined => {
+  const single = choice == null || choice.type === "none" ? undefined : choice.disable_parallel_tool_use
+  return single == null ? undefined : !single
+}
+
+/** The wire has no name for a format, and other wires need one. The answer is always to keep to the schema. */
+const formatOf = ({ output_config, output_format }: Wire): OutputFormat => {
+  const format = output_config?.format ?? output_format
+  return format == null
+    ? { type: "text" }
+    : { type: "json_schema", name: "output", schema: format.schema, strict: true }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+const samplingOf = (wire: Wire): Sampling => {
+  const sampling: Writable<Sampling> = {}
+  if (wire.temperature != null) sampling.temperature = wire.temperature
+  if (wire.top_p != null) sampling.topP = wire.top_p
+  if (wire.top_k != null) sampling.topK = wire.top_k
+  if (wire.stop_sequences != null && wire.stop_sequences.length > 0) sampling.stop = wire.stop_sequences
+  return sampling
+}
+
+const reasoningOf = ({ output_config, thinking }: Wire): Reasoning | undefined => {
+  const effort = output_config?.effort
+  if (thinking == null && effort == null) return undefined
+  return {
+    effort: effort === "max" ? "xhigh" : (effort ?? undefined),
+    maxTokens: thinking?.type === "enabled" ? thinking.budget_tokens : undefined,
+    enabled: thinking == null ? undefined : thinking.type !== "disabled"
+  }
+}
+
+/** The optional parameters that are set, in the words of the catalogue. */
+const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampling }: Conversation) => {
+  const set: Readonly<Record<string, boolean>> = {
+    temperature: sampling.temperature !== undefined,
+    top_p: sampling.topP !== undefined,
+    top_k: sampling.topK !== undefined,
+    stop: sampling.stop !== undefined,
+    tools: wire.tools != null,
+    tool_choice: wire.tool_choice != null,
+    parallel_tool_calls: parallelToolCalls !== undefined,
+    response_format: format.type !== "text",
+    structured_outputs: format.type === "json_schema",
+    reasoning: reasoning !== undefined
+  }
+  return Object.keys(set).filter((name) => set[name])
+}
+
+const saidOf = (wire: Wire): Said => {
+  const conversation: Conversation = {
+    messages: messagesOf(wire),
+    tools: toolsOf(wire.tools),
+    toolChoice: toolChoiceOf(wire.tool_choice),
+    parallelToolCalls: parallelOf(wire.tool_choice),
+    format: formatOf(wire),
+    sampling: samplingOf(wire),
+    reasoning: reasoningOf(wire),
+    maxOutputTokens: wire.max_tokens ?? undefined,
+    user: wire.user ?? wire.metadata?.user_id ?? undefined
+  }
+  return {
+    model: wire.model ?? undefined,
+    models: wire.models ?? undefined,
+    conversation,
+    parameters: parametersOf(wire, conversation),
+    stream: wire.stream === true,
+    budgetCents: wire.budget_cents ?? undefined,
+    sessionId: wire.session_id ?? undefined
+  }
+}
+
+const checkNames = (tools: ReadonlyArray<Tool>): Failure | undefined => {
+  const seen = new Set<string>()
+  for (const [index, { name }] of tools.entries()) {
+    if (seen.has(name)) return invalid(`tools.${index}.name`, `another tool is named ${name} too`)
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** The tools may be those of a preset. */
+const checkChoice = ({ toolChoice: choice, tools }: Conversation): Failure | undefined => {
+  if (choice.type === "auto" || choice.type === "none") return undefined
+  if (tools.length === 0) return invalid("tool_choice", "requires tools")
+  if (choice.type === "required" || tools.some(({ name }) => name === choice.name)) return undefined
+  return invalid("tool_choice.name", `no tool is named ${choice.name}`)
+}
+
+const decodeBody = (
+  body: unknown,
+  decode: (body: unknown) => Result.Result<Wire, Failure>,
+  config: PresetConfig | undefined
+): Result.Result<DecodedMessages, Failure> =>
+  Result.gen(function* () {
+    const object = objectOf(body)
+    if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
+    const foreign = firstUnsupported(object)
+    if (foreign !== undefined) return yield* Result.fail(foreign)
+    const wire = yield* decode(object)
+    const said = saidOf(wire)
+    const { messages, tools } = said.conversation
+    const failed = unsupportedValue(wire) ?? checkNames(tools) ?? checkImages(messages)
+    if (failed !== undefined) return yield* Result.fail(failed)
+    const wish = yield* wishOf(object, said, config)
+    const unmatched = checkChoice(wish.conversation)
+    if (unmatched !== undefined) return yield* Result.fail(unmatched)
+    const { model, models } = wish
+    const idle = ignoredAuto({ ...object, model, models })
+    return {
+      ...wish,
+      policy: wire.cache_control == null ? wish.policy : { ...wish.policy, caching: "auto" as const },
+      ignored: [...idle, ...ignoredRouting(object)],
+      showsThinking: !(wire.thinking != null && "display" in wire.thinking && wire.thinking.display === "omitted")
+    }
+  })
+
+/**
+ * Decodes a request body, filled up from a preset where there is one. Wrong fields are named, and so is whatever is not offered:
+ * nothing is dropped in silence.
+ */
+export const decodeMessages = (body: unknown, config?: PresetConfig): Result.Result<DecodedMessages, Failure> =>
+  decodeBody(body, decodeWhole, config)
+
+/** Decodes a request whose prompt is to be counted: the same, which may leave out `max_tokens`. */
+export const decodeCount = (body: unknown, config?: PresetConfig): Result.Result<DecodedMessages, Failure> =>
+  decodeBody(body, decodeUncapped, config)

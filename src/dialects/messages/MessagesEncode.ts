@@ -1,0 +1,90 @@
+/** A paid answer as Anthropic's message. */
+import type {
+  MessagesAnswer,
+  MessagesBlock,
+  MessagesStopReason,
+  MessagesUsage
+} from "../../../schemas/inference/Messages.ts"
+import type { Output } from "../../domain/Output.ts"
+import type { TokenUsage } from "../../domain/Usage.ts"
+import type { Answer } from "../../inference/Answer.ts"
+import { extrasOf } from "../chat/ChatEncode.ts"
+import { objectOf } from "../Decode.ts"
+
+/** The id of a message follows from its request's, so that a replay has the same. */
+export const messageId = (requestId: string): string => `msg_${requestId.slice(4)}`
+
+/** Usage in Anthropic's words: input tokens exclude the cached ones. */
+export const usageOf = (usage: TokenUsage): MessagesUsage => ({
+  input_tokens: usage.input,
+  cache_creation_input_tokens: usage.cacheWrite,
+  cache_read_input_tokens: usage.cached,
+  output_tokens: usage.output,
+  output_tokens_details: { thinking_tokens: usage.reasoning }
+})
+
+/** What was in an answer, as far as it says why the model stopped. */
+export interface Said {
+  readonly refused: boolean
+  readonly called: boolean
+}
+
+type End = Pick<Output, "finish" | "stopSequence">
+
+/** A call of a tool is what its caller goes on from, whatever a provider calls the reason. */
+const reasonOf = ({ finish, stopSequence }: End, { called, refused }: Said): MessagesStopReason => {
+  if (finish === "content_filter" || refused) return "refusal"
+  if (finish === "length") return "max_tokens"
+  if (stopSequence !== undefined) return "stop_sequence"
+  return called ? "tool_use" : "end_turn"
+}
+
+/** Why the model stopped, and at which of the caller's stop sequences. Of a streamed answer only the end may be known. */
+export const stopOf = (
+  end: End,
+  said: Said
+): { readonly stop_reason: MessagesStopReason; readonly stop_sequence: string | null } => {
+  const stop_reason = reasonOf(end, said)
+  return { stop_reason, stop_sequence: stop_reason === "stop_sequence" ? (end.stopSequence ?? null) : null }
+}
+
+/** The object that a tool's arguments are as JSON; undefined where they are none. */
+export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    return objectOf(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Input is an object on this wire. Arguments that are none, as those cut off by the cap on the output, stand in it as the text
+ * they are, under `arguments`: no tool takes that for its input, and what the model wrote can be read.
+ */
+const inputOf = (text: string): Readonly<Record<string, unknown>> =>
+  text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
+
+const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<MessagesBlock> => {
+  const content: Array<MessagesBlock> = []
+  if (showsThinking && output.reasoning !== "") {
+    content.push({ type: "thinking", thinking: output.reasoning, signature: "" })
+  }
+  if (output.text !== "") content.push({ type: "text", text: output.text })
+  if (output.refusal !== "") content.push({ type: "text", text: output.refusal })
+  for (const { arguments: text, id, name } of output.toolCalls) {
+    content.push({ type: "tool_use", id, name, input: inputOf(text) })
+  }
+  return content
+}
+
+/** The whole answer. */
+export const encodeMessage = (answer: Answer, showsThinking: boolean): MessagesAnswer => ({
+  id: messageId(answer.requestId),
+  type: "message",
+  role: "assistant",
+  model: answer.model,
+  content: contentOf(answer.output, showsThinking),
+  ...stopOf(answer.output, { refused: answer.output.refusal !== "", called: answer.output.toolCalls.length > 0 }),
+  usage: usageOf(answer.usage),
+  ...extrasOf(answer)
+})

@@ -1,0 +1,57 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import { Catalogue } from "../catalogue/Catalogue.ts"
+import { decodeCount, type DecodedMessages, decodeMessages } from "../dialects/messages/MessagesDecode.ts"
+import { encodeMessage } from "../dialects/messages/MessagesEncode.ts"
+import { MessagesStreamEncoder } from "../dialects/messages/MessagesStream.ts"
+import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
+import { Presets } from "../presets/Presets.ts"
+import { parseChain } from "../router/Chain.ts"
+import { modelsOf } from "../router/Router.ts"
+import { readJson } from "./Body.ts"
+import { answered } from "./Chat.ts"
+import { type ChatDialect, chatOperation } from "./ChatOperation.ts"
+import { Exchange } from "./Exchange.ts"
+import { leanHandlers } from "./Lean.ts"
+import { takePreset } from "./Preset.ts"
+
+const dialect: ChatDialect<DecodedMessages> = {
+  decode: (body, preset) => decodeMessages(body, preset?.config),
+  encode: (answer, { showsThinking }) => encodeMessage(answer, showsThinking),
+  encoder: (opening, { conversation, showsThinking }) =>
+    new MessagesStreamEncoder({ ...opening, inputTokens: likelyTokens(promptBound(conversation)), showsThinking })
+}
+
+const place = { operation: "messages", path: "/messages" }
+
+const counting = Effect.gen(function* () {
+  const catalogue = yield* Catalogue
+  const presets = yield* Presets
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { accountId } = yield* Caller
+    const body = yield* readJson(request)
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const { conversation, model, models } = yield* Effect.fromResult(decodeCount(body, preset?.config))
+    const chain = yield* Effect.fromResult(parseChain(model, models))
+    yield* Effect.fromResult(modelsOf(catalogue.current(), chain))
+    return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })
+  })
+})
+
+/** `POST /messages` and `POST /messages/count_tokens`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const messages = yield* chatOperation(dialect)
+    const countTokens = yield* counting
+    return leanHandlers(
+      HttpApiBuilder.group(Api, "messages", (handlers) =>
+        handlers
+          .handleRaw("messages", ({ request }) => answered(messages(request, place)))
+          .handleRaw("countTokens", ({ request }) => answered(countTokens(request)))
+      )
+    )
+  })
+)

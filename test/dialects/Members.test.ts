@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { strangers } from "../../src/dialects/Members.ts"
+
+const A = Schema.Struct({ type: Schema.Literal("a"), n: Schema.optionalKey(Schema.Int) })
+const B = Schema.Struct({ type: Schema.Literal("b"), more: Schema.optionalKey(Schema.NullOr(A)) })
+
+const check = strangers(
+  Schema.Struct({
+    one: Schema.optionalKey(Schema.NullOr(A)),
+    many: Schema.optionalKey(Schema.Union([Schema.String, Schema.Array(Schema.Union([A, B]))])),
+    free: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+    any: Schema.optionalKey(Schema.Unknown),
+    either: Schema.optionalKey(Schema.NullOr(Schema.Union([A, B]))),
+    plain: Schema.optionalKey(Schema.Struct({ n: Schema.Int })),
+    turns: Schema.optionalKey(
+      Schema.Array(
+        Schema.Union([
+          Schema.Struct({ role: Schema.Literal("x"), a: Schema.Int }),
+          Schema.Struct({ role: Schema.Literal("y"), b: Schema.Int })
+        ])
+      )
+    )
+  }).ast
+)
+
+describe("members that a schema does not have", () => {
+  it("are found at any depth and named by their path", () => {
+    const cases: ReadonlyArray<readonly [unknown, string]> = [
+      [{ none: 1 }, "none"],
+      [{ one: { type: "a", m: 1 } }, "one.m"],
+      [{ plain: { m: {} } }, "plain.m"],
+      [{ either: { type: "b", n: 1 } }, "either.n"],
+      [{ many: [{ type: "a" }, { type: "b", n: 1 }] }, "many.1.n"],
+      [{ many: [{ type: "b", more: { type: "a", x: false } }] }, "many.0.more.x"],
+      [{ turns: [{ role: "y", a: 1 }] }, "turns.0.a"]
+    ]
+    for (const [value, field] of cases) assert.deepStrictEqual(check(value), { field, type: undefined })
+  })
+
+  it("are a `type` that there is not, too", () => {
+    assert.deepStrictEqual(check({ many: [{ type: "a" }, { type: "c", x: 1 }] }), { field: "many.1.type", type: "c" })
+    assert.deepStrictEqual(check({ one: { type: "b" } }), { field: "one.type", type: "b" })
+  })
+
+  it("are none where they are null, in a record, or where the schema says what is wrong", () => {
+    const fine = [
+      {},
+      { none: null, one: null, many: "words" },
+      { free: { x: { y: 1 } }, any: { z: [1] } },
+      { many: [{ type: 7, x: 1 }, { x: 1 }, null, "a", [1]] },
+      { turns: [{ role: "z", x: 1 }, { x: 1 }] },
+      { one: [1], plain: "n", many: { x: 1 } },
+      { one: { type: "a", n: "not a number" } }
+    ]
+    for (const value of fine) assert.isUndefined(check(value), JSON.stringify(value))
+    for (const value of [null, 1, "x", [{ none: 1 }]]) assert.isUndefined(check(value))
+  })
+})

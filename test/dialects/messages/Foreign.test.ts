@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeMessages } from "../../../src/dialects/messages/MessagesDecode.ts"
+import { firstUnsupported } from "../../../src/dialects/messages/Foreign.ts"
+
+const hello = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hello" }] }
+const saying = (...content: ReadonlyArray<object>) => ({ ...hello, messages: [{ role: "user", content }] })
+const answered = (...content: ReadonlyArray<object>) => ({
+  ...hello,
+  messages: [...hello.messages, { role: "assistant", content }, ...hello.messages]
+})
+const document = (source: object, more: object = {}) => saying({ type: "document", source, ...more })
+const result = (...content: ReadonlyArray<object>) => saying({ type: "tool_result", tool_use_id: "t", content })
+const tool = (more: object) => ({ ...hello, tools: [{ name: "t", input_schema: {}, ...more }] })
+const hour = { type: "ephemeral", ttl: "1h" }
+const words = { type: "text", text: "x" }
+
+const at = "messages.0.content.0"
+const said = "messages.1.content.0"
+
+/** By what is refused: the field that the refusal names. */
+const refused: ReadonlyArray<readonly [what: string, body: object, param: string]> = [
+  ["a member that nobody knows", { ...hello, banana: 1 }, "banana"],
+  ["servers of tools", { ...hello, mcp_servers: [] }, "mcp_servers"],
+  ["a thread that the server keeps", { ...hello, thread: { type: "create" } }, "thread"],
+  ["a container", { ...hello, container: "c" }, "container"],
+  ["management of the context", { ...hello, context_management: {} }, "context_management"],
+  ["OpenAI's word for stop sequences", { ...hello, stop: ["x"] }, "stop"],
+  ["a member of a message", { ...hello, messages: [{ role: "user", content: "x", name: "n" }] }, "messages.0.name"],
+  ["a member of a block", saying({ ...words, x: 1 }), `${at}.x`],
+  ["a member of metadata", { ...hello, metadata: { user_id: "u", x: 1 } }, "metadata.x"],
+  ["a tool of the server", { ...hello, tools: [{ type: "web_search_20250305", name: "w" }] }, "tools.0.type"],
+  ["a tool with rules of its own", tool({ defer_loading: true }), "tools.0.defer_loading"],
+  ["another way to think", { ...hello, thinking: { type: "between_tools" } }, "thinking.type"],
+  ["a block that there is not", saying({ type: "search_result", source: "s" }), `${at}.type`],
+  ["an image by its id", saying({ type: "image", source: { type: "file", file_id: "f" } }), `${at}.source.type`],
+  ["a document by its id", document({ type: "file", file_id: "f" }), `${at}.source.type`],
+  ["a document at a URL", document({ type: "url", url: "https://x" }), `${at}.source.type`],
+  ["a PDF", document({ type: "base64", media_type: "application/pdf", data: "JVBERi0=" }), `${at}.source.media_type`],
+  [
+    "citations of a document",
+    document({ type: "text", media_type: "text/plain", data: "x" }, { citations: { enabled: true } }),
+    `${at}.citations.enabled`
+  ],
+  ["citations of an answer", answered({ ...words, citations: [{}] }), `${said}.citations`],
+  ["signed thinking", answered({ type: "thinking", thinking: "t", signature: "s" }), `${said}.signature`],
+  ["redacted thinking", answered({ type: "redacted_thinking", data: "d" }), `${said}.type`],
+  ["calls of the server's tools", answered({ type: "server_tool_use", id: "i", name: "n", input: {} }), `${said}.type`],
+  [
+    "calls from code",
+    answered({ type: "tool_use", id: "i", name: "n", input: {}, caller: { type: "code_execution_20250825" } }),
+    `${said}.caller.type`
+  ],
+  ["a search result of a tool", result({ type: "search_result" }), `${at}.content.0.type`],
+  ["an hour in the cache", { ...hello, cache_control: hour }, "cache_control.ttl"],
+  ["an hour for a block", saying({ ...words, cache_control: hour }), `${at}.cache_control.ttl`],
+  ["an hour for the system", { ...hello, system: [{ ...words, cache_control: hour }] }, "system.0.cache_control.ttl"],
+  ["an hour for a tool", tool({ cache_control: hour }), "tools.0.cache_control.ttl"],
+  ["an hour in a result", result({ ...words, cache_control: hour }), `${at}.content.0.cache_control.ttl`],
+  [
+    "an hour in a document",
+    document({ type: "content", content: [{ ...words, cache_control: hour }] }),
+    `${at}.source.content.0.cache_control.ttl`
+  ]
+]
+
+const failureOf = (body: object) => {
+  const decoded = decodeMessages(body)
+  return Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("it was taken")
+}
+
+describe("what is not offered", () => {
+  for (const [what, body, param] of refused) {
+    it(`is refused by name: ${what}`, () => {
+      const reason = failureOf(body)
+      if (reason._tag !== "UnsupportedParameter") return assert.fail(JSON.stringify(reason))
+      assert.strictEqual(reason.param, param)
+      assert.isNotEmpty(reason.detail)
+    })
+  }
+
+  it("is nothing that asks for nothing", () => {
+    const idle = [
+      { ...hello, container: null, banana: null, service_tier: "standard_only" },
+      saying({ ...words, citations: null, cache_control: null }),
+      answered({ ...words, citations: [] }, { type: "thinking", thinking: "t", signature: "" }),
+      answered({ type: "thinking", thinking: "t" }, { type: "tool_use", id: "i", name: "n", input: { any: { x: 1 } } }),
+      answered({ type: "tool_use", id: "i", name: "n", input: {}, caller: { type: "direct" }, toolset_name: null }),
+      tool({ type: "custom", input_schema: { type: "object", anything: { goes: 1 } }, eager_input_streaming: true }),
+      document({ type: "text", media_type: "text/plain", data: "x" }, { citations: { enabled: false } })
+    ]
+    for (const body of idle) assert.isTrue(Result.isSuccess(decodeMessages(body)), JSON.stringify(body))
+  })
+
+  it("leaves routing to those who read it", () => {
+    assert.isUndefined(firstUnsupported({ ...hello, routing: { x: 1 }, router: { x: 1 }, provider: { x: 1 } }))
+    assert.strictEqual(failureOf({ ...hello, routing: { x: 1 } })._tag, "ValidationError")
+  })
+})

@@ -1,0 +1,338 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import type { PresetConfig } from "../../../schemas/management/Presets.ts"
+import { decodeCount, decodeMessages } from "../../../src/dialects/messages/MessagesDecode.ts"
+
+const hello = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hello" }] }
+const messages = (...all: ReadonlyArray<readonly [role: string, content: unknown]>) => ({
+  ...hello,
+  messages: all.map(([role, content]) => ({ role, content }))
+})
+const cached = { cache_control: { type: "ephemeral", ttl: "5m" } }
+const text = (text: string) => ({ type: "text", text }) as const
+const png = { type: "base64", media_type: "image/png", data: "aGk=" }
+
+const decode = (body: object, config?: PresetConfig) => Result.getOrThrow(decodeMessages(body, config))
+const conversationOf = (body: object) => decode(body).conversation
+const said = (...all: ReadonlyArray<readonly [role: string, content: unknown]>) =>
+  conversationOf(messages(...all)).messages
+
+/** The fields that are wrong, with what is said of each. */
+const wrong = (body: unknown, config?: PresetConfig): Readonly<Record<string, string>> => {
+  const decoded = decodeMessages(body, config)
+  if (Result.isSuccess(decoded)) return {}
+  const { reason } = decoded.failure
+  if (reason._tag !== "ValidationError") return assert.fail(JSON.stringify(reason))
+  return Object.fromEntries(reason.problems.map(({ field, message }) => [field, message]))
+}
+
+describe("a messages request", () => {
+  it("is a conversation with defaults for what it does not say", () => {
+    const { auto, policy, ...wish } = decode(hello)
+    assert.deepStrictEqual([auto.sessionId, policy.caching, policy.source], [undefined, undefined, "default"])
+    assert.deepStrictEqual(wish, {
+      model: "m",
+      models: undefined,
+      conversation: {
+        messages: [{ role: "user", content: [text("hello")] }],
+        tools: [],
+        toolChoice: { type: "auto" },
+        parallelToolCalls: undefined,
+        format: { type: "text" },
+        sampling: {},
+        reasoning: undefined,
+        maxOutputTokens: 9,
+        user: undefined
+      },
+      parameters: [],
+      stream: false,
+      budgetCents: undefined,
+      ignored: [],
+      showsThinking: true
+    })
+  })
+
+  it("says all it can say, and names what it sets in the catalogue's words", () => {
+    const { auto, conversation, parameters, policy, stream, ...wish } = decode({
+      ...hello,
+      models: ["b", "c"],
+      stream: true,
+      temperature: 0.5,
+      top_p: 0.9,
+      top_k: 40,
+      stop_sequences: ["END"],
+      tools: [{ name: "look", description: "Looks", input_schema: { type: "object" }, strict: true, ...cached }],
+      tool_choice: { type: "tool", name: "look", disable_parallel_tool_use: true },
+      thinking: { type: "enabled", budget_tokens: 2_000, display: "omitted" },
+      output_config: { effort: "max", format: { type: "json_schema", schema: { type: "object" } } },
+      metadata: { user_id: "other" },
+      user: "me",
+      session_id: "s",
+      routing: { strategy: "cost" },
+      cache_control: { type: "ephemeral" },
+      budget_cents: 7,
+      service_tier: "auto"
+    })
+    assert.deepStrictEqual(conversation, {
+      messages: [{ role: "user", content: [text("hello")] }],
+      tools: [
+        {
+          name: "look",
+          description: "Looks",
+          parameters: { type: "object" },
+          strict: true,
+          cacheBreakpoint: true
+        }
+      ],
+      toolChoice: { type: "tool", name: "look" } as const,
+      parallelToolCalls: false,
+      format: { type: "json_schema", name: "output", schema: { type: "object" }, strict: true },
+      sampling: { temperature: 0.5, topP: 0.9, topK: 40, stop: ["END"] },
+      reasoning: { effort: "xhigh", maxTokens: 2_000, enabled: true },
+      maxOutputTokens: 9,
+      user: "me"
+    })
+    assert.sameMembers(
+      [...parameters],
+      [
+        ...["temperature", "top_p", "top_k", "stop", "tools", "tool_choice", "parallel_tool_calls"],
+        ...["response_format", "structured_outputs", "reasoning"]
+      ]
+    )
+    assert.deepStrictEqual([policy.caching, policy.strategy, auto.sessionId], ["auto", "cost", "s"])
+    assert.deepStrictEqual(wish, {
+      model: "m",
+      models: ["b", "c"],
+      budgetCents: 7,
+      ignored: ["session_id"],
+      showsThinking: false
+    })
+    assert.isTrue(stream)
+  })
+
+  it("reads thinking and effort as what they ask for", () => {
+    const reasoning = (body: object) => conversationOf({ ...hello, ...body }).reasoning
+    const asked = (effort: string | undefined, maxTokens: number | undefined, enabled: boolean | undefined) => ({
+      effort,
+      maxTokens,
+      enabled
+    })
+    assert.deepStrictEqual(reasoning({ thinking: { type: "disabled" } }), asked(undefined, undefined, false) as never)
+    assert.deepStrictEqual(reasoning({ thinking: { type: "adaptive" } }), asked(undefined, undefined, true) as never)
+    assert.deepStrictEqual(reasoning({ output_config: { effort: "low" } }), asked("low", undefined, undefined) as never)
+    assert.isUndefined(reasoning({ output_config: {}, thinking: null }))
+    assert.isTrue(decode({ ...hello, thinking: { type: "adaptive", display: "summarized" } }).showsThinking)
+  })
+
+  it("reads the older word for a format, and whom it is for", () => {
+    const schema = { type: "object", properties: {} }
+    const { format, user } = conversationOf({
+      ...hello,
+      output_format: { type: "json_schema", schema },
+      metadata: { user_id: "u" }
+    })
+    assert.deepStrictEqual([format, user], [{ type: "json_schema", name: "output", schema, strict: true }, "u"])
+  })
+
+  it("reads every way to choose a tool", () => {
+    const tools = [{ name: "t", input_schema: {} }]
+    const choice = (tool_choice: object) => {
+      const { parallelToolCalls, toolChoice } = conversationOf({ ...hello, tools, tool_choice })
+      return [toolChoice.type, parallelToolCalls]
+    }
+    assert.deepStrictEqual(choice({ type: "auto", disable_parallel_tool_use: false }), ["auto", true])
+    assert.deepStrictEqual(choice({ type: "any" }), ["required", undefined])
+    assert.deepStrictEqual(choice({ type: "tool", name: "t" }), ["tool", undefined])
+    assert.deepStrictEqual(choice({ type: "none" }), ["none", undefined])
+  })
+})
+
+describe("the turns of a messages request", () => {
+  it("begin with the system's, whole or in parts", () => {
+    const system = (value: unknown) => conversationOf({ ...hello, system: value }).messages.slice(0, -1)
+    assert.deepStrictEqual(system("be brief"), [{ role: "system", content: [text("be brief")] }])
+    assert.deepStrictEqual(system([text("a"), { ...text("b"), ...cached }]), [
+      { role: "system", content: [text("a"), { ...text("b"), cacheBreakpoint: true }] }
+    ])
+    for (const nothing of ["", [], null]) assert.deepStrictEqual(system(nothing), [])
+    assert.deepStrictEqual(said(["user", "x"], ["system", "y"])[1], { role: "system", content: [text("y")] })
+  })
+
+  it("have images with the field they stand in", () => {
+    const url = { type: "image", source: { type: "url", url: "https://example.com/a.png" }, ...cached }
+    assert.deepStrictEqual(said(["user", [text("x"), { type: "image", source: png }, url]]), [
+      {
+        role: "user",
+        content: [
+          text("x"),
+          {
+            type: "image",
+            url: "data:image/png;base64,aGk=",
+            detail: "auto",
+            field: "messages.0.content.1.source.data"
+          },
+          {
+            type: "image",
+            url: "https://example.com/a.png",
+            detail: "auto",
+            field: "messages.0.content.2.source.url",
+            cacheBreakpoint: true
+          }
+        ]
+      }
+    ])
+  })
+
+  it("answer calls first, wherever the results stand", () => {
+    const content = [
+      text("and now?"),
+      { type: "tool_result", tool_use_id: "a", content: "fine", ...cached },
+      { type: "tool_result", tool_use_id: "b", content: [text("no"), { type: "image", source: png }], is_error: true },
+      { type: "tool_result", tool_use_id: "c" }
+    ]
+    const field = "messages.0.content.2.content.1.source.data"
+    assert.deepStrictEqual(said(["user", content]), [
+      { role: "tool", toolCallId: "a", content: [text("fine")], cacheBreakpoint: true },
+      {
+        role: "tool",
+        toolCallId: "b",
+        content: [text("no"), { type: "image", url: "data:image/png;base64,aGk=", detail: "auto", field }],
+        isError: true
+      },
+      { role: "tool", toolCallId: "c", content: [] },
+      { role: "user", content: [text("and now?")] }
+    ])
+  })
+
+  it("keep the assistant's texts and calls, and leave out what it thought", () => {
+    const content = [
+      { type: "thinking", thinking: "hm", signature: "" },
+      text("I look"),
+      { type: "tool_use", id: "a", name: "look", input: { at: [1] }, ...cached }
+    ]
+    assert.deepStrictEqual(
+      said(["user", "x"], ["assistant", content], ["assistant", "ok"], ["assistant", []]).slice(1),
+      [
+        {
+          role: "assistant",
+          content: [text("I look")],
+          toolCalls: [{ id: "a", name: "look", arguments: '{"at":[1]}', cacheBreakpoint: true }]
+        },
+        { role: "assistant", content: [text("ok")], toolCalls: [] },
+        { role: "assistant", content: [], toolCalls: [] }
+      ]
+    )
+  })
+
+  it("have documents as the text they are, behind their title and context", () => {
+    const textOf = (source: object, more: object = {}) => {
+      const [message] = said(["user", [{ type: "document", source, ...more }]])
+      return message?.role === "user" && message.content[0]?.type === "text" ? message.content[0].text : assert.fail()
+    }
+    const data = Buffer.from("Grüße").toString("base64")
+    assert.strictEqual(textOf({ type: "text", media_type: "text/plain", data: "x" }), "x")
+    assert.strictEqual(textOf({ type: "base64", media_type: "text/plain", data }, { title: "T" }), "T\n\nGrüße")
+    assert.strictEqual(
+      textOf({ type: "content", content: [text("a"), text("b")] }, { title: "T", context: "C" }),
+      "T\n\nC\n\na\n\nb"
+    )
+    assert.strictEqual(textOf({ type: "content", content: "a" }), "a")
+  })
+})
+
+describe("a wrong messages request", () => {
+  it("is told every wrong field", () => {
+    const { messages: all, model, stream } = wrong({ ...hello, model: 7, messages: [], stream: "yes" })
+    assert.deepStrictEqual([all, typeof model, typeof stream], ["1 to 100 items", "string", "string"])
+    assert.property(wrong({ model: "m", messages: hello.messages }), "max_tokens")
+    assert.property(wrong({ max_tokens: 1, model: "m" }), "messages")
+    for (const body of [null, [], "x"]) assert.property(wrong(body), "body")
+  })
+
+  it("is one out of bounds", () => {
+    const cases: ReadonlyArray<readonly [member: string, ...values: ReadonlyArray<unknown>]> = [
+      ["max_tokens", 0, 1.5, 9_007_199_254_740_992, "9", null],
+      ["temperature", -0.1, 1.1],
+      ["top_p", 1.1],
+      ["top_k", -1],
+      ["stop_sequences", ["a", "b", "c", "d", "e"]],
+      ["model", "", "m".repeat(161)],
+      ["models", [], Array.from({ length: 16 }, (_, at) => `m${at}`)],
+      ["messages", Array.from({ length: 101 }, () => hello.messages[0])],
+      ["session_id", "", "s".repeat(257)],
+      ["user", "u".repeat(257)],
+      ["service_tier", "priority"]
+    ]
+    for (const [member, ...values] of cases) {
+      for (const value of values) assert.property(wrong({ ...hello, [member]: value }), member, JSON.stringify(value))
+    }
+    assert.deepStrictEqual(wrong({ ...hello, max_tokens: 9_007_199_254_740_991 }), {})
+    assert.property(wrong({ ...hello, thinking: { type: "enabled", budget_tokens: 9 } }), "thinking.budget_tokens")
+  })
+
+  it("is one with nothing in it, or in the wrong role", () => {
+    assert.deepStrictEqual(wrong(messages(["user", ""])), { "messages.0.content": "must not be empty" })
+    assert.property(wrong(messages(["user", []])), "messages.0.content")
+    assert.property(wrong(messages(["narrator", "x"])), "messages.0.role")
+    assert.property(
+      wrong(messages(["user", [{ type: "image", source: { ...png, data: "" } }]])),
+      "messages.0.content.0.source.data"
+    )
+  })
+
+  it("is one whose tools do not fit together", () => {
+    const tool = { name: "t", input_schema: {} }
+    assert.property(wrong({ ...hello, tools: [tool, tool] }), "tools.1.name")
+    assert.property(wrong({ ...hello, tools: [{ name: "t" }] }), "tools.0.input_schema")
+    assert.property(wrong({ ...hello, tools: [{ ...tool, name: "with spaces" }] }), "tools.0.name")
+    assert.deepStrictEqual(wrong({ ...hello, tools: [{ ...tool, name: "n".repeat(128) }] }), {})
+    assert.deepStrictEqual(wrong({ ...hello, tool_choice: { type: "any" } }), { tool_choice: "requires tools" })
+    const named = wrong({ ...hello, tools: [tool], tool_choice: { type: "tool", name: "u" } })
+    assert.deepStrictEqual(named, { "tool_choice.name": "no tool is named u" })
+  })
+
+  it("is one with images and documents that are none", () => {
+    const image = { type: "image", source: { type: "url", url: "ftp://x" } }
+    assert.property(wrong(messages(["user", [image]])), "messages.0.content.0.source.url")
+    for (const data of ["äö", "/w=="]) {
+      const document = { type: "document", source: { type: "base64", media_type: "text/plain", data } }
+      assert.property(wrong(messages(["user", [document]])), "messages.0.content.0.source.data")
+    }
+  })
+})
+
+describe("a messages request to a preset", () => {
+  const config = {
+    models: ["a", "b"],
+    instructions: "Be brief",
+    temperature: 0.2,
+    tools: [{ type: "function", function: { name: "look" } }]
+  } as const
+
+  it("is filled up from it, and may choose among its tools", () => {
+    const { conversation, model, models, parameters } = decode(
+      { ...hello, model: "@p", top_p: 0.5, tool_choice: { type: "tool", name: "look" } },
+      config
+    )
+    assert.deepStrictEqual([model, models], [undefined, ["a", "b"]])
+    assert.deepStrictEqual(conversation.messages[0], { role: "system", content: [text("Be brief")] })
+    assert.deepStrictEqual(conversation.sampling, { temperature: 0.2, topP: 0.5 })
+    assert.deepStrictEqual(conversation.toolChoice, { type: "tool", name: "look" })
+    assert.includeMembers([...parameters], ["temperature", "top_p", "tools"])
+    assert.property(
+      wrong({ ...hello, model: "@p", tool_choice: { type: "tool", name: "u" } }, config),
+      "tool_choice.name"
+    )
+  })
+})
+
+describe("a request to count", () => {
+  it("may leave out the cap on the output, and is else the same", () => {
+    const { max_tokens: _, ...uncapped } = hello
+    const { conversation } = Result.getOrThrow(decodeCount(uncapped))
+    assert.deepStrictEqual(conversation.messages, [{ role: "user", content: [text("hello")] }])
+    assert.isTrue(Result.isSuccess(decodeCount(hello)))
+    assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, banana: 1 })))
+    assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, max_tokens: 0 })))
+  })
+})

@@ -1,0 +1,224 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { MessagesStreamEvent } from "../../../schemas/inference/Messages.ts"
+import { encodeMessage } from "../../../src/dialects/messages/MessagesEncode.ts"
+import { MessagesStreamEncoder } from "../../../src/dialects/messages/MessagesStream.ts"
+import { failure } from "../../../src/domain/Failure.ts"
+import { OutputFold, type OutputEvent } from "../../../src/domain/Output.ts"
+import { describe as describeFailure } from "../../../src/http/Failures.ts"
+import type { StreamItem } from "../../../src/inference/StreamFlow.ts"
+import { answerWith } from "../chat/answer.ts"
+
+const check = Schema.decodeUnknownSync(MessagesStreamEvent, { onExcessProperty: "error" })
+
+const encode = (items: ReadonlyArray<StreamItem>, showsThinking = true): string => {
+  const encoder = new MessagesStreamEncoder({
+    requestId: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    created: 1_700_000_000,
+    model: "gpt-4o",
+    inputTokens: 42,
+    showsThinking,
+    describe: describeFailure
+  })
+  return items.map((item) => encoder.encode(item)).join("")
+}
+
+/** The events of a stream, each held against the contract. */
+const eventsIn = (text: string): ReadonlyArray<MessagesStreamEvent> => {
+  assert.isTrue(text.endsWith("\n\n"))
+  return text
+    .slice(0, -2)
+    .split("\n\n")
+    .map((frame) => {
+      const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(frame) ?? assert.fail(frame)
+      const event = check(JSON.parse(data!))
+      assert.strictEqual(event.type, name)
+      return event
+    })
+}
+
+const events = (...all: ReadonlyArray<OutputEvent>): StreamItem => ({ _tag: "Events", events: all })
+const text = (text: string): OutputEvent => ({ _tag: "Text", text })
+const thought = (text: string): OutputEvent => ({ _tag: "Reasoning", text })
+const refusal = (text: string): OutputEvent => ({ _tag: "Refusal", text })
+const start = (index: number): OutputEvent => ({ _tag: "ToolStart", index, id: `call_${index}`, name: `tool_${index}` })
+const args = (index: number, text: string): OutputEvent => ({ _tag: "ToolDelta", index, text })
+
+const endOf = (all: ReadonlyArray<OutputEvent>) => {
+  const { finish, stopSequence } = foldOf(all)
+  return { finish, stopSequence }
+}
+
+const foldOf = (all: ReadonlyArray<OutputEvent>) => {
+  const fold = new OutputFold()
+  for (const event of all) fold.push(event)
+  return fold.output()
+}
+
+/** What is said, and that it is said block by block, each closed before the next and numbered in its order. */
+const blocksOf = (all: ReadonlyArray<MessagesStreamEvent>) => {
+  const blocks: Array<{ type: string; said: string; name?: string }> = []
+  let open = false
+  for (const event of all) {
+    if (event.type === "content_block_start") {
+      assert.strictEqual(event.index, blocks.length)
+      assert.isFalse(open, "the block before is still open")
+      open = true
+      const { content_block: block } = event
+      blocks.push({
+        type: block.type,
+        said: "",
+        ...(block.type === "tool_use" ? { name: block.name } : {})
+      })
+    } else if (event.type === "content_block_delta") {
+      assert.strictEqual(event.index, blocks.length - 1)
+      assert.isTrue(open)
+      const { delta } = event
+      blocks.at(-1)!.said +=
+        delta.type === "text_delta" ? delta.text : delta.type === "thinking_delta" ? delta.thinking : delta.partial_json
+    } else if (event.type === "content_block_stop") {
+      assert.strictEqual(event.index, blocks.length - 1)
+      open = false
+    }
+  }
+  assert.isFalse(open)
+  return blocks
+}
+
+/** A stream of these events, one at a time, to its end. */
+const streamed = (all: ReadonlyArray<OutputEvent>) =>
+  // Nothing but the end of an answer need be kept.
+  eventsIn(encode([...all.map((event) => events(event)), { _tag: "End", answer: answerWith(endOf(all)) }]))
+
+const { usage, ...said } = encodeMessage(answerWith({}), true)
+const { cost_usd, provider, request_id, resolved_model, routing } = said
+const extras = { usage, cost_usd, request_id, provider, resolved_model, routing }
+
+describe("a stream of events", () => {
+  it("goes from message_start to message_stop, byte for byte", () => {
+    const items: ReadonlyArray<StreamItem> = [
+      events(text("Hel"), text('lo "you"\n😀')),
+      { _tag: "KeepAlive" },
+      { _tag: "End", answer: answerWith({ text: 'Hello "you"\n😀', finish: "stop" }) }
+    ]
+    const frames = [
+      'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_01ARZ3NDEKTSV4RRFFQ69G5FAV","type":"message",' +
+        '"role":"assistant","model":"gpt-4o","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":42,' +
+        '"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0,"output_tokens_details":{"thinking_tokens":0}}}}',
+      'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}',
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"lo \\"you\\"\\n😀"}}',
+      'event: ping\ndata: {"type":"ping"}',
+      'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}',
+      `event: message_delta\ndata: ${JSON.stringify({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, ...extras })}`,
+      'event: message_stop\ndata: {"type":"message_stop"}'
+    ]
+    assert.strictEqual(encode(items), frames.map((frame) => `${frame}\n\n`).join(""))
+    eventsIn(encode(items))
+  })
+
+  it("opens and closes a block whenever the kind changes", () => {
+    const all = [thought("a"), thought("b"), text("c"), refusal("d"), start(0), args(0, "{"), args(0, "}"), text("e")]
+    const blocks = blocksOf(streamed([...all, { _tag: "Finish", reason: "tool_calls" }]))
+    assert.deepStrictEqual(blocks, [
+      { type: "thinking", said: "ab" },
+      { type: "text", said: "c" },
+      { type: "text", said: "d" },
+      { type: "tool_use", said: "{}", name: "tool_0" },
+      { type: "text", said: "e" }
+    ])
+  })
+
+  it("streams one call after another as they come", () => {
+    const all = [start(0), args(0, '{"a":'), args(0, "1}"), start(1), args(1, "{}"), start(2), args(2, "{}")]
+    const types = streamed(all).map(({ type }) => type.replace("content_block_", ""))
+    const call = ["start", "delta", "stop"]
+    assert.deepStrictEqual(types, [
+      ...["message_start", "start", "delta", ...call.slice(1), ...call, ...call],
+      "message_delta",
+      "message_stop"
+    ])
+  })
+
+  it("puts calls whose arguments come interleaved one behind another, and what follows them at the end", () => {
+    const all = [
+      ...[text("x"), start(0), start(1), args(0, '{"a"'), args(1, '{"b":2'), args(0, ":1}"), start(2)],
+      ...[text("y"), args(1, "}"), args(2, '{"c":3}'), args(0, " ")]
+    ]
+    const seen = streamed(all)
+    assert.deepStrictEqual(blocksOf(seen), [
+      { type: "text", said: "x" },
+      { type: "tool_use", said: '{"a":1} ', name: "tool_0" },
+      { type: "text", said: "y" },
+      { type: "tool_use", said: '{"b":2}', name: "tool_1" },
+      { type: "tool_use", said: '{"c":3}', name: "tool_2" }
+    ])
+  })
+
+  it("ends calls without arguments and with broken ones, and drops blanks that come too late", () => {
+    assert.deepStrictEqual(blocksOf(streamed([start(0), start(1), args(1, '{"b":')])), [
+      { type: "tool_use", said: "", name: "tool_0" },
+      { type: "tool_use", said: '{"b":', name: "tool_1" }
+    ])
+    assert.deepStrictEqual(blocksOf(streamed([start(0), args(0, "{}"), start(1), args(0, " "), args(1, "{}")])), [
+      { type: "tool_use", said: "{}", name: "tool_0" },
+      { type: "tool_use", said: "{}", name: "tool_1" }
+    ])
+  })
+
+  it("says nothing of empty texts, of log probabilities, or of thinking that is not wanted", () => {
+    const all: ReadonlyArray<OutputEvent> = [thought("a"), text(""), { _tag: "Logprobs", content: [1] }, text("b")]
+    const end: StreamItem = { _tag: "End", answer: answerWith(endOf(all)) }
+    assert.deepStrictEqual(blocksOf(eventsIn(encode([events(...all), end], false))), [{ type: "text", said: "b" }])
+    assert.deepStrictEqual(
+      eventsIn(encode([end])).map(({ type }) => type),
+      ["message_start", "message_delta", "message_stop"]
+    )
+  })
+
+  it("ends with an error that names itself, and nothing more", () => {
+    const failed = failure({ _tag: "UpstreamError", detail: "lost" })
+    const seen = eventsIn(encode([events(text("a")), { _tag: "Error", failure: failed }]))
+    assert.deepStrictEqual(seen.at(-1), {
+      type: "error",
+      error: { ...describeFailure(failed), type: "api_error" },
+      request_id: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
+    })
+    assert.deepStrictEqual(
+      seen.map(({ type }) => type),
+      ["message_start", "content_block_start", "content_block_delta", "error"]
+    )
+  })
+
+  it("says why the model stopped from what has come", () => {
+    const reasonOf = (...all: ReadonlyArray<OutputEvent>) => {
+      const last = streamed(all).at(-2)
+      return last?.type === "message_delta" ? [last.delta.stop_reason, last.delta.stop_sequence] : assert.fail()
+    }
+    const finish = (reason: "stop" | "length", stopSequence?: string): OutputEvent =>
+      stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
+    assert.deepStrictEqual(reasonOf(start(0), finish("stop")), ["tool_use", null])
+    assert.deepStrictEqual(reasonOf(refusal("no"), finish("stop")), ["refusal", null])
+    assert.deepStrictEqual(reasonOf(text("a"), finish("stop", "END")), ["stop_sequence", "END"])
+    assert.deepStrictEqual(reasonOf(start(0), finish("length")), ["max_tokens", null])
+  })
+
+  it("says what the whole message says", () => {
+    const all = [
+      thought("a"),
+      text("b"),
+      start(0),
+      args(0, '{"x":1}'),
+      { _tag: "Finish", reason: "tool_calls" } as const
+    ]
+    const whole = encodeMessage(answerWith(foldOf(all)), true)
+    const blocks = blocksOf(streamed(all)).map(({ said, type }) => [type, said])
+    assert.deepStrictEqual(
+      blocks,
+      whole.content.map((block) => [
+        block.type,
+        block.type === "text" ? block.text : block.type === "thinking" ? block.thinking : JSON.stringify(block.input)
+      ])
+    )
+  })
+})

@@ -1,0 +1,323 @@
+/** Anthropic's official client, as its users have it: nothing changed but the address and the key. */
+import Anthropic, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  type ClientOptions,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError
+} from "@anthropic-ai/sdk"
+import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod"
+import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod"
+import type { Message, MessageCreateParamsNonStreaming, MessageParam } from "@anthropic-ai/sdk/resources/messages"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { z } from "zod"
+import { type Service, startService } from "../support/Service.ts"
+
+const model = "claude-sonnet-4-6"
+const messages: Array<MessageParam> = [{ role: "user", content: "How warm is it in Oslo?" }]
+const ask = { model, max_tokens: 500, messages }
+const weather = {
+  name: "weather",
+  description: "The weather of a city",
+  input_schema: { type: "object" as const, properties: { city: { const: "Oslo" } }, required: ["city"] }
+}
+
+/** What the service adds to an answer, for which the client has no types. */
+type Extras = { readonly cost_usd: number; readonly request_id: string; readonly provider: string }
+const extrasOf = (answer: object) => answer as unknown as Extras
+
+const sandbox = (steering: string) => ({ headers: { "x-svc-sandbox": steering } })
+
+const clientOf = ({ origin }: Service, apiKey: string, options: ClientOptions = {}) =>
+  new Anthropic({ apiKey, baseURL: `${origin}/api`, maxRetries: 0, ...options })
+
+const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
+
+/** A test with the service running and a customer with ten dollars. */
+const journey = (
+  name: string,
+  body: (with_: {
+    readonly service: Service
+    readonly client: Anthropic
+    readonly key: string
+    /** What was taken from the account so far, in nano-USD. */
+    readonly spent: () => Promise<bigint>
+  }) => Promise<void>,
+  env: Record<string, string> = {}
+) =>
+  it.live(name, () =>
+    Effect.gen(function* () {
+      const service = yield* startService(env)
+      const { account, inferenceKey: key } = yield* service.account(10)
+      const client = clientOf(service, key)
+      const spent = () =>
+        Effect.runPromise(
+          Effect.map(Effect.orDie(service.balance(account.id)), ({ posted }) => 10_000_000_000n - posted)
+        )
+      yield* Effect.promise(() => body({ service, client, key, spent }))
+    }).pipe(Effect.scoped)
+  )
+
+const textOf = ({ content }: Pick<Message, "content">) =>
+  content.map((block) => (block.type === "text" ? block.text : "")).join("")
+
+/** Waits for an error of this class. */
+const failing = async <E extends APIError>(
+  kind: new (...args: Array<never>) => E,
+  call: PromiseLike<unknown>
+): Promise<E> => {
+  try {
+    await call
+  } catch (error) {
+    assert.isTrue(error instanceof kind, String(error))
+    return error as E
+  }
+  return assert.fail("it did not fail")
+}
+
+/** The members of an error that the client passes on as they came. */
+const saidIn = (error: APIError) =>
+  (error.error as { readonly error: { readonly type: string; readonly code: string; readonly param: string | null } })
+    .error
+
+describe("answers to Anthropic's client", () => {
+  journey("are whole, with usage and cost", async ({ client, spent }) => {
+    const answer = await client.messages.create(ask)
+    assert.include(textOf(answer), "How warm is it in Oslo?")
+    assert.deepStrictEqual(
+      [answer.type, answer.role, answer.model, answer.stop_reason],
+      ["message", "assistant", model, "end_turn"]
+    )
+    assert.isAbove(answer.usage.input_tokens, 0)
+    assert.isAbove(answer.usage.output_tokens, 0)
+    assert.strictEqual(answer._request_id, extrasOf(answer).request_id)
+    assert.strictEqual(await spent(), nano(extrasOf(answer).cost_usd))
+  })
+
+  journey("come from any provider", async ({ client }) => {
+    for (const other of ["gpt-4o-mini", "gemini-2.5-flash", "svc/auto"]) {
+      const answer = await client.messages.create({ ...ask, model: other })
+      assert.include(textOf(answer), "Oslo")
+    }
+  })
+
+  journey("are streamed, event by event", async ({ client, spent }) => {
+    const types: Array<string> = []
+    let text = ""
+    let cost = 0
+    for await (const event of await client.messages.create({ ...ask, stream: true })) {
+      types.push(event.type)
+      if (event.type === "content_block_delta" && event.delta.type === "text_delta") text += event.delta.text
+      if (event.type === "message_delta") cost = extrasOf(event).cost_usd
+    }
+    assert.include(text, "How warm is it in Oslo?")
+    assert.deepStrictEqual(
+      [types[0], types[1], types.at(-2), types.at(-1)],
+      ["message_start", "content_block_start", "message_delta", "message_stop"]
+    )
+    assert.strictEqual(await spent(), nano(cost))
+  })
+
+  journey("are put together by its helper as they are whole", async ({ client }) => {
+    const cases: ReadonlyArray<readonly [body: MessageCreateParamsNonStreaming, steering: string]> = [
+      [ask, "output_tokens=40"],
+      [{ ...ask, model: "gpt-4o-mini" }, "output_tokens=60,reasoning_tokens=10"],
+      [{ ...ask, tools: [weather], tool_choice: { type: "any" } }, ""],
+      [{ ...ask, max_tokens: 5 }, "output_tokens=90"]
+    ]
+    for (const [body, steering] of cases) {
+      const stream = client.messages.stream(body, sandbox(steering))
+      const ended: Array<string> = []
+      stream.on("contentBlock", (block) => ended.push(block.type))
+      const streamed = await stream.finalMessage()
+      const whole = await client.messages.create(body, sandbox(steering))
+      const idless = ({ content }: Message) => content.map((block) => ("id" in block ? { ...block, id: "" } : block))
+      assert.deepStrictEqual(idless(streamed), idless(whole))
+      assert.deepStrictEqual(
+        ended,
+        whole.content.map(({ type }) => type)
+      )
+      assert.strictEqual(streamed.stop_reason, whole.stop_reason)
+      assert.deepStrictEqual(streamed.usage, whole.usage)
+    }
+  })
+
+  journey("keep to a schema that its helper makes and reads", async ({ client }) => {
+    const City = z.object({ city: z.literal("Oslo"), warm: z.boolean(), degrees: z.number() })
+    for (const one of [model, "gpt-4o-mini"]) {
+      const format = { output_config: { format: zodOutputFormat(City) } }
+      const { parsed_output } = await client.messages.parse({ ...ask, ...format, model: one })
+      assert.strictEqual(parsed_output?.city, "Oslo")
+      const streamed = await client.messages.stream({ ...ask, ...format, model: one }).finalMessage()
+      assert.strictEqual(streamed.parsed_output?.city, "Oslo")
+    }
+  })
+
+  journey("are counted beforehand, for nothing", async ({ client, spent }) => {
+    const { input_tokens } = await client.messages.countTokens({ model, messages })
+    assert.isAbove(input_tokens, 0)
+    const more = await client.messages.countTokens({ model, messages, system: "Be brief", tools: [weather] })
+    assert.isAbove(more.input_tokens, input_tokens)
+    assert.strictEqual(await spent(), 0n)
+  })
+
+  journey("come for a bearer too", async ({ key, service }) => {
+    const client = new Anthropic({ apiKey: null, authToken: key, baseURL: `${service.origin}/api` })
+    assert.include(textOf(await client.messages.create(ask)), "Oslo")
+  })
+})
+
+describe("tools of Anthropic's client", () => {
+  journey("are called and answered, thinking and all", async ({ client }) => {
+    const body = { ...ask, model: "gpt-4o-mini", tools: [weather] }
+    const first = await client.messages.create(body, sandbox("reasoning_tokens=10"))
+    assert.deepStrictEqual(
+      first.content.map(({ type }) => type),
+      ["thinking", "tool_use"]
+    )
+    const call = first.content.at(-1)
+    if (call?.type !== "tool_use") return assert.fail("no call")
+    assert.deepStrictEqual([call.name, call.input, first.stop_reason], ["weather", { city: "Oslo" }, "tool_use"])
+    const second = await client.messages.create({
+      ...body,
+      messages: [
+        ...messages,
+        { role: "assistant", content: first.content },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: call.id, content: "minus four" }] }
+      ]
+    })
+    assert.include(textOf(second), "minus four")
+  })
+
+  for (const stream of [false, true]) {
+    journey(`are run by its helper${stream ? ", streamed" : ""}`, async ({ client }) => {
+      const asked: Array<string> = []
+      const runner = client.beta.messages.toolRunner({
+        ...ask,
+        stream,
+        tools: [
+          betaZodTool({
+            name: "weather",
+            description: "The weather of a city",
+            inputSchema: z.object({ city: z.literal("Oslo") }),
+            run: ({ city }) => {
+              asked.push(city)
+              return "minus four"
+            }
+          })
+        ]
+      })
+      const answer = await runner.runUntilDone()
+      assert.include(answer.content.map((block) => (block.type === "text" ? block.text : "")).join(""), "minus four")
+      assert.deepStrictEqual(asked, ["Oslo"])
+    })
+  }
+})
+
+describe("errors to Anthropic's client", () => {
+  it.live("are typed: no good key", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account(1)
+      const cases = [
+        [`svc_sk_${"A".repeat(43)}`, AuthenticationError, 401, "authentication_error", "invalid_api_key"],
+        [managementKey, PermissionDeniedError, 403, "permission_error", "wrong_key_kind"]
+      ] as const
+      for (const [key, kind, status, type, code] of cases) {
+        const call = clientOf(service, key).messages.create(ask)
+        const error = yield* Effect.promise(() => failing<APIError>(kind, call))
+        assert.deepStrictEqual([error.status, error.type, saidIn(error).code], [status, type, code])
+        assert.match(error.requestID ?? "", /^req_/)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  journey("are typed: a wrong request, with the field", async ({ client }) => {
+    const wrong = await failing(BadRequestError, client.messages.create({ ...ask, max_tokens: 0 }))
+    assert.deepStrictEqual(
+      [wrong.type, saidIn(wrong).code, saidIn(wrong).param],
+      ["invalid_request_error", "validation_error", "max_tokens"]
+    )
+    const tools = [{ type: "web_search_20250305" as const, name: "web_search" as const }]
+    const unsupported = await failing(BadRequestError, client.messages.create({ ...ask, tools }))
+    assert.deepStrictEqual(
+      [saidIn(unsupported).code, saidIn(unsupported).param],
+      ["unsupported_parameter", "tools.0.type"]
+    )
+    const unknown = await failing(BadRequestError, client.messages.create({ ...ask, model: "claude-0" }))
+    assert.strictEqual(saidIn(unknown).code, "unknown_model")
+  })
+
+  journey("are typed: nothing there", async ({ client }) => {
+    const error = await failing(NotFoundError, client.messages.create({ ...ask, model: "@none" }))
+    assert.deepStrictEqual([error.type, saidIn(error).code], ["not_found_error", "not_found"])
+  })
+
+  it.live("are typed: no money", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(0)
+      const call = clientOf(service, inferenceKey).messages.create(ask)
+      const error = yield* Effect.promise(() => failing<APIError>(APIError, call))
+      assert.deepStrictEqual(
+        [error.status, error.type, saidIn(error).code],
+        [402, "billing_error", "insufficient_credits"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  journey(
+    "are typed: too many requests, with the time to wait",
+    async ({ client }) => {
+      for (let sent = 0; sent < 3; sent++) await client.messages.create(ask)
+      const error = await failing(RateLimitError, client.messages.create(ask))
+      assert.deepStrictEqual([error.type, saidIn(error).code], ["rate_limit_error", "rate_limit_exceeded"])
+      assert.isAtLeast(Number(error.headers.get("retry-after")), 1)
+    },
+    { RATE_LIMIT_SCALE: "0.05" }
+  )
+
+  journey("are typed: nobody could serve, after which nothing is charged", async ({ client, spent }) => {
+    const call = client.messages.create(ask, sandbox("fault=error"))
+    const error = await failing(InternalServerError, call)
+    assert.deepStrictEqual([error.status, error.type, saidIn(error).code], [502, "api_error", "upstream_error"])
+    assert.strictEqual(await spent(), 0n)
+  })
+
+  journey("are thrown by a stream that breaks, after what had come", async ({ client, spent }) => {
+    const stream = client.messages.stream(ask, sandbox("fault=break,after=3,output_tokens=90"))
+    let seen = 0
+    stream.on("text", () => seen++)
+    const error = await failing<APIError>(APIError, stream.finalMessage())
+    assert.deepStrictEqual([error.type, saidIn(error).code], ["api_error", "upstream_error"])
+    assert.strictEqual(seen, 3)
+    assert.isAbove(Number(await spent()), 0)
+  })
+})
+
+describe("idempotency keys of Anthropic's client", () => {
+  const once = { headers: { "idempotency-key": "order-7" } }
+
+  journey("make a repeat the same answer, at one price, whole and streamed", async ({ client, spent }) => {
+    const first = await client.messages.create(ask, once)
+    const paid = await spent()
+    assert.deepStrictEqual(await client.messages.create(ask, once), first)
+    assert.strictEqual(await spent(), paid)
+    const streamed = { headers: { "idempotency-key": "order-8" } }
+    const message = await client.messages.stream(ask, streamed).finalMessage()
+    const both = await spent()
+    assert.deepStrictEqual(await client.messages.stream(ask, streamed).finalMessage(), message)
+    assert.strictEqual(await spent(), both)
+  })
+
+  journey("are for one request, and answered 422 for another", async ({ client }) => {
+    await client.messages.create(ask, once)
+    const error = await failing(UnprocessableEntityError, client.messages.create({ ...ask, max_tokens: 9 }, once))
+    assert.deepStrictEqual([error.type, saidIn(error).code], ["invalid_request_error", "idempotency_key_reused"])
+  })
+})
