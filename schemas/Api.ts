@@ -5,10 +5,11 @@ import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
+import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
-  .add(ChatGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
+  .add(ChatGroup, ResponsesGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
   .middleware(Envelope)
   .add(LegacyGroup, MessagesGroup)
   .prefix("/api/v1")

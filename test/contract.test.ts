@@ -9,6 +9,8 @@ import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCo
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
 import { CostEstimate } from "../schemas/inference/Estimate.ts"
+import { ResponseObject, ResponsesTokens } from "../schemas/inference/Responses.ts"
+import { ResponsesStreamEvent } from "../schemas/inference/ResponsesEvents.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
 import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
@@ -16,10 +18,11 @@ import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
-import { eventsOf, frames } from "./support/Streams.ts"
+import { eventsOf, frames, namedFrames } from "./support/Streams.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const message = { ...hello, max_tokens: 400 }
+const asked = { model: "gpt-4o-mini", input: "Hello!" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const absent = "req_00000000000000000000000000"
 
@@ -37,6 +40,9 @@ const decode = {
   completion: decoder(ChatCompletion),
   chunk: decoder(ChatCompletionChunk),
   estimate: decoder(CostEstimate),
+  response: decoder(ResponseObject),
+  responseEvent: decoder(ResponsesStreamEvent),
+  responseTokens: decoder(ResponsesTokens),
   receipts: decoder(RequestList),
   receipt: decoder(RequestReceipt),
   models: decoder(ModelList),
@@ -70,6 +76,8 @@ const callsOf = (service: Service, requestId: string) => {
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write("/presets/hello/chat/completions", { messages: hello.messages })],
     ["estimate", write("/estimate", hello)],
+    ["responses", write("/responses", asked)],
+    ["responses.input_tokens", write("/responses/input_tokens", asked)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["models.list", read("/models")],
@@ -220,6 +228,39 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("responses, and the count of their input", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const tools = [{ type: "function", name: "weather", parameters: { type: "object", properties: {} } }]
+      const ask = (path: string, body: object, steering: string) =>
+        post(`${service.api}${path}`, inferenceKey, { ...asked, ...body }, steered(steering))
+      const respond = (body: object, steering: string) =>
+        Effect.map(Effect.flatMap(ask("/responses", body, steering), json), decode.response)
+      assert.lengthOf((yield* respond({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20")).output, 2)
+      const called = yield* respond({ tools, tool_choice: "required" }, "")
+      assert.strictEqual(called.output[0]?.type, "function_call")
+      assert.strictEqual((yield* respond({ max_output_tokens: 5 }, "output_tokens=90")).status, "incomplete")
+      decode.responseTokens(yield* Effect.flatMap(ask("/responses/input_tokens", {}, ""), json))
+      const stream = (body: object, steering: string) =>
+        Effect.gen(function* () {
+          const response = yield* ask("/responses", { stream: true, ...body }, steering)
+          checkHeaders(response, "a stream")
+          const all = yield* namedFrames(response)
+          return all.map(({ data, event }) => {
+            const decoded = decode.responseEvent(data)
+            assert.strictEqual(decoded.type, event)
+            return decoded.type
+          })
+        })
+      assert.strictEqual((yield* stream({}, "reasoning_tokens=10,output_tokens=40")).at(-1), "response.completed")
+      assert.strictEqual((yield* stream({ max_output_tokens: 5 }, "output_tokens=90")).at(-1), "response.incomplete")
+      const calling = yield* stream({ tools, tool_choice: "required" }, "")
+      assert.include(calling, "response.function_call_arguments.done")
+      assert.strictEqual((yield* stream({}, "fault=break,after=2,output_tokens=200")).at(-1), "error")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("every frame of a stream", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -292,6 +333,11 @@ const messages =
   (service: Service, key: string) =>
     post(`${service.api}/messages`, key, body, headers)
 
+const responses = (body: unknown) => (service: Service, key: string) => post(`${service.api}/responses`, key, body)
+
+const inputTokens = (body: unknown) => (service: Service, key: string) =>
+  post(`${service.api}/responses/input_tokens`, key, body)
+
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
 
@@ -358,6 +404,11 @@ const failings: ReadonlyArray<Failing> = [
   { code: "not_found", operation: "requests.get", ask: ({ api }, key) => get(`${api}/requests/${absent}`, key) },
   { code: "validation_error", operation: "models.list", ask: ({ api }, key) => get(`${api}/models?sort=zest`, key) },
   { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) },
+  { code: "unsupported_parameter", operation: "responses", ask: responses({ ...asked, store: true }) },
+  { code: "validation_error", operation: "responses", ask: responses({ ...asked, input: [] }) },
+  { code: "not_found", operation: "responses", ask: responses({ ...asked, model: "@no-such-preset" }) },
+  { code: "unknown_model", operation: "responses.input_tokens", ask: inputTokens({ ...asked, model: "no-such" }) },
+  { code: "not_found", operation: "responses.input_tokens", ask: inputTokens({ ...asked, model: "@no-such-preset" }) },
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },

@@ -22,9 +22,10 @@ const StreamFrame = Schema.Struct({
 })
 
 /** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
-const idempotency = { "idempotency-key": Schema.optional(Schema.String) }
+export const idempotency = { "idempotency-key": Schema.optional(Schema.String) }
 
-const paidErrors = [
+/** What only a paid operation of this kind can fail with. */
+export const paidErrors = [
   InsufficientCreditsError,
   NotFoundError,
   ConflictError,

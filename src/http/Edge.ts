@@ -34,6 +34,7 @@ const EXPOSED = [
   "X-Svc-Sandbox",
   "X-Svc-Ignored-Parameters",
   "X-Svc-Cache-Status",
+  "X-Balance-Warning",
   "X-Svc-Preset",
   "X-Svc-Preset-Version"
 ].join(", ")

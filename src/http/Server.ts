@@ -26,6 +26,7 @@ import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
 import { layer as requests } from "./Requests.ts"
+import { layer as responses } from "./Responses.ts"
 import { endStalled } from "./Stalled.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
@@ -156,7 +157,7 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
-    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, requests, models)),
+    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, requests, responses, models)),
     Layer.provide(access)
   ),
   edge

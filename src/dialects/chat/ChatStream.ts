@@ -13,7 +13,9 @@ type Delta = ChatCompletionChunk["choices"][number]["delta"]
 const DONE = "data: [DONE]\n\n"
 const TEXT_HEAD = '{"index":0,"delta":{"content":'
 const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}'
-const KEEP_ALIVE = ": svc-processing\n\n"
+
+/** A comment, which no client takes for anything. */
+export const KEEP_ALIVE = ": svc-processing\n\n"
 
 /** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
 export class ChatStreamEncoder implements StreamEncoder {

@@ -8,16 +8,22 @@ export const AUTO_ROUTER = "auto-router"
 type Body = Readonly<Record<string, unknown>>
 
 const isEmptyObject = (value: unknown) => objectOf(value) !== undefined && Object.keys(objectOf(value)!).length === 0
-const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
-const oneOf =
+export const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+export const oneOf =
   (...values: ReadonlyArray<unknown>) =>
   (value: unknown) =>
     values.includes(value)
-const anything = () => true
-const nothing = () => false
+export const anything = () => true
+export const nothing = () => false
 
-/** By member: whether a value asks for nothing that we would leave undone. A null never does. */
-const harmless: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+/** Whether plugins are none but the one that chooses a model, which is not foreign here. */
+export const onlyAutoRouter = (value: unknown) =>
+  Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER)
+
+/** By member: whether a value asks for nothing that we would leave undone. A null always does. */
+export type Harmless = ReadonlyMap<string, (value: unknown) => boolean>
+
+const harmless: Harmless = new Map(
   Object.entries({
     n: oneOf(1),
     store: oneOf(false),
@@ -31,7 +37,7 @@ const harmless: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     function_call: oneOf("auto", "none"),
     web_search_options: nothing,
     verbosity: oneOf("medium"),
-    plugins: (value) => Array.isArray(value) && value.every((entry) => objectOf(entry)?.["id"] === AUTO_ROUTER),
+    plugins: onlyAutoRouter,
     transforms: isEmptyList,
     route: oneOf("fallback"),
     top_a: oneOf(0),
@@ -44,7 +50,8 @@ const harmless: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
 /** Members that are decoded elsewhere than by the request's schema. */
 const known = new Set([...harmless.keys(), "provider"])
 
-const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
+export const unsupported = (param: string, detail: string): Failure =>
+  failure({ _tag: "UnsupportedParameter", param, detail })
 
 const unsupportedPart = (messages: unknown): Failure | undefined => {
   if (!Array.isArray(messages)) return undefined
@@ -61,7 +68,8 @@ const unsupportedPart = (messages: unknown): Failure | undefined => {
   return undefined
 }
 
-const unsupportedTool = (tools: unknown): Failure | undefined => {
+/** The first tool that is none of the caller's own functions. */
+export const unsupportedTool = (tools: unknown): Failure | undefined => {
   if (!Array.isArray(tools)) return undefined
   const index = tools.findIndex((tool) => {
     const type = objectOf(tool)?.["type"]
@@ -70,20 +78,27 @@ const unsupportedTool = (tools: unknown): Failure | undefined => {
   return index === -1 ? undefined : unsupported(`tools.${index}.type`, "Only tools of type function are offered")
 }
 
-/** The first member that would change the answer and is not offered. */
-export const firstUnsupported = (body: Body): Failure | undefined => {
+/** The first member that is not harmless. */
+export const unsupportedMember = (body: Body, harmless: Harmless): Failure | undefined => {
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value !== undefined && value !== null && harmless.get(name)?.(value) === false) {
       return unsupported(name, `This value of ${name} is not offered`)
     }
   }
-  return unsupportedPart(body["messages"]) ?? unsupportedTool(body["tools"])
+  return undefined
 }
 
+/** The first member that would change the answer and is not offered. */
+export const firstUnsupported = (body: Body): Failure | undefined =>
+  unsupportedMember(body, harmless) ?? unsupportedPart(body["messages"]) ?? unsupportedTool(body["tools"])
+
 /** Members nobody knows; they are ignored, and said to be. */
-export const ignoredMembers = (body: Body, fields: ReadonlySet<string>): ReadonlyArray<string> =>
-  Object.keys(body).filter((name) => !fields.has(name) && !known.has(name))
+export const ignoredMembers = (
+  body: Body,
+  fields: ReadonlySet<string>,
+  others: ReadonlySet<string> = known
+): ReadonlyArray<string> => Object.keys(body).filter((name) => !fields.has(name) && !others.has(name))
 
 /** A request without the members that are decoded elsewhere than by its schema. */
 export const withoutForeign = (body: Body): Body =>

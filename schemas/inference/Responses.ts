@@ -1,0 +1,325 @@
+import { Schema } from "effect"
+import { between, Count, integer, sized, Usd } from "../Bounds.ts"
+import { ModelString, RequestId } from "../Ids.ts"
+import { RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
+
+const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
+const short = (maximum: number) =>
+  Schema.String.check(Schema.isMaxLength(maximum, { message: `at most ${maximum} characters` }))
+const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
+/** The most pairs that `metadata` may have. */
+const METADATA_MAX = 16
+
+// --- request
+
+/** Text of a prompt. */
+export const ResponsesInputText = Schema.Struct({ type: Schema.Literal("input_text"), text: Schema.String }).annotate({
+  identifier: "ResponsesInputText"
+})
+
+/** An image of a prompt: an https URL or a data URL. Ids of files are not offered. */
+export const ResponsesInputImage = Schema.Struct({
+  type: Schema.Literal("input_image"),
+  image_url: Schema.String,
+  detail: orNull(Schema.Literals(["auto", "low", "high"]))
+}).annotate({ identifier: "ResponsesInputImage" })
+
+/** A file of text or JSON, as a data URL with base64; it is put to the model as text. Ids and URLs of files are not offered. */
+export const ResponsesInputFile = Schema.Struct({
+  type: Schema.Literal("input_file"),
+  file_data: Schema.String,
+  filename: orNull(short(256))
+}).annotate({ identifier: "ResponsesInputFile" })
+
+/** What a prompt is made of. */
+export const ResponsesInputPart = Schema.Union([ResponsesInputText, ResponsesInputImage, ResponsesInputFile])
+export type ResponsesInputPart = typeof ResponsesInputPart.Type
+
+/** What the assistant said, as it is sent back in a conversation. */
+export const ResponsesSaidPart = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("output_text"), text: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("input_text"), text: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String })
+])
+
+const Parts = Schema.NonEmptyArray(ResponsesInputPart).check(atMost(512))
+
+/** A message of the prompt. Images are the user's alone. */
+export const ResponsesInputMessage = Schema.Struct({
+  type: Schema.optionalKey(Schema.Literal("message")),
+  role: Schema.Literals(["user", "system", "developer"]),
+  content: Schema.Union([Schema.String, Parts])
+}).annotate({ identifier: "ResponsesInputMessage" })
+
+/** A message of the assistant, as it was answered or as one writes it. */
+export const ResponsesSaidMessage = Schema.Struct({
+  type: Schema.optionalKey(Schema.Literal("message")),
+  role: Schema.Literal("assistant"),
+  content: Schema.Union([Schema.String, Schema.Array(ResponsesSaidPart).check(atMost(512))])
+}).annotate({ identifier: "ResponsesSaidMessage" })
+
+/** Reasoning of an earlier answer. It is taken and dropped: no provider is shown the thoughts of another turn. */
+export const ResponsesSaidReasoning = Schema.Struct({ type: Schema.Literal("reasoning") }).annotate({
+  identifier: "ResponsesSaidReasoning"
+})
+
+/** A call of a tool, as it was answered. */
+export const ResponsesSaidCall = Schema.Struct({
+  type: Schema.Literal("function_call"),
+  call_id: Schema.String,
+  name: Schema.String,
+  /** JSON text, as the model wrote it. */
+  arguments: Schema.String
+}).annotate({ identifier: "ResponsesSaidCall" })
+
+/** What the tool answered to a call. */
+export const ResponsesCallOutput = Schema.Struct({
+  type: Schema.Literal("function_call_output"),
+  call_id: Schema.String,
+  output: Schema.Union([Schema.String, Parts])
+}).annotate({ identifier: "ResponsesCallOutput" })
+
+/** One item of a conversation. Members beyond these, such as `id` and `status`, are not looked at. */
+export const ResponsesInputItem = Schema.Union([
+  ResponsesInputMessage,
+  ResponsesSaidMessage,
+  ResponsesSaidReasoning,
+  ResponsesSaidCall,
+  ResponsesCallOutput
+])
+
+/** A function that the model may ask to be called. Tools of other types are not offered. */
+export const ResponsesTool = Schema.Struct({
+  type: Schema.Literal("function"),
+  name: Schema.String.check(
+    Schema.isPattern(/^[a-zA-Z0-9_-]{1,64}$/, { message: "1 to 64 letters, digits, underscores and dashes" })
+  ),
+  description: orNull(Schema.String),
+  /** JSON Schema of the arguments. */
+  parameters: orNull(JsonObject),
+  strict: orNull(Schema.Boolean)
+}).annotate({ identifier: "ResponsesTool" })
+
+const ToolReference = Schema.Struct({ type: Schema.Literal("function"), name: Schema.String })
+
+/** Whether the model calls tools, and which. */
+export const ResponsesToolChoice = Schema.Union([
+  Schema.Literals(["auto", "none", "required"]),
+  ToolReference,
+  Schema.Struct({
+    type: Schema.Literal("allowed_tools"),
+    mode: Schema.Literals(["auto", "required"]),
+    /** The other tools of the request are not shown to the model. */
+    tools: Schema.Array(ToolReference).check(...sized(1, 128, "items"))
+  })
+]).annotate({ identifier: "ResponsesToolChoice" })
+
+/** The form of the answer's text. */
+export const ResponsesTextFormat = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("text") }),
+  Schema.Struct({ type: Schema.Literal("json_object") }),
+  Schema.Struct({
+    type: Schema.Literal("json_schema"),
+    name: Schema.String.check(...sized(1, 64, "characters")),
+    description: orNull(Schema.String),
+    schema: orNull(JsonObject),
+    strict: orNull(Schema.Boolean)
+  })
+]).annotate({ identifier: "ResponsesTextFormat" })
+
+/** How much a reasoning model thinks. Nothing but these fields is allowed. */
+export const ResponsesReasoning = Schema.Struct({
+  effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  /** What a provider shows of its reasoning is in the answer whatever is said here. */
+  summary: orNull(Schema.Literals(["auto", "concise", "detailed"])),
+  max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),
+  enabled: orNull(Schema.Boolean)
+}).annotate({ identifier: "ResponsesReasoning" })
+
+const MetadataKey = short(64)
+
+/** Up to 16 pairs that come back with the answer. */
+export const ResponsesMetadata = Schema.Record(Schema.String, short(512)).check(
+  Schema.isMaxProperties(METADATA_MAX, { message: `at most ${METADATA_MAX} pairs` }),
+  Schema.isPropertyNames(MetadataKey, { message: "keys of at most 64 characters" })
+)
+
+/**
+ * OpenAI's request for a response, as far as it keeps nothing between requests: the conversation is sent each time. A null counts
+ * as absent. Members this service does not know are ignored and named in the header `X-Svc-Ignored-Parameters`; members of that
+ * API that would change the answer and are not offered (`store: true`, `previous_response_id`, `background: true`,
+ * `conversation`, `prompt`, hosted tools, ids of files) are refused as `unsupported_parameter`.
+ */
+export const ResponsesRequest = Schema.Struct({
+  /**
+   * A model id, a fallback chain of up to 15 ids joined by commas, or `@` and the slug of a preset. Required unless `models` is
+   * given.
+   */
+  model: orNull(ModelString),
+  /** The fallback chain as a list. */
+  models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
+  /** What the user says, or the items of a conversation. */
+  input: Schema.Union([Schema.String, Schema.Array(ResponsesInputItem).check(...sized(1, 1_000, "items"))]),
+  /** Said to the model as a system message before all others. */
+  instructions: orNull(Schema.String),
+  /** Without one the service chooses a ceiling, and holds what the account has towards it. */
+  max_output_tokens: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+  temperature: orNull(between(0, 2)),
+  top_p: orNull(between(0, 1)),
+  top_k: orNull(integer(0, 1_000_000)),
+  frequency_penalty: orNull(between(-2, 2)),
+  presence_penalty: orNull(between(-2, 2)),
+  /** Alternatives to each token; only with the log-probabilities of a stream, see `include`. */
+  top_logprobs: orNull(integer(0, 20)),
+  tools: orNull(Schema.Array(ResponsesTool).check(atMost(128))),
+  tool_choice: orNull(ResponsesToolChoice),
+  parallel_tool_calls: orNull(Schema.Boolean),
+  text: orNull(
+    Schema.Struct({
+      format: orNull(ResponsesTextFormat),
+      verbosity: orNull(Schema.Literals(["low", "medium", "high"]))
+    })
+  ),
+  reasoning: orNull(ResponsesReasoning),
+  stream: orNull(Schema.Boolean),
+  /** `message.output_text.logprobs` has an effect on streams; a whole answer has no place for log-probabilities. */
+  include: orNull(Schema.Array(short(64)).check(atMost(32))),
+  /** A prompt is never truncated: `auto` has no effect. */
+  truncation: orNull(Schema.Literals(["auto", "disabled"])),
+  /** It bounds calls of hosted tools, which there are not: without effect. */
+  max_tool_calls: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+  /** Without effect. */
+  stream_options: orNull(Schema.Struct({ include_obfuscation: orNull(Schema.Boolean) })),
+  metadata: orNull(ResponsesMetadata),
+  user: orNull(short(256)),
+  /** Stands in for `user`, where that is absent. */
+  safety_identifier: orNull(short(64)),
+  /** Requests with the same one are of one session; see `router.pin_model`. */
+  session_id: orNull(Schema.String.check(...sized(1, 256, "characters"))),
+  routing: orNull(RoutingPolicy),
+  /** How `svc/auto` may choose. */
+  router: orNull(RouterOptions),
+  /** The most this request may cost, in US cents; models that could cost more are left out. */
+  budget_cents: orNull(between(0, 1_000_000_000))
+}).annotate({ identifier: "ResponsesRequest" })
+export type ResponsesRequest = typeof ResponsesRequest.Type
+
+const { input } = ResponsesRequest.fields
+
+/** The request whose prompt is to be counted, as it would be sent. Model and input may be missing. */
+export const ResponsesTokensRequest = Schema.Struct({ ...ResponsesRequest.fields, input: orNull(input) }).annotate({
+  identifier: "ResponsesTokensRequest"
+})
+
+// --- response
+
+const ItemStatus = Schema.Literals(["completed", "incomplete"])
+
+const textPart = <S extends Schema.Top>(type: S) => Schema.Struct({ type, text: Schema.String })
+
+/** What the model thought, where the provider shows it. */
+export const ResponsesReasoningItem = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("reasoning"),
+  status: ItemStatus,
+  summary: Schema.Array(textPart(Schema.Literal("summary_text")))
+}).annotate({ identifier: "ResponsesReasoningItem" })
+
+/** What the model said; a refusal is text like any other. */
+export const ResponsesMessageItem = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("message"),
+  status: ItemStatus,
+  role: Schema.Literal("assistant"),
+  content: Schema.Array(
+    Schema.Struct({
+      type: Schema.Literal("output_text"),
+      text: Schema.String,
+      annotations: Schema.Array(Schema.Unknown)
+    })
+  )
+}).annotate({ identifier: "ResponsesMessageItem" })
+
+/** A tool that the model asks to be called; `call_id` is to come back with its output. */
+export const ResponsesCallItem = Schema.Struct({
+  id: Schema.String,
+  type: Schema.Literal("function_call"),
+  status: ItemStatus,
+  call_id: Schema.String,
+  name: Schema.String,
+  arguments: Schema.String
+}).annotate({ identifier: "ResponsesCallItem" })
+
+/** An item of an answer. */
+export const ResponsesOutputItem = Schema.Union([ResponsesReasoningItem, ResponsesMessageItem, ResponsesCallItem])
+export type ResponsesOutputItem = typeof ResponsesOutputItem.Type
+
+/** Tokens of a call; `input_tokens` includes cached ones, `output_tokens` includes reasoning. */
+export const ResponsesUsage = Schema.Struct({
+  input_tokens: Count,
+  input_tokens_details: Schema.Struct({ cached_tokens: Count, cache_creation_tokens: Count }),
+  output_tokens: Count,
+  output_tokens_details: Schema.Struct({ reasoning_tokens: Count }),
+  total_tokens: Count
+}).annotate({ identifier: "ResponsesUsage" })
+
+/** What an answer says from its beginning on. */
+const said = {
+  id: Schema.String,
+  object: Schema.Literal("response"),
+  created_at: Schema.Int,
+  error: Schema.Null,
+  instructions: Schema.NullOr(Schema.String),
+  max_output_tokens: Schema.NullOr(Schema.Int),
+  model: ModelString,
+  parallel_tool_calls: Schema.Boolean,
+  previous_response_id: Schema.Null,
+  store: Schema.Literal(false),
+  request_id: RequestId,
+  metadata: Schema.Record(Schema.String, Schema.String)
+}
+
+/**
+ * A whole answer. It has these members, all of them, and no others, so that a low balance is told in the header
+ * `X-Balance-Warning`. `cost_usd` is what was charged; the receipt of `request_id` says the same.
+ */
+export const ResponseObject = Schema.Struct({
+  ...said,
+  status: ItemStatus,
+  incomplete_details: Schema.NullOr(
+    Schema.Struct({ reason: Schema.Literals(["max_output_tokens", "content_filter"]) })
+  ),
+  output: Schema.Array(ResponsesOutputItem),
+  output_text: Schema.String,
+  usage: ResponsesUsage,
+  cost_usd: Usd,
+  provider: Schema.NullOr(Schema.String),
+  routing: RoutingSummary
+}).annotate({ identifier: "Response" })
+export type ResponseObject = typeof ResponseObject.Type
+
+/**
+ * The same at the beginning of a stream: what is only known at its end is null, as OpenAI's usage is, and the status is one that
+ * no whole answer has.
+ */
+export const ResponseBegun = Schema.Struct({
+  ...said,
+  status: Schema.Literal("in_progress"),
+  incomplete_details: Schema.Null,
+  output: Schema.Tuple([]),
+  output_text: Schema.Literal(""),
+  usage: Schema.Null,
+  cost_usd: Schema.Null,
+  provider: Schema.Null,
+  routing: Schema.Null
+}).annotate({ identifier: "ResponseBegun" })
+export type ResponseBegun = typeof ResponseBegun.Type
+
+/** Tokens of a prompt, by the vocabulary that is counted with where a provider reports no usage. */
+export const ResponsesTokens = Schema.Struct({
+  object: Schema.Literal("response.input_tokens"),
+  input_tokens: Count
+}).annotate({ identifier: "ResponsesTokens" })
+export type ResponsesTokens = typeof ResponsesTokens.Type

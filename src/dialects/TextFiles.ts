@@ -1,0 +1,52 @@
+/** Files that come inline in a prompt and are nothing but text. */
+import { Result } from "effect"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+
+/** A file may have so many bytes before its encoding. */
+export const FILE_MAX_BYTES = 20 * 1_048_576
+
+/** What says of which type a file is, is no longer than this, and errors repeat it. */
+const HEAD_LENGTH = 256
+const HEAD = /^data:([^;,]*)((?:;[^;,]*)*);base64$/i
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+const TEXT = /^(?:text\/[a-z0-9.+-]+|application\/json)$/i
+const UTF8 = /^(?:;charset="?(?:utf-?8|us-ascii)"?)?$/i
+
+/** The bytes of a data URL's base64 as strict UTF-8; undefined where they are not. */
+const textOf = (encoded: string): string | undefined => {
+  if (encoded.length % 4 !== 0 || !BASE64.test(encoded)) return undefined
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(encoded, "base64"))
+  } catch {
+    return undefined
+  }
+}
+
+/** On one line, whatever is in it. */
+const lineOf = (filename: string): string => filename.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim()
+
+/**
+ * The text of a file of up to 20 MiB, a data URL with base64 of type `text/…` or `application/json` in UTF-8; its name, where it
+ * has one, is the first line. Files of other types are an unsupported parameter; `field` is where it stands in the request.
+ */
+export const textOfFile = (
+  dataUrl: string,
+  filename: string | undefined,
+  field: string
+): Result.Result<string, Failure> => {
+  const comma = dataUrl.indexOf(",")
+  const head = comma > HEAD_LENGTH ? null : HEAD.exec(dataUrl.slice(0, Math.max(0, comma)))
+  if (head === null) return Result.fail(invalid(field, "a data URL with a base64-encoded file"))
+  const [, type = "", parameters = ""] = head
+  if (!TEXT.test(type) || !UTF8.test(parameters)) {
+    const detail = `Files of type ${type}${parameters} are not offered, only text in UTF-8 and JSON`
+    return Result.fail(failure({ _tag: "UnsupportedParameter", param: field, detail }))
+  }
+  const encoded = dataUrl.slice(comma + 1)
+  if (Buffer.byteLength(encoded, "base64") > FILE_MAX_BYTES)
+    return Result.fail(invalid(field, "a file of at most 20 MiB"))
+  const text = textOf(encoded)
+  if (text === undefined) return Result.fail(invalid(field, "base64 of a text in UTF-8"))
+  const name = lineOf(filename ?? "")
+  return Result.succeed(name === "" ? text : `${name}\n${text}`)
+}

@@ -1,0 +1,255 @@
+/** OpenAI's request for a response, decoded to the canonical conversation. */
+import { Result, Schema } from "effect"
+import { sized } from "../../../schemas/Bounds.ts"
+import { ResponsesReasoning, ResponsesRequest } from "../../../schemas/inference/Responses.ts"
+import type { PresetConfig } from "../../../schemas/management/Presets.ts"
+import type {
+  Conversation,
+  Message,
+  OutputFormat,
+  Reasoning,
+  Sampling,
+  Tool,
+  ToolChoice
+} from "../../domain/Conversation.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import { allowTools } from "../AllowedTools.ts"
+import { ignoredMembers } from "../chat/Foreign.ts"
+import { decoder, objectOf, within } from "../Decode.ts"
+import { checkImages } from "../Images.ts"
+import { wishOf } from "../PresetWish.ts"
+import { ignoredAuto } from "../Router.ts"
+import { ignoredRouting } from "../Routing.ts"
+import type { ChatWish, Decoded } from "../Wish.ts"
+import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
+import { messagesOf } from "./ResponsesInput.ts"
+
+type Body = Readonly<Record<string, unknown>>
+
+/** The items of the input are decoded one by one, so that an error is about what the item says it is. */
+const Wire = Schema.Struct({
+  ...ResponsesRequest.fields,
+  input: Schema.optionalKey(
+    Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.Unknown).check(...sized(1, 1_000, "items"))]))
+  )
+})
+type Wire = typeof Wire.Type
+
+/** What an answer repeats of its request. */
+export interface Echo {
+  readonly instructions: string | null
+  readonly maxOutputTokens: number | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly parallelToolCalls: boolean
+}
+
+/** A decoded request. */
+export interface DecodedResponses extends Decoded {
+  readonly echo: Echo
+}
+
+const fields = new Set(Object.keys(ResponsesRequest.fields))
+const decodeWire = decoder(Wire, { strict: false })
+const decodeReasoning = decoder(ResponsesReasoning, { strict: true, whole: "" })
+
+const LOGPROBS = "message.output_text.logprobs"
+
+/** A whole answer has no place for log-probabilities, so that they are not asked for either. */
+const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.include?.includes(LOGPROBS) === true
+
+const conversed = (wire: Wire): Result.Result<ReadonlyArray<Message>, Failure> =>
+  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input), (messages) =>
+    wire.instructions == null
+      ? messages
+      : [{ role: "system", content: [{ type: "text", text: wire.instructions }] }, ...messages]
+  )
+
+const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
+  (tools ?? []).map((tool) => ({
+    name: tool.name,
+    description: tool.description ?? undefined,
+    parameters: tool.parameters ?? undefined,
+    strict: tool.strict ?? undefined
+  }))
+
+const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
+  if (choice == null) return { type: "auto" }
+  if (typeof choice === "string") return { type: choice }
+  return choice.type === "function" ? { type: "tool", name: choice.name } : { type: choice.mode }
+}
+
+const formatOf = (text: Wire["text"]): OutputFormat => {
+  const format = text?.format
+  if (format == null || format.type === "text") return { type: "text" }
+  if (format.type === "json_object") return { type: "json_object" }
+  const { name, schema, strict } = format
+  return { type: "json_schema", name, schema: schema ?? undefined, strict: strict ?? undefined }
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+const samplingOf = (wire: Wire): Sampling => {
+  const sampling: Writable<Sampling> = {}
+  if (wire.temperature != null) sampling.temperature = wire.temperature
+  if (wire.top_p != null) sampling.topP = wire.top_p
+  if (wire.top_k != null) sampling.topK = wire.top_k
+  if (wire.frequency_penalty != null) sampling.frequencyPenalty = wire.frequency_penalty
+  if (wire.presence_penalty != null) sampling.presencePenalty = wire.presence_penalty
+  if (wire.text?.verbosity != null) sampling.verbosity = wire.text.verbosity
+  if (showsLogprobs(wire)) {
+    sampling.logprobs = true
+    if (wire.top_logprobs != null) sampling.topLogprobs = wire.top_logprobs
+  }
+  return sampling
+}
+
+const reasoningOf = (wire: Wire): Reasoning | undefined => {
+  if (wire.reasoning == null) return undefined
+  const { effort, enabled, max_tokens } = wire.reasoning
+  if (effort == null && enabled == null && max_tokens == null) return undefined
+  return { effort: effort ?? undefined, maxTokens: max_tokens ?? undefined, enabled: enabled ?? undefined }
+}
+
+const optional = [
+  "temperature",
+  "top_p",
+  "top_k",
+  "frequency_penalty",
+  "presence_penalty",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls"
+] as const
+
+const parametersOf = (wire: Wire): ReadonlyArray<string> => {
+  const names: Array<string> = optional.filter((name) => wire[name] != null)
+  if (wire.text?.format != null) names.push("response_format")
+  if (reasoningOf(wire) !== undefined) names.push("reasoning")
+  if (showsLogprobs(wire)) names.push("logprobs", ...(wire.top_logprobs == null ? [] : ["top_logprobs"]))
+  if (wire.text?.format?.type === "json_schema") names.push("structured_outputs")
+  return names
+}
+
+/** The conversation with the tools that may be called, which may be those of a preset; a choice of none that there is fails. */
+const chosen = (conversation: Conversation, choice: Wire["tool_choice"]): Result.Result<Conversation, Failure> => {
+  if (choice == null || choice === "auto" || choice === "none") return Result.succeed(conversation)
+  const { tools } = conversation
+  if (tools.length === 0) return Result.fail(invalid("tool_choice", "requires tools"))
+  if (choice === "required") return Result.succeed(conversation)
+  const [names, field] =
+    choice.type === "function"
+      ? [[choice.name], "tool_choice.name"]
+      : [choice.tools.map((tool) => tool.name), "tool_choice.tools"]
+  if (choice.type === "allowed_tools") {
+    return Result.map(allowTools(tools, names, field), (allowed) => ({ ...conversation, tools: allowed }))
+  }
+  return tools.some((tool) => tool.name === choice.name)
+    ? Result.succeed(conversation)
+    : Result.fail(invalid(field, `no tool is named ${choice.name}`))
+}
+
+/** Members that are known and have no effect here. */
+const idle = (wire: Wire): ReadonlyArray<string> => {
+  const logprobs = showsLogprobs(wire)
+  const summary = wire.reasoning?.summary
+  return [
+    ...(wire.max_tool_calls == null ? [] : ["max_tool_calls"]),
+    ...(wire.stream_options == null ? [] : ["stream_options"]),
+    ...(wire.truncation === "auto" ? ["truncation"] : []),
+    ...(wire.top_logprobs == null || logprobs ? [] : ["top_logprobs"]),
+    ...(summary === "concise" || summary === "detailed" ? ["reasoning.summary"] : []),
+    ...(wire.include ?? []).filter((name) => name !== LOGPROBS || !logprobs).map((name) => `include.${name}`)
+  ]
+}
+
+const ignoredOf = (
+  body: Body,
+  wire: Wire,
+  { model, models }: ChatWish,
+  preset: PresetConfig | undefined
+): ReadonlyArray<string> => {
+  const filled = { ...body, model, models, router: body["router"] ?? preset?.router }
+  const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
+  return [...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
+}
+
+const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): Result.Result<ChatWish, Failure> => {
+  const messages = conversed(wire)
+  if (Result.isFailure(messages)) return Result.fail(messages.failure)
+  const problem = checkImages(messages.success)
+  if (problem !== undefined) return Result.fail(problem)
+  const conversation: Conversation = {
+    messages: messages.success,
+    tools: toolsOf(wire.tools),
+    toolChoice: toolChoiceOf(wire.tool_choice),
+    parallelToolCalls: wire.parallel_tool_calls ?? undefined,
+    format: formatOf(wire.text),
+    sampling: samplingOf(wire),
+    reasoning: reasoningOf(wire),
+    maxOutputTokens: wire.max_output_tokens ?? undefined,
+    user: wire.user ?? wire.safety_identifier ?? undefined
+  }
+  const wish = wishOf(
+    body,
+    {
+      model: wire.model ?? undefined,
+      models: wire.models ?? undefined,
+      conversation,
+      parameters: parametersOf(wire),
+      stream: wire.stream === true,
+      budgetCents: wire.budget_cents ?? undefined,
+      sessionId: wire.session_id ?? undefined
+    },
+    preset
+  )
+  return Result.flatMap(wish, (filled) =>
+    Result.map(chosen(filled.conversation, wire.tool_choice), (choosing) => ({ ...filled, conversation: choosing }))
+  )
+}
+
+/** `reasoning` is closed, unlike the request around it. */
+const checkReasoning = (body: Body): Failure | undefined =>
+  body["reasoning"] == null
+    ? undefined
+    : Result.getOrUndefined(Result.flip(within("reasoning", decodeReasoning(body["reasoning"]))))
+
+const echoOf = (wire: Wire): Echo => ({
+  instructions: wire.instructions ?? null,
+  maxOutputTokens: wire.max_output_tokens ?? null,
+  metadata: wire.metadata ?? {},
+  parallelToolCalls: wire.parallel_tool_calls ?? true
+})
+
+/**
+ * Decodes a request body whose prompt is to be counted, and which may be without an input; `preset` is the one it names. Wrong
+ * fields are named; nothing is dropped in silence.
+ */
+export const decodePrompt = (
+  body: unknown,
+  preset: PresetConfig | undefined
+): Result.Result<DecodedResponses, Failure> => {
+  const object = objectOf(body)
+  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  const foreign = firstUnsupported(object)
+  if (foreign !== undefined) return Result.fail(foreign)
+  return Result.flatMap(decodeWire(object), (wire) => {
+    const closed = checkReasoning(object)
+    if (closed !== undefined) return Result.fail(closed)
+    return Result.map(decodeBody(object, wire, preset), (wish) => ({
+      ...wish,
+      echo: echoOf(wire),
+      ignored: ignoredOf(object, wire, wish, preset)
+    }))
+  })
+}
+
+/** Decodes a request body, filled up from the preset it names where it names one. */
+export const decodeResponses = (
+  body: unknown,
+  preset: PresetConfig | undefined
+): Result.Result<DecodedResponses, Failure> => {
+  const object = objectOf(body)
+  return object !== undefined && object["input"] == null
+    ? Result.fail(invalid("input", "Missing key"))
+    : decodePrompt(body, preset)
+}

@@ -1,0 +1,121 @@
+/** A paid answer as OpenAI's response object. */
+import type {
+  ResponseBegun,
+  ResponseObject,
+  ResponsesOutputItem,
+  ResponsesUsage
+} from "../../../schemas/inference/Responses.ts"
+import { usdFromNano } from "../../domain/Money.ts"
+import type { FinishReason, Output } from "../../domain/Output.ts"
+import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
+import type { Answer } from "../../inference/Answer.ts"
+import type { StreamOpening } from "../StreamEncoder.ts"
+import type { Echo } from "./ResponsesDecode.ts"
+
+/** Short names of the types of items, as their ids begin with. */
+const prefixes = { reasoning: "rs", message: "msg", function_call: "fc" } as const
+
+/** The id of an item follows from its request's and its place in the answer, so that a replay has the same. */
+export const itemId = (type: keyof typeof prefixes, requestId: string, index: number): string =>
+  `${prefixes[type]}_${requestId.slice(4)}_${index}`
+
+/** Why an answer is not complete; null where it is. */
+const incompleteOf = (finish: FinishReason | undefined): ResponseObject["incomplete_details"] => {
+  if (finish === "length") return { reason: "max_output_tokens" }
+  return finish === "content_filter" ? { reason: "content_filter" } : null
+}
+
+const usageOf = (usage: TokenUsage): typeof ResponsesUsage.Type => ({
+  input_tokens: promptTokens(usage),
+  input_tokens_details: { cached_tokens: usage.cached, cache_creation_tokens: usage.cacheWrite },
+  output_tokens: usage.output,
+  output_tokens_details: { reasoning_tokens: usage.reasoning },
+  total_tokens: totalTokens(usage)
+})
+
+/** An item's text, as the whole answer has it: a refusal is text there. */
+export const outputText = (text: string) => ({ type: "output_text" as const, text, annotations: [] })
+
+type Ended = ResponsesOutputItem["status"]
+
+/** The items of a whole answer; what cut it short cut its last item. */
+export type Items = (lastStatus: Ended) => ReadonlyArray<ResponsesOutputItem>
+
+const itemsOf =
+  ({ reasoning, refusal, text, toolCalls }: Output, requestId: string): Items =>
+  (lastStatus) => {
+    const items: Array<ResponsesOutputItem> = []
+    const head = <T extends keyof typeof prefixes>(type: T) => ({
+      id: itemId(type, requestId, items.length),
+      type,
+      status: "completed" as const
+    })
+    if (reasoning !== "") items.push({ ...head("reasoning"), summary: [{ type: "summary_text", text: reasoning }] })
+    if (text !== "" || refusal !== "") {
+      const content = [text, refusal].filter((part) => part !== "").map(outputText)
+      items.push({ ...head("message"), role: "assistant", content })
+    }
+    for (const call of toolCalls) {
+      items.push({ ...head("function_call"), call_id: call.id, name: call.name, arguments: call.arguments })
+    }
+    return items.map((item, index) => (index === items.length - 1 ? { ...item, status: lastStatus } : item))
+  }
+
+const textOf = (items: ReadonlyArray<ResponsesOutputItem>): string =>
+  items.flatMap((item) => (item.type === "message" ? item.content.map((part) => part.text) : [])).join("")
+
+/** What an answer says from its beginning on. */
+const saidOf = ({ created, model, requestId }: Pick<StreamOpening, "created" | "model" | "requestId">, echo: Echo) =>
+  ({
+    id: `resp_${requestId.slice(4)}`,
+    object: "response",
+    created_at: created,
+    error: null,
+    instructions: echo.instructions,
+    max_output_tokens: echo.maxOutputTokens,
+    model,
+    parallel_tool_calls: echo.parallelToolCalls,
+    previous_response_id: null,
+    store: false,
+    request_id: requestId,
+    metadata: echo.metadata
+  }) as const
+
+/** The object at the beginning of a stream. */
+export const encodeBegun = (opening: StreamOpening, echo: Echo): ResponseBegun => ({
+  ...saidOf(opening, echo),
+  status: "in_progress",
+  incomplete_details: null,
+  output: [],
+  output_text: "",
+  usage: null,
+  cost_usd: null,
+  provider: null,
+  routing: null
+})
+
+/** The whole answer; `itemsWith` has those of a stream, in the order in which it had them. */
+export const encodeResponse = (
+  answer: Answer,
+  echo: Echo,
+  itemsWith: Items = itemsOf(answer.output, answer.requestId)
+): ResponseObject => {
+  const incomplete = incompleteOf(answer.output.finish)
+  const status = incomplete === null ? "completed" : "incomplete"
+  const output = itemsWith(status)
+  return {
+    ...saidOf(answer, echo),
+    status,
+    incomplete_details: incomplete,
+    output,
+    output_text: textOf(output),
+    usage: usageOf(answer.usage),
+    cost_usd: usdFromNano(answer.cost),
+    provider: answer.provider,
+    routing: answer.routing
+  }
+}
+
+/** What the object, which is closed, cannot say of a whole answer. */
+export const headersOf = ({ balanceWarning }: Answer): Readonly<Record<string, string>> =>
+  balanceWarning === undefined ? {} : { "x-balance-warning": balanceWarning }

@@ -1,0 +1,117 @@
+/** Members of OpenAI's responses request that this service knows of and does not offer. */
+import type { Failure } from "../../domain/Failure.ts"
+import {
+  anything,
+  type Harmless,
+  isEmptyList,
+  nothing,
+  oneOf,
+  onlyAutoRouter,
+  unsupported,
+  unsupportedMember,
+  unsupportedTool
+} from "../chat/Foreign.ts"
+import { objectOf } from "../Decode.ts"
+
+type Body = Readonly<Record<string, unknown>>
+
+const harmless: Harmless = new Map(
+  Object.entries({
+    store: oneOf(false),
+    background: oneOf(false),
+    previous_response_id: nothing,
+    conversation: nothing,
+    prompt: nothing,
+    context_management: isEmptyList,
+    moderation: nothing,
+    image: nothing,
+    service_tier: oneOf("auto", "default"),
+    prompt_cache_key: anything,
+    prompt_cache_retention: anything,
+    prompt_cache_options: anything,
+    plugins: onlyAutoRouter,
+    modalities: (value: unknown) => Array.isArray(value) && value.every((entry) => entry === "text"),
+    transforms: isEmptyList,
+    route: oneOf("fallback"),
+    usage: (value: unknown) => objectOf(value) !== undefined
+  })
+)
+
+/** Members that are decoded elsewhere than by the request's schema. */
+export const foreignMembers: ReadonlySet<string> = new Set([...harmless.keys(), "provider"])
+
+const toolChoices = new Set(["function", "allowed_tools"])
+
+/** A choice of a tool that no request can have. */
+const unsupportedChoice = (body: Body): Failure | undefined => {
+  const choice = objectOf(body["tool_choice"])
+  const type = choice?.["type"]
+  if (typeof type !== "string") return undefined
+  if (!toolChoices.has(type)) return unsupported("tool_choice.type", `A tool choice of type ${type} is not offered`)
+  const tools = choice?.["tools"]
+  const index = Array.isArray(tools)
+    ? tools.findIndex((tool) => typeof objectOf(tool)?.["type"] === "string" && tool.type !== "function")
+    : -1
+  return index === -1
+    ? undefined
+    : unsupported(`tool_choice.tools.${index}.type`, "Only tools of type function are offered")
+}
+
+const items = new Set(["message", "reasoning", "function_call", "function_call_output"])
+
+/** By type of a part: its members that stand for content kept elsewhere. */
+const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["input_image", ["file_id"]],
+  ["input_file", ["file_id", "file_url"]]
+])
+
+const parts = new Set(["input_text", "input_image", "input_file", "output_text", "refusal"])
+
+const unsupportedPart = (part: unknown, at: string): Failure | undefined => {
+  const object = objectOf(part)
+  const type = object?.["type"]
+  if (object === undefined || typeof type !== "string") return undefined
+  if (!parts.has(type)) return unsupported(`${at}.type`, `Content parts of type ${type.slice(0, 64)} are not offered`)
+  const member = elsewhere.get(type)?.find((name) => object[name] != null)
+  return member === undefined
+    ? undefined
+    : unsupported(`${at}.${member}`, "Files that are kept elsewhere are not offered")
+}
+
+const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
+  const object = objectOf(item)
+  if (object === undefined) return undefined
+  const { content, output, role, type } = object
+  if (typeof type === "string" && !items.has(type)) {
+    return unsupported(`${at}.type`, `Items of type ${type.slice(0, 64)} are not offered`)
+  }
+  const [member, list] = type === "function_call_output" ? ["output", output] : ["content", content]
+  if (!Array.isArray(list) || type === "reasoning") return undefined
+  const instructs = role === "system" || role === "developer"
+  for (let index = 0; index < list.length; index++) {
+    const place = `${at}.${member}.${index}`
+    const found = unsupportedPart(list[index], place)
+    if (found !== undefined) return found
+    if (instructs && objectOf(list[index])?.["type"] === "input_image") {
+      return unsupported(`${place}.type`, `Images in messages of role ${String(role)} are not offered`)
+    }
+  }
+  return undefined
+}
+
+/** The first item or part that is not offered. A longer list than is allowed is refused as such elsewhere. */
+const unsupportedInput = (input: unknown): Failure | undefined => {
+  if (!Array.isArray(input) || input.length > 1_000) return undefined
+  for (let index = 0; index < input.length; index++) {
+    const found = unsupportedItem(input[index], `input.${index}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The first member, tool, item or part that would change the answer and is not offered. */
+export const firstUnsupported = (body: Body): Failure | undefined =>
+  unsupportedMember(body, harmless) ??
+  unsupportedTool(body["tools"]) ??
+  unsupportedChoice(body) ??
+  unsupportedInput(body["input"])

@@ -1,0 +1,202 @@
+/** The items of a streamed response, each of which says its own events and keeps what it said. */
+import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
+import type { ResponsesStreamEvent, ResponsesStreamItem } from "../../../schemas/inference/ResponsesEvents.ts"
+import { itemId, outputText } from "./ResponsesEncode.ts"
+
+/** Says an event; `members` is the JSON of what it has beside its type and its number, without braces. */
+export type Emit = (type: ResponsesStreamEvent["type"], members: string) => void
+
+type Ended = ResponsesOutputItem["status"]
+
+/** An item that is being said. */
+export interface StreamedItem {
+  readonly index: number
+  /** Says that nothing more comes of it. */
+  readonly close: (status: Ended) => void
+  /** As the whole answer has it, once it is closed. */
+  readonly whole: () => ResponsesOutputItem
+}
+
+const membersOf = (value: object): string => JSON.stringify(value).slice(1, -1)
+
+const emitItem = (
+  emit: Emit,
+  type: "response.output_item.added" | "response.output_item.done",
+  index: number,
+  item: ResponsesStreamItem
+): void => emit(type, membersOf({ output_index: index, item }))
+
+interface Part {
+  readonly type: "output_text" | "refusal"
+  readonly text: Array<string>
+  readonly logprobs: Array<unknown>
+}
+
+/** What the model says. There is one event for every token, so its text is put between what all of them have in common. */
+export class MessageItem implements StreamedItem {
+  readonly index: number
+  readonly #emit: Emit
+  readonly #id: string
+  readonly #parts: Array<Part> = []
+  #delta = ""
+  #status: Ended = "completed"
+
+  constructor(emit: Emit, requestId: string, index: number) {
+    this.index = index
+    this.#emit = emit
+    this.#id = itemId("message", requestId, index)
+    emitItem(emit, "response.output_item.added", index, { ...this.#head, status: "in_progress", content: [] })
+  }
+
+  get #head() {
+    return { id: this.#id, type: "message", role: "assistant" } as const
+  }
+
+  /** A piece of text with the log-probabilities of its tokens. */
+  say(text: string, logprobs: ReadonlyArray<unknown>): void {
+    const part = this.#part("output_text")
+    part.text.push(text)
+    if (logprobs.length === 0) {
+      return this.#emit("response.output_text.delta", `${this.#delta}${JSON.stringify(text)},"logprobs":[]`)
+    }
+    for (const one of logprobs) part.logprobs.push(one)
+    const delta = `${this.#delta}${JSON.stringify(text)},"logprobs":${JSON.stringify(logprobs)}`
+    this.#emit("response.output_text.delta", delta)
+  }
+
+  /** Log-probabilities of text that has been said; where the last was none, they are of nothing that is shown. */
+  weigh(logprobs: ReadonlyArray<unknown>): void {
+    if (this.#parts.at(-1)?.type === "output_text") this.say("", logprobs)
+  }
+
+  refuse(text: string): void {
+    this.#part("refusal").text.push(text)
+    this.#emit("response.refusal.delta", `${this.#delta}${JSON.stringify(text)}`)
+  }
+
+  close(status: Ended): void {
+    this.#closePart()
+    this.#status = status
+    const content = this.#parts.map((part) => this.#shown(part))
+    emitItem(this.#emit, "response.output_item.done", this.index, { ...this.#head, status, content })
+  }
+
+  whole(): ResponsesOutputItem {
+    return { ...this.#head, status: this.#status, content: this.#parts.map(({ text }) => outputText(text.join(""))) }
+  }
+
+  #shown({ text, type }: Pick<Part, "text" | "type">) {
+    return type === "refusal" ? { type, refusal: text.join("") } : outputText(text.join(""))
+  }
+
+  get #place() {
+    return { item_id: this.#id, output_index: this.index, content_index: this.#parts.length - 1 }
+  }
+
+  #part(type: Part["type"]): Part {
+    const last = this.#parts.at(-1)
+    if (last?.type === type) return last
+    this.#closePart()
+    const part: Part = { type, text: [], logprobs: [] }
+    this.#parts.push(part)
+    this.#delta = `${membersOf(this.#place)},"delta":`
+    this.#emit("response.content_part.added", membersOf({ ...this.#place, part: this.#shown(part) }))
+    return part
+  }
+
+  #closePart(): void {
+    const part = this.#parts.at(-1)
+    if (part === undefined) return
+    const text = part.text.join("")
+    if (part.type === "refusal") this.#emit("response.refusal.done", membersOf({ ...this.#place, refusal: text }))
+    else this.#emit("response.output_text.done", membersOf({ ...this.#place, text, logprobs: part.logprobs }))
+    this.#emit("response.content_part.done", membersOf({ ...this.#place, part: this.#shown(part) }))
+  }
+}
+
+/** What the model thinks, as a summary of one part. */
+export class ReasoningItem implements StreamedItem {
+  readonly index: number
+  readonly #emit: Emit
+  readonly #id: string
+  readonly #text: Array<string> = []
+  readonly #place: string
+  #status: Ended = "completed"
+
+  constructor(emit: Emit, requestId: string, index: number) {
+    this.index = index
+    this.#emit = emit
+    this.#id = itemId("reasoning", requestId, index)
+    this.#place = membersOf({ item_id: this.#id, output_index: index, summary_index: 0 })
+    emitItem(emit, "response.output_item.added", index, {
+      id: this.#id,
+      type: "reasoning",
+      status: "in_progress",
+      summary: []
+    })
+    emit("response.reasoning_summary_part.added", `${this.#place},"part":${JSON.stringify(this.#part)}`)
+  }
+
+  get #part() {
+    return { type: "summary_text", text: this.#text.join("") } as const
+  }
+
+  think(text: string): void {
+    this.#text.push(text)
+    this.#emit("response.reasoning_summary_text.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
+  }
+
+  close(status: Ended): void {
+    this.#status = status
+    const part = this.#part
+    this.#emit("response.reasoning_summary_text.done", `${this.#place},"text":${JSON.stringify(part.text)}`)
+    this.#emit("response.reasoning_summary_part.done", `${this.#place},"part":${JSON.stringify(part)}`)
+    emitItem(this.#emit, "response.output_item.done", this.index, this.whole())
+  }
+
+  whole() {
+    return { id: this.#id, type: "reasoning" as const, status: this.#status, summary: [this.#part] }
+  }
+}
+
+/** A call of a tool. */
+export class CallItem implements StreamedItem {
+  readonly index: number
+  readonly #emit: Emit
+  readonly #head: {
+    readonly id: string
+    readonly type: "function_call"
+    readonly call_id: string
+    readonly name: string
+  }
+  readonly #arguments: Array<string> = []
+  readonly #place: string
+  #status: Ended = "completed"
+
+  constructor(emit: Emit, requestId: string, index: number, call: { readonly id: string; readonly name: string }) {
+    this.index = index
+    this.#emit = emit
+    const id = itemId("function_call", requestId, index)
+    this.#head = { id, type: "function_call", call_id: call.id, name: call.name }
+    this.#place = membersOf({ item_id: id, output_index: index })
+    emitItem(emit, "response.output_item.added", index, { ...this.#head, status: "in_progress", arguments: "" })
+  }
+
+  /** A piece of the arguments. */
+  argue(text: string): void {
+    this.#arguments.push(text)
+    this.#emit("response.function_call_arguments.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
+  }
+
+  close(status: Ended): void {
+    this.#status = status
+    const item = this.whole()
+    const done = membersOf({ name: item.name, arguments: item.arguments })
+    this.#emit("response.function_call_arguments.done", `${this.#place},${done}`)
+    emitItem(this.#emit, "response.output_item.done", this.index, item)
+  }
+
+  whole() {
+    return { ...this.#head, status: this.#status, arguments: this.#arguments.join("") }
+  }
+}

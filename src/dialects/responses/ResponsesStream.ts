@@ -1,0 +1,140 @@
+/** A paid stream as the events of OpenAI's responses. */
+import type { ErrorBody } from "../../../schemas/Errors.ts"
+import type { Failure } from "../../domain/Failure.ts"
+import type { OutputEvent } from "../../domain/Output.ts"
+import type { Answer } from "../../inference/Answer.ts"
+import type { StreamItem } from "../../inference/StreamFlow.ts"
+import { KEEP_ALIVE } from "../chat/ChatStream.ts"
+import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
+import type { Echo } from "./ResponsesDecode.ts"
+import { encodeBegun, encodeResponse } from "./ResponsesEncode.ts"
+import { CallItem, type Emit, MessageItem, ReasoningItem, type StreamedItem } from "./ResponsesItems.ts"
+
+/**
+ * Encodes one stream. What is said or thought closes when something else begins; calls stay open until the end, because their
+ * arguments may come in turns. All that was said is kept, for the whole answer at the end.
+ */
+export class ResponsesStreamEncoder implements StreamEncoder {
+  readonly #opening: StreamOpening
+  readonly #echo: Echo
+  readonly #describe: (failure: Failure) => ErrorBody["error"]
+  /** In the order of their indexes. */
+  readonly #items: Array<StreamedItem> = []
+  readonly #open: Set<StreamedItem> = new Set()
+  readonly #calls: Map<number, CallItem> = new Map()
+  #message: MessageItem | undefined
+  #reasoning: ReasoningItem | undefined
+  #sequence = 0
+  #frames = ""
+
+  constructor(options: StreamOpening & { readonly echo: Echo }) {
+    this.#opening = options
+    this.#echo = options.echo
+    this.#describe = options.describe
+  }
+
+  /** The frames of one item. */
+  encode(item: StreamItem): string {
+    if (item._tag === "KeepAlive") return KEEP_ALIVE
+    this.#frames = ""
+    if (this.#sequence === 0) this.#begin()
+    if (item._tag === "Events") this.#events(item.events)
+    else if (item._tag === "End") this.#end(item.answer)
+    else this.#error(item.failure)
+    return this.#frames
+  }
+
+  readonly #emit: Emit = (type, members) => {
+    this.#frames += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${members}}\n\n`
+  }
+
+  #begin(): void {
+    const response = `"response":${JSON.stringify(encodeBegun(this.#opening, this.#echo))}`
+    this.#emit("response.created", response)
+    this.#emit("response.in_progress", response)
+  }
+
+  /** Log-probabilities go with the text that they come right after. */
+  #events(events: ReadonlyArray<OutputEvent>): void {
+    for (let index = 0; index < events.length; index++) {
+      const event = events[index]
+      const next = events[index + 1]
+      if (event?._tag === "Text" && next?._tag === "Logprobs") {
+        this.#said().say(event.text, next.content)
+        index++
+      } else if (event !== undefined) this.#event(event)
+    }
+  }
+
+  #event(event: OutputEvent): void {
+    switch (event._tag) {
+      case "Text":
+        return this.#said().say(event.text, [])
+      case "Refusal":
+        return this.#said().refuse(event.text)
+      case "Reasoning":
+        return this.#thought().think(event.text)
+      case "Logprobs":
+        return this.#message?.weigh(event.content)
+      case "ToolStart": {
+        this.#quiet()
+        const call = this.#added(new CallItem(this.#emit, this.#opening.requestId, this.#items.length, event))
+        this.#calls.set(event.index, call)
+        return
+      }
+      case "ToolDelta":
+        return this.#calls.get(event.index)?.argue(event.text)
+      case "Finish":
+      case "Usage":
+        return
+    }
+  }
+
+  #added<I extends StreamedItem>(item: I): I {
+    this.#items.push(item)
+    this.#open.add(item)
+    return item
+  }
+
+  #said(): MessageItem {
+    if (this.#message !== undefined) return this.#message
+    this.#quiet()
+    this.#message = this.#added(new MessageItem(this.#emit, this.#opening.requestId, this.#items.length))
+    return this.#message
+  }
+
+  #thought(): ReasoningItem {
+    if (this.#reasoning !== undefined) return this.#reasoning
+    this.#quiet()
+    this.#reasoning = this.#added(new ReasoningItem(this.#emit, this.#opening.requestId, this.#items.length))
+    return this.#reasoning
+  }
+
+  /** Something else begins. */
+  #quiet(): void {
+    const item = this.#message ?? this.#reasoning
+    if (item === undefined) return
+    item.close("completed")
+    this.#open.delete(item)
+    this.#message = undefined
+    this.#reasoning = undefined
+  }
+
+  #end(answer: Answer): void {
+    const response = encodeResponse(answer, this.#echo, (status) => {
+      for (const item of this.#open) item.close(item === this.#items.at(-1) ? status : "completed")
+      return this.#items.map((item) => item.whole())
+    })
+    const warning = answer.balanceWarning
+    const beside =
+      warning === undefined
+        ? ""
+        : `,"balance_warning":${JSON.stringify({ warning: "low_balance", threshold: warning })}`
+    this.#emit(`response.${response.status}`, `"response":${JSON.stringify(response)}${beside}`)
+  }
+
+  #error(failure: Failure): void {
+    const { code, message, param } = this.#describe(failure)
+    this.#emit("error", JSON.stringify({ code, message, param }).slice(1, -1))
+  }
+}

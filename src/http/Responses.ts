@@ -1,0 +1,62 @@
+import { Effect, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import type { ResponsesTokens } from "../../schemas/inference/Responses.ts"
+import { Catalogue } from "../catalogue/Catalogue.ts"
+import { decodePrompt, decodeResponses, type DecodedResponses } from "../dialects/responses/ResponsesDecode.ts"
+import { encodeResponse, headersOf } from "../dialects/responses/ResponsesEncode.ts"
+import { ResponsesStreamEncoder } from "../dialects/responses/ResponsesStream.ts"
+import { countPrompt } from "../domain/Tokens.ts"
+import { Presets } from "../presets/Presets.ts"
+import { parseChain } from "../router/Chain.ts"
+import { modelsOf } from "../router/Router.ts"
+import { readJson } from "./Body.ts"
+import { answered } from "./Chat.ts"
+import { type ChatDialect, chatOperation, ignoredHeader } from "./ChatOperation.ts"
+import { Exchange } from "./Exchange.ts"
+import { leanHandlers } from "./Lean.ts"
+import { takePreset } from "./Preset.ts"
+
+const dialect: ChatDialect<DecodedResponses> = {
+  decode: (body, preset) => decodeResponses(body, preset?.config),
+  encode: (answer, { echo }) => encodeResponse(answer, echo),
+  encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
+  headersOf
+}
+
+const place = { operation: "responses", path: "/responses" }
+
+const counting = Effect.gen(function* () {
+  const catalogue = yield* Catalogue
+  const presets = yield* Presets
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { accountId } = yield* Caller
+    const body = yield* readJson(request)
+    const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const { conversation, ignored, model, models } = yield* Effect.fromResult(decodePrompt(body, preset?.config))
+    // The count is the same whichever model it is, so that none need be named.
+    if (model !== undefined || models !== undefined) {
+      const chain = yield* Effect.fromResult(parseChain(model, models))
+      yield* Effect.fromResult(modelsOf(catalogue.current(), chain))
+    }
+    const counted: ResponsesTokens = { object: "response.input_tokens", input_tokens: countPrompt(conversation) }
+    return HttpServerResponse.jsonUnsafe(counted, { headers: ignoredHeader(ignored) })
+  })
+})
+
+/** `POST /responses` and `POST /responses/input_tokens`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const responses = yield* chatOperation(dialect)
+    const inputTokens = yield* counting
+    return leanHandlers(
+      HttpApiBuilder.group(Api, "responses", (handlers) =>
+        handlers
+          .handleRaw("responses", ({ request }) => answered(responses(request, place)))
+          .handleRaw("inputTokens", ({ request }) => answered(inputTokens(request)))
+      )
+    )
+  })
+)

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import { firstUnsupported } from "../../../src/dialects/responses/ResponsesForeign.ts"
+
+const paramOf = (body: Readonly<Record<string, unknown>>): string | undefined => {
+  const reason = firstUnsupported(body)?.reason
+  return reason?._tag === "UnsupportedParameter" ? reason.param : reason?._tag
+}
+
+const asked = (part: object, role = "user") => ({ input: [{ role, content: [{ type: "input_text" }, part] }] })
+
+describe("members of OpenAI's request for a response", () => {
+  const harmless: ReadonlyArray<readonly [name: string, value: unknown]> = [
+    ["store", false],
+    ["background", false],
+    ["context_management", []],
+    ["service_tier", "auto"],
+    ["service_tier", "default"],
+    ["prompt_cache_key", "k"],
+    ["prompt_cache_retention", "24h"],
+    ["prompt_cache_options", { mode: "x" }],
+    ["plugins", [{ id: "auto-router" }]],
+    ["modalities", ["text"]],
+    ["transforms", []],
+    ["route", "fallback"],
+    ["usage", { include: true }],
+    ["tool_choice", "required"],
+    ["tool_choice", { type: "function", name: "look" }]
+  ]
+  const telling: ReadonlyArray<readonly [name: string, value: unknown]> = [
+    ["store", true],
+    ["background", true],
+    ["previous_response_id", "resp_1"],
+    ["conversation", "conv_1"],
+    ["prompt", { id: "pmpt_1" }],
+    ["context_management", [{ type: "compaction" }]],
+    ["moderation", {}],
+    ["image", {}],
+    ["service_tier", "flex"],
+    ["plugins", [{ id: "web" }]],
+    ["modalities", ["text", "image"]],
+    ["transforms", ["middle-out"]],
+    ["route", "sort"],
+    ["usage", true]
+  ]
+
+  it("pass where they ask for nothing that is left undone", () => {
+    for (const [name, value] of harmless) assert.isUndefined(paramOf({ [name]: value }), `${name} ${String(value)}`)
+    for (const [name] of telling) assert.isUndefined(paramOf({ [name]: null }), name)
+  })
+
+  it("are refused by name where they would change the answer", () => {
+    for (const [name, value] of telling) assert.strictEqual(paramOf({ [name]: value }), name)
+  })
+
+  it("have no tools but functions", () => {
+    const types = ["web_search", "file_search", "code_interpreter", "mcp", "image_generation", "custom", "local_shell"]
+    for (const type of types) {
+      assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type }] }), "tools.1.type")
+      assert.strictEqual(paramOf({ tool_choice: { type } }), "tool_choice.type")
+      const allowed = { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "look" }, { type }] }
+      assert.strictEqual(paramOf({ tool_choice: allowed }), "tool_choice.tools.1.type")
+    }
+  })
+
+  it("have no items that stand for what is kept elsewhere, or that only a hosted tool makes", () => {
+    for (const type of ["item_reference", "web_search_call", "computer_call_output", "compaction", "unheard_of"]) {
+      assert.strictEqual(paramOf({ input: [{ role: "user", content: "" }, { type }] }), "input.1.type")
+    }
+    for (const type of ["message", "reasoning", "function_call", "function_call_output"]) {
+      assert.isUndefined(paramOf({ input: [{ type }] }), type)
+    }
+  })
+
+  it("have no parts that stand for what is kept elsewhere", () => {
+    assert.strictEqual(paramOf(asked({ type: "input_image", file_id: "file_1" })), "input.0.content.1.file_id")
+    assert.strictEqual(paramOf(asked({ type: "input_file", file_id: "file_1" })), "input.0.content.1.file_id")
+    assert.strictEqual(paramOf(asked({ type: "input_file", file_url: "https://x" })), "input.0.content.1.file_url")
+    assert.strictEqual(paramOf(asked({ type: "input_audio" })), "input.0.content.1.type")
+    const output = { type: "function_call_output", output: [{ type: "input_file", file_id: "file_1" }] }
+    assert.strictEqual(paramOf({ input: [output] }), "input.0.output.0.file_id")
+    assert.isUndefined(paramOf(asked({ type: "input_image", image_url: "https://x", file_id: null })))
+  })
+
+  it("have no images in instructions", () => {
+    const image = { type: "input_image", image_url: "https://x" }
+    for (const role of ["system", "developer"])
+      assert.strictEqual(paramOf(asked(image, role)), "input.0.content.1.type")
+    assert.isUndefined(paramOf(asked(image)))
+  })
+
+  it("are left to the schema where they are of no form at all", () => {
+    for (const input of [7, [7], [null], [{ type: 7 }], [{ role: "user", content: [7, { type: 7 }] }]]) {
+      assert.isUndefined(paramOf({ input }))
+    }
+    assert.isUndefined(paramOf({ tools: [7], tool_choice: { type: "allowed_tools", tools: [7] } }))
+  })
+})

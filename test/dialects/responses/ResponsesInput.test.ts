@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { messagesOf } from "../../../src/dialects/responses/ResponsesInput.ts"
+import type { Message } from "../../../src/domain/Conversation.ts"
+
+const messages = (...input: ReadonlyArray<unknown>): ReadonlyArray<Message> => Result.getOrThrow(messagesOf(input))
+
+const fieldsOf = (...input: ReadonlyArray<unknown>): ReadonlyArray<string> => {
+  const result = messagesOf(input)
+  if (Result.isSuccess(result)) assert.fail("decoded what it should refuse")
+  const { reason } = result.failure
+  return reason._tag === "ValidationError" ? reason.problems.map(({ field }) => field) : [reason._tag]
+}
+
+const text = (value: string) => ({ type: "text", text: value }) as const
+const call = (id: string) => ({ type: "function_call", id: "fc_1", call_id: id, name: "look", arguments: "{}" })
+const called = (id: string) => ({ id, name: "look", arguments: "{}" })
+const output = (id: string, said: unknown = "seen") => ({ type: "function_call_output", call_id: id, output: said })
+const answered = (id: string): Message => ({ role: "tool", toolCallId: id, content: [text("seen")] })
+const said = (value: string) => ({
+  type: "message",
+  id: "msg_1",
+  status: "completed",
+  role: "assistant",
+  content: [{ type: "output_text", text: value, annotations: [] }]
+})
+
+describe("the input of a response", () => {
+  it("is one message of the user where it is a text", () => {
+    assert.deepStrictEqual(Result.getOrThrow(messagesOf("hello")), [{ role: "user", content: [text("hello")] }])
+  })
+
+  it("has messages of every role, short or in parts, with or without a type", () => {
+    assert.deepStrictEqual(
+      messages(
+        { role: "system", content: "a" },
+        { type: "message", role: "developer", content: [{ type: "input_text", text: "b" }] },
+        { role: "user", content: [{ type: "input_text", text: "c" }] },
+        { role: "assistant", content: "d" },
+        said("e"),
+        { role: "assistant", content: [{ type: "refusal", refusal: "f" }] }
+      ),
+      [
+        { role: "system", content: [text("a")] },
+        { role: "system", content: [text("b")] },
+        { role: "user", content: [text("c")] },
+        { role: "assistant", content: [text("d")], toolCalls: [] },
+        { role: "assistant", content: [text("e")], toolCalls: [] },
+        { role: "assistant", content: [text("f")], toolCalls: [] }
+      ]
+    )
+  })
+
+  it("has images, each with the field it stands in, and files of text", () => {
+    const image = { type: "input_image", image_url: "https://example.com/a.png" }
+    const data = `data:text/plain;base64,${Buffer.from("in a file").toString("base64")}`
+    const file = { type: "input_file", filename: "a.txt", file_data: data }
+    assert.deepStrictEqual(
+      messages({ role: "user", content: [image, { ...image, detail: "low" }, file] }, output("c", [image])),
+      [
+        {
+          role: "user",
+          content: [
+            { type: "image", url: image.image_url, detail: "auto", field: "input.0.content.0.image_url" },
+            { type: "image", url: image.image_url, detail: "low", field: "input.0.content.1.image_url" },
+            text("a.txt\nin a file")
+          ]
+        },
+        {
+          role: "tool",
+          toolCallId: "c",
+          content: [{ type: "image", url: image.image_url, detail: "auto", field: "input.1.output.0.image_url" }]
+        }
+      ]
+    )
+  })
+
+  it("makes one message of what the assistant said and called in a row, whatever it thought between", () => {
+    const thought = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "…" }
+    const expected: ReadonlyArray<Message> = [
+      { role: "assistant", content: [text("so")], toolCalls: [called("1"), called("2")] },
+      answered("1"),
+      answered("2")
+    ]
+    const outputs = [output("1"), output("2")]
+    assert.deepStrictEqual(messages(thought, said("so"), call("1"), thought, call("2"), ...outputs), expected)
+    assert.deepStrictEqual(messages(call("1"), said("so"), call("2"), ...outputs), expected)
+  })
+
+  it("makes a message of each turn", () => {
+    assert.deepStrictEqual(messages(call("1"), output("1"), call("2"), output("2"), said("so")), [
+      { role: "assistant", content: [], toolCalls: [called("1")] },
+      answered("1"),
+      { role: "assistant", content: [], toolCalls: [called("2")] },
+      answered("2"),
+      { role: "assistant", content: [text("so")], toolCalls: [] }
+    ])
+  })
+
+  it("names the fields of a wrong item", () => {
+    assert.deepStrictEqual(fieldsOf(said("a"), { role: "user" }), ["input.1.content"])
+    assert.deepStrictEqual(fieldsOf({ role: "tool", content: "" }), ["input.0.role"])
+    assert.deepStrictEqual(fieldsOf({ type: "function_call" }), [
+      "input.0.call_id",
+      "input.0.name",
+      "input.0.arguments"
+    ])
+    assert.deepStrictEqual(fieldsOf({ type: "function_call_output", call_id: "1" }), ["input.0.output"])
+    assert.deepStrictEqual(fieldsOf({ role: "user", content: [{ type: "input_image" }] }), [
+      "input.0.content.0.image_url"
+    ])
+    assert.deepStrictEqual(fieldsOf({ role: "user", content: [{ type: "output_text", text: "" }] }), [
+      "input.0.content.0.type"
+    ])
+    assert.deepStrictEqual(fieldsOf({ type: 7 }), ["input.0.type"])
+    assert.deepStrictEqual(fieldsOf("hello"), ["input.0.role"])
+  })
+
+  it("refuses files that are no text", () => {
+    const file = (file_data: string) => ({ role: "user", content: [{ type: "input_file", file_data }] })
+    assert.deepStrictEqual(fieldsOf(file("data:application/pdf;base64,JVBERi0=")), ["UnsupportedParameter"])
+    assert.deepStrictEqual(fieldsOf(file("hello")), ["input.0.content.0.file_data"])
+  })
+
+  it("says more than what was thought", () => {
+    assert.deepStrictEqual(fieldsOf({ type: "reasoning", summary: [] }), ["input"])
+  })
+})

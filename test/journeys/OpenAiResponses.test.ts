@@ -1,0 +1,241 @@
+/** The official client's responses, as its users have them: nothing changed but the address and the key. */
+import { LLMock } from "@copilotkit/aimock"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import OpenAI, { APIError, AuthenticationError, BadRequestError, InternalServerError } from "openai"
+import { zodTextFormat } from "openai/helpers/zod"
+import type {
+  FunctionTool,
+  Response as Answer,
+  ResponseInput,
+  ResponseStreamEvent
+} from "openai/resources/responses/responses"
+import { z } from "zod"
+import { startService } from "../support/Service.ts"
+
+const model = "gpt-4o-mini"
+const input = "How warm is it in Oslo?"
+const tools: Array<FunctionTool> = [
+  {
+    type: "function",
+    name: "weather",
+    description: "The weather of a city",
+    parameters: { type: "object", properties: { city: { const: "Oslo" } }, required: ["city"] },
+    strict: false
+  }
+]
+
+/** What the service adds to an answer, for which the client has no types. */
+const costOf = (answer: Answer): number => (answer as unknown as { readonly cost_usd: number }).cost_usd
+
+const sandbox = (steering: string) => ({ headers: { "x-svc-sandbox": steering } })
+
+/** A test with the service running and a customer with ten dollars. */
+const journey = (
+  name: string,
+  body: (with_: { readonly client: OpenAI; readonly spent: Effect.Effect<bigint> }) => Promise<void>
+) =>
+  it.live(name, () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const client = new OpenAI({ apiKey: inferenceKey, baseURL: service.api, maxRetries: 0 })
+      const spent = Effect.map(Effect.orDie(service.balance(account.id)), ({ posted }) => 10_000_000_000n - posted)
+      yield* Effect.promise(() => body({ client, spent }))
+    }).pipe(Effect.scoped)
+  )
+
+const collect = async (stream: AsyncIterable<ResponseStreamEvent>) => {
+  const events: Array<ResponseStreamEvent> = []
+  for await (const event of stream) events.push(event)
+  return events
+}
+
+/** Waits for an error of this class. */
+const failing = async <E extends APIError>(
+  kind: new (...args: Array<never>) => E,
+  call: PromiseLike<unknown>
+): Promise<E> => {
+  try {
+    await call
+  } catch (error) {
+    assert.isTrue(error instanceof kind, String(error))
+    return error as E
+  }
+  return assert.fail("it did not fail")
+}
+
+describe("responses to the OpenAI client", () => {
+  journey("are whole, with usage and cost", async ({ client, spent }) => {
+    const answer = await client.responses.create({ model, input, instructions: "Be brief.", metadata: { a: "b" } })
+    assert.include(answer.output_text, input)
+    assert.deepStrictEqual(
+      [answer.object, answer.status, answer.model, answer.instructions, answer.metadata],
+      ["response", "completed", model, "Be brief.", { a: "b" }]
+    )
+    const { input_tokens = 0, output_tokens = 0, total_tokens } = answer.usage ?? {}
+    assert.isAbove(input_tokens, 0)
+    assert.strictEqual(total_tokens, input_tokens + output_tokens)
+    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(costOf(answer) * 1e9)))
+  })
+
+  journey("are streamed by events in their order", async ({ client }) => {
+    const stream = await client.responses.create(
+      { model: "o4-mini", input, stream: true },
+      sandbox("reasoning_tokens=5,output_tokens=12")
+    )
+    const events = await collect(stream)
+    assert.deepStrictEqual(
+      events.map((event) => event.sequence_number),
+      events.map((_, index) => index)
+    )
+    assert.deepStrictEqual([events[0]?.type, events[1]?.type], ["response.created", "response.in_progress"])
+    const last = events.at(-1)
+    assert.isTrue(last?.type === "response.completed" && costOf(last.response) > 0)
+  })
+
+  journey("are put together by its helper, the same as a whole one", async ({ client, spent }) => {
+    const steering = sandbox("reasoning_tokens=5,output_tokens=40")
+    const runner = client.responses.stream({ model, input }, steering)
+    let text = ""
+    runner.on("response.output_text.delta", ({ delta }) => (text += delta))
+    const streamed = await runner.finalResponse()
+    assert.strictEqual(streamed.output_text, text)
+    assert.deepStrictEqual(
+      streamed.output.map((item) => item.type),
+      ["reasoning", "message"]
+    )
+    assert.strictEqual(await Effect.runPromise(spent), BigInt(Math.round(costOf(streamed) * 1e9)))
+    const whole = await client.responses.create({ model, input }, steering)
+    assert.deepStrictEqual([whole.output_text, whole.usage], [streamed.output_text, streamed.usage])
+  })
+
+  journey("say why they are not complete", async ({ client }) => {
+    const body = { model, input, max_output_tokens: 16 }
+    const whole = await client.responses.create(body, sandbox("output_tokens=90"))
+    assert.deepStrictEqual([whole.status, whole.incomplete_details], ["incomplete", { reason: "max_output_tokens" }])
+    const streamed = await client.responses.stream(body, sandbox("output_tokens=90")).finalResponse()
+    assert.deepStrictEqual([streamed.status, streamed.incomplete_details], [whole.status, whole.incomplete_details])
+    assert.strictEqual(streamed.output_text, whole.output_text)
+  })
+
+  journey("keep to a schema of zod's", async ({ client }) => {
+    const text = { format: zodTextFormat(z.object({ city: z.string(), degrees: z.number() }), "weather") }
+    const whole = await client.responses.parse({ model, input, text })
+    assert.strictEqual(typeof whole.output_parsed?.degrees, "number")
+    const streamed = await client.responses.stream({ model, input, text }).finalResponse()
+    assert.deepStrictEqual(streamed.output_parsed, whole.output_parsed)
+  })
+
+  for (const streamed of [false, true]) {
+    journey(`go on after a call of a tool, ${streamed ? "streamed" : "whole"}`, async ({ client }) => {
+      const ask = (items: ResponseInput): PromiseLike<Answer> =>
+        streamed
+          ? client.responses.stream({ model, input: items, tools }).finalResponse()
+          : client.responses.create({ model, input: items, tools })
+      const asked: ResponseInput = [{ role: "user", content: input }]
+      const first = await ask(asked)
+      const [call] = first.output
+      if (call?.type !== "function_call") return assert.fail("no call")
+      assert.deepStrictEqual([call.name, JSON.parse(call.arguments)], ["weather", { city: "Oslo" }])
+      const output = { type: "function_call_output" as const, call_id: call.call_id, output: "12 degrees" }
+      const second = await ask([...asked, ...(first.output as ResponseInput), output])
+      assert.include(second.output_text, "12 degrees")
+    })
+  }
+
+  journey("are the same again under an idempotency key, whole and streamed", async ({ client, spent }) => {
+    for (const stream of [false, true]) {
+      const options = { headers: { "idempotency-key": `the-same-${stream}` } }
+      const ask = (): PromiseLike<Answer> =>
+        stream
+          ? client.responses.stream({ model, input }, options).finalResponse()
+          : client.responses.create({ model, input }, options)
+      const first = await ask()
+      const charged = await Effect.runPromise(spent)
+      const again = await ask()
+      assert.deepStrictEqual([again.id, again.output, again.usage], [first.id, first.output, first.usage])
+      assert.strictEqual(await Effect.runPromise(spent), charged)
+    }
+  })
+
+  journey("fail with the client's own errors", async ({ client }) => {
+    const wrong = await failing(BadRequestError, client.responses.create({ model, input, temperature: 9 }))
+    assert.deepStrictEqual([wrong.code, wrong.param], ["validation_error", "temperature"])
+    const kept = await failing(BadRequestError, client.responses.create({ model, input, store: true }))
+    assert.deepStrictEqual([kept.code, kept.param], ["unsupported_parameter", "store"])
+    const stranger = new OpenAI({ apiKey: "svc_sk_nobody", baseURL: client.baseURL, maxRetries: 0 })
+    await failing(AuthenticationError, stranger.responses.create({ model, input }))
+    await failing(InternalServerError, client.responses.create({ model, input }, sandbox("fault=error")))
+    const broken = sandbox("fault=break,after=2,output_tokens=200")
+    const midway = await failing(APIError, client.responses.stream({ model, input }, broken).finalResponse())
+    assert.strictEqual(midway.code, "upstream_error")
+    const raw = client.responses.create({ model, input, stream: true }, broken).then(collect)
+    assert.strictEqual((await failing(APIError, raw)).code, "upstream_error")
+  })
+
+  journey("can be counted before they are asked for, for nothing", async ({ client, spent }) => {
+    const { input_tokens, object } = await client.responses.inputTokens.count({ model, input })
+    assert.strictEqual(object, "response.input_tokens")
+    assert.isAbove(input_tokens, 3)
+    const more = await client.responses.inputTokens.count({ model, input, instructions: "Be brief.", tools })
+    assert.isAbove(more.input_tokens, input_tokens)
+    assert.strictEqual(await Effect.runPromise(spent), 0n)
+    const unknown = await failing(BadRequestError, client.responses.inputTokens.count({ model: "no-such", input }))
+    assert.strictEqual(unknown.code, "unknown_model")
+  })
+})
+
+/** A simulation of all three wires, which knows nothing of this service. */
+const simulation = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: "silent" })
+    mock.onMessage("hello", { content: "Hello there", usage: { prompt_tokens: 1_000, completion_tokens: 200 } })
+    mock.onMessage(input, {
+      toolCalls: ["Oslo", "Rome"].map((city) => ({ name: "weather", arguments: JSON.stringify({ city }) }))
+    })
+    await mock.start()
+    return mock
+  }),
+  (mock) => Effect.promise(() => mock.stop())
+)
+
+describe("responses of every wire", () => {
+  for (const named of ["gpt-4o-mini", "claude-sonnet-4-5", "gemini-2.5-flash"]) {
+    it.live(`are the same of ${named}, whole and streamed, with calls side by side`, () =>
+      Effect.gen(function* () {
+        const { url } = yield* simulation
+        const service = yield* startService({
+          SANDBOX: "off",
+          OPENAI_API_KEY: "planted",
+          OPENAI_BASE_URL: `${url}/v1`,
+          ANTHROPIC_API_KEY: "planted",
+          ANTHROPIC_BASE_URL: url,
+          GEMINI_API_KEY: "planted",
+          GEMINI_BASE_URL: `${url}/v1beta`
+        })
+        const { inferenceKey } = yield* service.account(10)
+        const client = new OpenAI({ apiKey: inferenceKey, baseURL: service.api, maxRetries: 0 })
+        const both = (body: { readonly input: string; readonly tools?: Array<FunctionTool> }) =>
+          Effect.promise(async (): Promise<ReadonlyArray<Answer>> => {
+            const asked = { model: named, max_output_tokens: 500, ...body }
+            return [await client.responses.create(asked), await client.responses.stream(asked).finalResponse()]
+          })
+        for (const { output_text, status, usage } of yield* both({ input: "hello" })) {
+          assert.deepStrictEqual([status, output_text], ["completed", "Hello there"])
+          assert.deepStrictEqual([usage?.input_tokens, usage?.output_tokens], [1_000, 200])
+        }
+        for (const { output } of yield* both({ input, tools })) {
+          assert.deepStrictEqual(
+            output.map((item) => item.type === "function_call" && [item.name, JSON.parse(item.arguments)]),
+            [
+              ["weather", { city: "Oslo" }],
+              ["weather", { city: "Rome" }]
+            ]
+          )
+        }
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+})
