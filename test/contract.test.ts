@@ -18,11 +18,11 @@ import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
-import { eventsOf, frames, namedFrames } from "./support/Streams.ts"
+import { eventsOf, frames } from "./support/Streams.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
-const message = { ...hello, max_tokens: 400 }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
+const message = { ...hello, max_tokens: 400 }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const absent = "req_00000000000000000000000000"
 
@@ -182,6 +182,39 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("responses, and the count of their input", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const tools = [{ type: "function", name: "weather", parameters: { type: "object", properties: {} } }]
+      const ask = (path: string, body: object, steering: string) =>
+        post(`${service.api}${path}`, inferenceKey, { ...asked, ...body }, steered(steering))
+      const respond = (body: object, steering: string) =>
+        Effect.map(Effect.flatMap(ask("/responses", body, steering), json), decode.response)
+      assert.lengthOf((yield* respond({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20")).output, 2)
+      const called = yield* respond({ tools, tool_choice: "required" }, "")
+      assert.strictEqual(called.output[0]?.type, "function_call")
+      assert.strictEqual((yield* respond({ max_output_tokens: 5 }, "output_tokens=90")).status, "incomplete")
+      decode.responseTokens(yield* Effect.flatMap(ask("/responses/input_tokens", {}, ""), json))
+      const stream = (body: object, steering: string) =>
+        Effect.gen(function* () {
+          const response = yield* ask("/responses", { stream: true, ...body }, steering)
+          checkHeaders(response, "a stream")
+          const all = yield* eventsOf(response)
+          return all.map(({ data, event }) => {
+            const decoded = decode.responseEvent(data)
+            assert.strictEqual(decoded.type, event)
+            return decoded.type
+          })
+        })
+      assert.strictEqual((yield* stream({}, "reasoning_tokens=10,output_tokens=40")).at(-1), "response.completed")
+      assert.strictEqual((yield* stream({ max_output_tokens: 5 }, "output_tokens=90")).at(-1), "response.incomplete")
+      const calling = yield* stream({ tools, tool_choice: "required" }, "")
+      assert.include(calling, "response.function_call_arguments.done")
+      assert.strictEqual((yield* stream({}, "fault=break,after=2,output_tokens=200")).at(-1), "error")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("messages, and the count of their tokens", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -225,39 +258,6 @@ describe("answers decode with their schemas", () => {
       assert.isTrue(called.some((event) => event.type === "message_delta" && event.delta.stop_reason === "tool_use"))
       const broken = (yield* stream({}, "fault=break,after=2,output_tokens=200")).at(-1)
       assert.strictEqual(broken?.type === "error" && broken.error.code, "upstream_error")
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("responses, and the count of their input", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { inferenceKey } = yield* service.account(10)
-      const tools = [{ type: "function", name: "weather", parameters: { type: "object", properties: {} } }]
-      const ask = (path: string, body: object, steering: string) =>
-        post(`${service.api}${path}`, inferenceKey, { ...asked, ...body }, steered(steering))
-      const respond = (body: object, steering: string) =>
-        Effect.map(Effect.flatMap(ask("/responses", body, steering), json), decode.response)
-      assert.lengthOf((yield* respond({}, "output_tokens=90,cached_tokens=3,reasoning_tokens=20")).output, 2)
-      const called = yield* respond({ tools, tool_choice: "required" }, "")
-      assert.strictEqual(called.output[0]?.type, "function_call")
-      assert.strictEqual((yield* respond({ max_output_tokens: 5 }, "output_tokens=90")).status, "incomplete")
-      decode.responseTokens(yield* Effect.flatMap(ask("/responses/input_tokens", {}, ""), json))
-      const stream = (body: object, steering: string) =>
-        Effect.gen(function* () {
-          const response = yield* ask("/responses", { stream: true, ...body }, steering)
-          checkHeaders(response, "a stream")
-          const all = yield* namedFrames(response)
-          return all.map(({ data, event }) => {
-            const decoded = decode.responseEvent(data)
-            assert.strictEqual(decoded.type, event)
-            return decoded.type
-          })
-        })
-      assert.strictEqual((yield* stream({}, "reasoning_tokens=10,output_tokens=40")).at(-1), "response.completed")
-      assert.strictEqual((yield* stream({ max_output_tokens: 5 }, "output_tokens=90")).at(-1), "response.incomplete")
-      const calling = yield* stream({ tools, tool_choice: "required" }, "")
-      assert.include(calling, "response.function_call_arguments.done")
-      assert.strictEqual((yield* stream({}, "fault=break,after=2,output_tokens=200")).at(-1), "error")
     }).pipe(Effect.scoped)
   )
 
@@ -328,15 +328,14 @@ const chat =
 
 const legacy = (body: unknown) => (service: Service, key: string) => post(`${service.api}/chat`, key, body)
 
-const messages =
-  (body: unknown, headers: Record<string, string> = {}) =>
-  (service: Service, key: string) =>
-    post(`${service.api}/messages`, key, body, headers)
-
 const responses = (body: unknown) => (service: Service, key: string) => post(`${service.api}/responses`, key, body)
 
 const inputTokens = (body: unknown) => (service: Service, key: string) =>
   post(`${service.api}/responses/input_tokens`, key, body)
+const messages =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/messages`, key, body, headers)
 
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))

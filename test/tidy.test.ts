@@ -51,6 +51,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@effect/sql-pg": ["platform", "ledger"],
   "@pydantic/genai-prices": ["catalogue"],
   "gpt-tokenizer": ["domain"],
+  "@cfworker/json-schema": ["providers"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]

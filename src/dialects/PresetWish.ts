@@ -37,7 +37,7 @@ const filled = (said: Conversation, preset: Conversation, config: PresetConfig):
 })
 
 /** The models of a request that names its preset in `model` are the preset's, unless it lists others. */
-const modelsOf = (said: Said, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
+const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "models"> => {
   const model = presetNamed(said.model) === undefined ? said.model : undefined
   if (model === undefined && said.models === undefined) return { model: preset.model, models: preset.models }
   return { model, models: said.models }
@@ -51,19 +51,21 @@ export const wishOf = (
   body: Readonly<Record<string, unknown>>,
   { sessionId, ...said }: Said,
   config: PresetConfig | undefined
-): Result.Result<ChatWish, Failure> =>
-  Result.gen(function* () {
-    const policy = yield* decodePolicy(body, yield* presetPolicy(config))
-    const options = yield* decodeAuto(body)
-    if (config === undefined) return { ...said, policy, auto: { options, sessionId } }
-    const preset = yield* wishOfPreset(config)
-    return {
-      ...said,
-      ...modelsOf({ ...said, sessionId }, preset),
-      conversation: filled(said.conversation, preset.conversation, config),
-      parameters: [...new Set([...said.parameters, ...preset.parameters])],
-      budgetCents: said.budgetCents ?? preset.budgetCents,
-      policy,
-      auto: { options: body["router"] == null ? preset.auto.options : options, sessionId }
-    }
-  })
+): Result.Result<ChatWish, Failure> => {
+  const base = presetPolicy(config)
+  if (Result.isFailure(base)) return Result.fail(base.failure)
+  const policy = decodePolicy(body, base.success)
+  if (Result.isFailure(policy)) return Result.fail(policy.failure)
+  const options = decodeAuto(body)
+  if (Result.isFailure(options)) return Result.fail(options.failure)
+  const own: ChatWish = { ...said, policy: policy.success, auto: { options: options.success, sessionId } }
+  if (config === undefined) return Result.succeed(own)
+  return Result.map(wishOfPreset(config), (preset) => ({
+    ...own,
+    ...modelsOf(own, preset),
+    conversation: filled(said.conversation, preset.conversation, config),
+    parameters: [...new Set([...said.parameters, ...preset.parameters])],
+    budgetCents: said.budgetCents ?? preset.budgetCents,
+    auto: body["router"] == null ? { ...own.auto, options: preset.auto.options } : own.auto
+  }))
+}

@@ -39,6 +39,9 @@ const countPiece = (text: string): number => {
   return vocabulary.countTokens(text, plainText)
 }
 
+/** The words in which a form of the answer is asked for, where the model takes no schema; they are ASCII. */
+const TOKENS_FOR_FORMAT = 256
+
 const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
 
 const partBound = (part: Part): number => (part.type === "text" ? bytesOf(part.text) : TOKENS_PER_IMAGE)
@@ -64,9 +67,9 @@ export const promptBound = (conversation: Conversation): number => {
     bound += TOKENS_PER_MESSAGE + bytesOf(tool.name) + bytesOf(tool.description ?? "")
     if (tool.parameters !== undefined) bound += bytesOf(JSON.stringify(tool.parameters))
   }
-  if (conversation.format.type === "json_schema") {
-    bound += TOKENS_PER_MESSAGE + bytesOf(JSON.stringify(conversation.format.schema ?? {}))
-  }
+  const { format } = conversation
+  if (format.type !== "text") bound += TOKENS_PER_MESSAGE + TOKENS_FOR_FORMAT
+  if (format.type === "json_schema") bound += bytesOf(JSON.stringify(format.schema ?? {}))
   return bound
 }
 

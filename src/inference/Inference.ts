@@ -9,6 +9,7 @@ import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { PublicFetch } from "../platform/PublicFetch.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
+import { enforcedSchema } from "../providers/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
@@ -252,7 +253,11 @@ const preparing =
     })
     return Result.map(
       Result.flatMap(planned, (plan) => withinBudget(plan, { ...size, budgetCents })),
-      (plan) => ({ plan, estimate: estimate(plan, { ...size, stream }) })
+      (plan) => {
+        // What is checked before it is given out is made whole upstream, so it is held for as a whole.
+        const whole = plan.candidates.some((one) => enforcedSchema(conversation.format, one) !== undefined)
+        return { plan, estimate: estimate(plan, { ...size, stream: stream && !whole }) }
+      }
     )
   }
 

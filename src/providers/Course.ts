@@ -13,9 +13,11 @@ import {
   reasonOf,
   attemptsOf,
   isAnsweredEmpty,
+  isAnsweredOff,
   restingReason
 } from "./PoolError.ts"
 import type { ChatCall, Clocks, ProviderFault } from "./Provider.ts"
+import { enforcedSchema } from "./Structured.ts"
 
 /** A chat call that may be tried at several providers. */
 export interface PoolCall extends Omit<
@@ -111,9 +113,13 @@ export class Course {
     this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
   }
 
-  /** When a second attempt may be started beside the one to be made now. What is slow was measured of the plan's first alone. */
+  /**
+   * When a second attempt may be started beside the one to be made now. What is slow was measured of the plan's first alone, and of
+   * streams by their first token, for which nobody waits where all of the answer is to be checked.
+   */
   get hedgeAfterMs(): number | undefined {
     const { candidates, hedgeAfterMs } = this.call.plan
+    if (hedgeAfterMs !== undefined && this.#stream && this.#isEnforced(candidates[0])) return undefined
     return this.upcoming?.candidate === candidates[0] && this.#begun === 0 && this.#queue.length > 0
       ? hedgeAfterMs
       : undefined
@@ -264,6 +270,10 @@ export class Course {
     return steered ? undefined : host?.breakerOf(model.id)
   }
 
+  #isEnforced(candidate: Candidate): boolean {
+    return enforcedSchema(this.call.conversation.format, candidate) !== undefined
+  }
+
   #nextInPlan(now: number): Turn | undefined {
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#shared.hosts.get(candidate.offer.provider)
@@ -299,10 +309,19 @@ export class Course {
     const place = placeOf(turn.candidate)
     this.#before.push(place)
     this.#failures.push({ ...place, fault })
+    if (fault?._tag === "OffSchema" && isAnsweredOff(this.#failures)) this.#leaveToNative()
     if (turn.breaker !== undefined && (fault?._tag === "Unreachable" || pauseOf(fault) !== undefined)) {
       this.#worthMore ??= new Map()
       this.#worthMore.set(turn.candidate, turn)
     } else this.#worthMore?.delete(turn.candidate)
+  }
+
+  /** From here on only those are asked that keep to the form by themselves. */
+  #leaveToNative(): void {
+    const native = this.#queue.filter((candidate) => !this.#isEnforced(candidate))
+    this.#queue.splice(0, Infinity, ...native)
+    const rested = this.#passedOver.filter(({ candidate }) => !this.#isEnforced(candidate))
+    this.#passedOver.splice(0, Infinity, ...rested)
   }
 
   #blame({ breaker, permit }: Turn, given: Clocks, fault: ProviderFault | undefined): void {

@@ -88,7 +88,8 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const startedAt = clock.currentTimeMillisUnsafe()
   const sample = sampler(context, startedAt)
   const failed = (error: ProviderError) => Effect.sync(() => sample(clock.currentTimeMillisUnsafe(), error))
-  const { next } = yield* Scope.provide(context.provider.chatStream(context.call), scope).pipe(Effect.tapError(failed))
+  const opened = Scope.provide(context.provider.chatStream(context.call), scope)
+  const { collected, next } = yield* Effect.tapError(opened, failed)
   const pulled: Array<OutputEvent> = []
   let events = yield* Effect.tapError(next, failed)
   while (events !== undefined) {
@@ -104,7 +105,7 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
     sample(now, error)
     return yield* error
   }
-  const firstTokenMs = events === undefined ? undefined : now - startedAt
+  const firstTokenMs = events === undefined || collected === true ? undefined : now - startedAt
   if (firstTokenMs !== undefined) context.record.firstContent()
   context.record.note(pulled)
   const end = (outcome: "ok" | "left" | ProviderError) => {

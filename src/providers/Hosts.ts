@@ -15,6 +15,7 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
   switch (fault?._tag) {
     case undefined:
     case "Refused":
+    case "OffSchema":
       return undefined
     case "TimedOut":
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined

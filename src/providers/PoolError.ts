@@ -51,6 +51,13 @@ const MOST_EMPTY = 2
 export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
   failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
 
+/** So many answers off the schema are as much the request's doing as the models'. */
+const MOST_OFF_SCHEMA = 2
+
+/** Whether nobody else is to be asked whose answer would have to be checked. */
+export const isAnsweredOff = (failures: ReadonlyArray<FailedAttempt>): boolean =>
+  failures.filter(({ fault }) => fault?._tag === "OffSchema").length >= MOST_OFF_SCHEMA
+
 /**
  * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
  * they followed still stands.
@@ -89,6 +96,8 @@ const describe = (fault: ProviderFault | undefined): string => {
       return "server error"
     case "Malformed":
       return "malformed answer"
+    case "OffSchema":
+      return `the answer did not meet the schema (${fault.detail})`
     case "Broken":
       return "broken connection"
   }

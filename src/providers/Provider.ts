@@ -52,10 +52,12 @@ export type ProviderFault =
       readonly retryAfterSeconds?: number
     }
   | { readonly _tag: "Malformed"; readonly detail: string }
+  /** The answer does not meet the schema it was asked for with, or could not be checked; `detail` says where, in our own words. */
+  | { readonly _tag: "OffSchema"; readonly detail: string }
   /** The connection ended before the answer did. */
   | { readonly _tag: "Broken"; readonly detail: string }
 
-/** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, except of `Refused`. */
+/** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, except of `Refused` and `OffSchema`. */
 export class ProviderError extends Data.TaggedError("ProviderError")<{
   readonly provider: string
   readonly fault: ProviderFault
@@ -63,6 +65,8 @@ export class ProviderError extends Data.TaggedError("ProviderError")<{
 
 /** An open stream of one attempt. `next` gives what has arrived since, never an empty list, and undefined at the end. */
 export interface ChatSource {
+  /** All of it was there before the first of it was given, so that the time to that says nothing. */
+  readonly collected?: true
   readonly next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError>
 }
 

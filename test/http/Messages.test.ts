@@ -67,6 +67,36 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("costs what the same chat costs, and has the same receipt", () =>
+    Effect.gen(function* () {
+      const { ask, key, service } = yield* asking()
+      const headers = steered("cached_tokens=2,output_tokens=40,reasoning_tokens=10")
+      const routing = { providers: { only: ["openai"] } }
+      const receiptOf = (id: string) =>
+        Effect.map(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), (receipt) => {
+          const { cost_usd, held_usd, provider, resolved_model, status, usage } = receipt
+          return { cost_usd, held_usd, provider, resolved_model, status, usage }
+        })
+      const chat = yield* Effect.flatMap(
+        post(`${service.api}/chat/completions`, key, { ...message, routing }, headers),
+        json
+      )
+      const answer = yield* Effect.flatMap(ask({ routing }, headers), json)
+      assert.strictEqual(answer.cost_usd, chat.cost_usd)
+      const {
+        cache_creation_input_tokens: written,
+        cache_read_input_tokens: read,
+        input_tokens,
+        output_tokens
+      } = answer.usage
+      assert.deepStrictEqual(
+        [input_tokens + read + written, read, output_tokens],
+        [chat.usage.prompt_tokens, chat.usage.prompt_tokens_details.cached_tokens, chat.usage.completion_tokens]
+      )
+      assert.deepStrictEqual(yield* receiptOf(answer.request_id), yield* receiptOf(chat.request_id))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("streams what it answers whole", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()

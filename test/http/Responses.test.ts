@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { get, json, post, startService } from "../support/Service.ts"
-import { namedFrames } from "../support/Streams.ts"
+import { eventsOf } from "../support/Streams.ts"
 
 const hello = { model: "gpt-4o-mini", input: "hello" }
 
@@ -36,7 +36,7 @@ describe("POST /responses", () => {
       const chat = { model: hello.model, messages: [{ role: "user", content: hello.input }] }
       const completion = yield* Effect.flatMap(post(`${service.api}/chat/completions`, key, chat, steering), json)
       const whole = yield* Effect.flatMap(ask(hello, steering), json)
-      const events = yield* Effect.flatMap(ask({ ...hello, stream: true }, steering), namedFrames)
+      const events = yield* Effect.flatMap(ask({ ...hello, stream: true }, steering), eventsOf)
       const streamed = events.at(-1)?.data.response
       for (const { cost_usd, usage } of [whole, streamed]) {
         assert.strictEqual(cost_usd, completion.cost_usd)
@@ -61,7 +61,7 @@ describe("POST /responses", () => {
       assert.match(headers.get("x-balance-warning") ?? "", /^Your balance is \$3\.\d+, below \$5\.00$/)
       assert.strictEqual(headers.get("x-svc-ignored-parameters"), "unheard_of, truncation")
       assert.include(headers.get("access-control-expose-headers") ?? "", "X-Balance-Warning")
-      const events = yield* Effect.flatMap(ask({ ...hello, stream: true }), namedFrames)
+      const events = yield* Effect.flatMap(ask({ ...hello, stream: true }), eventsOf)
       const { data, event } = events.at(-1)!
       assert.deepStrictEqual([event, data.balance_warning.warning], ["response.completed", "low_balance"])
     }).pipe(Effect.scoped)
@@ -86,11 +86,11 @@ describe("POST /responses", () => {
       const { account, ask, service } = yield* asking
       const steering = "reasoning_tokens=7,output_tokens=40"
       const once = () => ask({ ...hello, stream: true }, { "idempotency-key": "streamed", ...steered(steering) })
-      const first = yield* Effect.flatMap(once(), namedFrames)
+      const first = yield* Effect.flatMap(once(), eventsOf)
       const charged = yield* service.balance(account.id)
       const again = yield* once()
       assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
-      const repeated = yield* namedFrames(again)
+      const repeated = yield* eventsOf(again)
       assert.deepStrictEqual(repeated.at(-1)?.data.response, first.at(-1)?.data.response)
       assert.deepStrictEqual(repeated[0]?.data, first[0]?.data)
       assert.deepStrictEqual(yield* service.balance(account.id), charged)
@@ -126,7 +126,7 @@ describe("POST /responses", () => {
       assert.strictEqual((yield* json(failed)).error.code, "upstream_error")
       const broken = yield* ask(stream, steered("fault=break,after=2,output_tokens=200"))
       assert.strictEqual(broken.status, 200)
-      const { data } = (yield* namedFrames(broken)).at(-1)!
+      const { data } = (yield* eventsOf(broken)).at(-1)!
       assert.deepStrictEqual([data.type, data.code, data.param], ["error", "upstream_error", null])
     }).pipe(Effect.scoped)
   )
@@ -134,7 +134,7 @@ describe("POST /responses", () => {
   it.live("refuses what the model cannot do", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking
-      const image = { type: "input_image", image_url: "data:image/png;base64,AAAA" }
+      const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }
       const refused = yield* ask({ model: "deepseek-r1", input: [{ role: "user", content: [image] }] })
       assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [400, "model_not_vision_capable"])
     }).pipe(Effect.scoped)

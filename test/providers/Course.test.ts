@@ -161,8 +161,9 @@ describe("a candidate that fails", () => {
     Effect.gen(function* () {
       const late: ProviderFault = { _tag: "TimedOut", clock: "total" }
       const refused: ProviderFault = { _tag: "Refused", status: 400, detail: "X" }
-      const all = yield* pooled(failing("a", ...times(50, late), ...times(50, refused)))
-      for (let request = 0; request < 100; request++) {
+      const off: ProviderFault = { _tag: "OffSchema", detail: "#: type" }
+      const all = yield* pooled(failing("a", ...times(50, late), ...times(50, refused), ...times(50, off)))
+      for (let request = 0; request < 150; request++) {
         yield* tried(all, poolCall([a], { timeouts: request < 50 ? { totalMs: clocks.totalMs - 1 } : {} }))
       }
       assert.deepStrictEqual(all.samples, [])

@@ -26,7 +26,8 @@ describe("what a fault says of a provider's health", () => {
     ["a bad key", { _tag: "Unauthorized", status: 401 }, { atOnce: true }],
     ["an account without money", { _tag: "Unauthorized", status: 402 }, { atOnce: true }],
     ["a request that is forbidden", { _tag: "Unauthorized", status: 403 }, { inShareOnly: true }],
-    ["a wrong request", { _tag: "Refused", status: 400, detail: "X" }, undefined]
+    ["a wrong request", { _tag: "Refused", status: 400, detail: "X" }, undefined],
+    ["an answer off the caller's schema", { _tag: "OffSchema", detail: "X" }, undefined]
   ]
   for (const [name, fault, how] of cases) {
     it(`${name}: ${how === undefined ? "nothing" : "something"}`, () =>

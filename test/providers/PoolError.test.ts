@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { attemptsOf, isAnsweredEmpty, pauseOf, reasonOf, restingReason } from "../../src/providers/PoolError.ts"
+import {
+  attemptsOf,
+  isAnsweredEmpty,
+  isAnsweredOff,
+  pauseOf,
+  reasonOf,
+  restingReason
+} from "../../src/providers/PoolError.ts"
 
 const at = (provider: string) => ({ provider, model: "model-1" })
 
@@ -31,6 +38,16 @@ describe("what is told of attempts", () => {
     assert.strictEqual(reason(empty, broken), "UpstreamError")
     assert.strictEqual(reason(empty, broken, empty), "EmptyCompletion")
     assert.deepStrictEqual([isAnsweredEmpty([empty, broken]), isAnsweredEmpty([broken, empty, empty])], [false, true])
+  })
+
+  it("is where an answer did not meet the schema; after two of those nobody is asked who would have to be checked", () => {
+    const off = { ...at("a"), fault: { _tag: "OffSchema", detail: "#/a: type" } } as const
+    const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
+    assert.deepStrictEqual(reasonOf([off, broken]), {
+      _tag: "UpstreamError",
+      detail: "a: the answer did not meet the schema (#/a: type); b: broken connection"
+    })
+    assert.deepStrictEqual([isAnsweredOff([off, broken]), isAnsweredOff([off, broken, off])], [false, true])
   })
 
   it("takes the pause of a host that is limited or out of order, and passes it on", () => {

@@ -28,24 +28,6 @@ export const frames = (response: Response): Effect.Effect<Array<Frame>> =>
     framesOf
   )
 
-/** A frame of a stream whose events have names. */
-export interface NamedFrame {
-  readonly event: string
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly data: any
-}
-
-/** All frames of a streamed response whose events have names; comments are left out. */
-export const namedFrames = (response: Response): Effect.Effect<Array<NamedFrame>> =>
-  Effect.map(
-    Effect.promise(() => response.text()),
-    (text) =>
-      text.split("\n\n").flatMap((frame) => {
-        const [, event, data] = /^event: (.+)\ndata: (.+)$/.exec(frame) ?? []
-        return event === undefined || data === undefined ? [] : [{ event, data: JSON.parse(data) }]
-      })
-  )
-
 /** The text a stream's frames make. */
 export const textOf = (all: ReadonlyArray<Frame>): string =>
   all

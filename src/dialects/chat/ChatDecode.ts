@@ -17,6 +17,7 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { checkImages } from "../Images.ts"
+import { checkSchema } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
@@ -189,7 +190,9 @@ export const wishOf = (
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)
   const messages = messagesOf(wireMessages)
-  const problem = checkTools(wire) ?? checkImages(messages)
+  const format = formatOf(wire.response_format)
+  const schema = format.type === "json_schema" ? format.schema : undefined
+  const problem = checkTools(wire) ?? checkImages(messages) ?? checkSchema(schema, "response_format.json_schema.schema")
   if (problem !== undefined) return Result.fail(problem)
   return Result.succeed({
     model: wire.model ?? undefined,
@@ -199,7 +202,7 @@ export const wishOf = (
       tools: toolsOf(wire.tools),
       toolChoice: toolChoiceOf(wire.tool_choice),
       parallelToolCalls: wire.parallel_tool_calls ?? undefined,
-      format: formatOf(wire.response_format),
+      format,
       sampling: samplingOf(wire),
       reasoning: reasoningOf(wire),
       maxOutputTokens: wire.max_completion_tokens ?? wire.max_tokens ?? undefined,

@@ -19,6 +19,7 @@ import type {
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, objectOf } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
+import { checkSchema } from "../OutputSchema.ts"
 import { type Said, wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
@@ -159,13 +160,35 @@ const parallelOf = (choice: Wire["tool_choice"]): boolean | undefined => {
   return single == null ? undefined : !single
 }
 
-/** The wire has no name for a format, and other wires need one. The answer is always to keep to the schema. */
+/**
+ * Whether all objects of a schema list all their members as required and allow no others. Hosts that know strictness as a choice
+ * refuse to be strict about any other schema.
+ */
+const isClosed = (schema: unknown): boolean => {
+  if (Array.isArray(schema)) return schema.every(isClosed)
+  const object = objectOf(schema)
+  if (object === undefined) return true
+  const { additionalProperties, properties, required, type } = object
+  if (type === "object" || objectOf(properties) !== undefined) {
+    const listed = Array.isArray(required) ? required : []
+    if (additionalProperties !== false) return false
+    if (!Object.keys(objectOf(properties) ?? {}).every((name) => listed.includes(name))) return false
+  }
+  return Object.values(object).every(isClosed)
+}
+
+/** This wire has neither a name for a format nor a choice of strictness: it is strict wherever that can be. */
 const formatOf = ({ output_config, output_format }: Wire): OutputFormat => {
   const format = output_config?.format ?? output_format
-  return format == null
-    ? { type: "text" }
-    : { type: "json_schema", name: "output", schema: format.schema, strict: true }
+  if (format == null) return { type: "text" }
+  const { schema } = format
+  return { type: "json_schema", name: "output", schema, strict: isClosed(schema) ? true : undefined }
 }
+
+/** The schema of a format is bounded wherever it stands. */
+const checkFormat = ({ output_config, output_format }: Wire): Failure | undefined =>
+  checkSchema(output_config?.format?.schema, "output_config.format.schema") ??
+  checkSchema(output_format?.schema, "output_format.schema")
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -258,7 +281,7 @@ const decodeBody = (
     const wire = yield* decode(object)
     const said = saidOf(wire)
     const { messages, tools } = said.conversation
-    const failed = unsupportedValue(wire) ?? checkNames(tools) ?? checkImages(messages)
+    const failed = unsupportedValue(wire) ?? checkNames(tools) ?? checkImages(messages) ?? checkFormat(wire)
     if (failed !== undefined) return yield* Result.fail(failed)
     const wish = yield* wishOf(object, said, config)
     const unmatched = checkChoice(wish.conversation)

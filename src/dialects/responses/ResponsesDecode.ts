@@ -17,6 +17,7 @@ import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
+import { checkSchema } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
@@ -176,14 +177,16 @@ const ignoredOf = (
 const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): Result.Result<ChatWish, Failure> => {
   const messages = conversed(wire)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
-  const problem = checkImages(messages.success)
+  const format = formatOf(wire.text)
+  const schema = format.type === "json_schema" ? checkSchema(format.schema, "text.format.schema") : undefined
+  const problem = checkImages(messages.success) ?? schema
   if (problem !== undefined) return Result.fail(problem)
   const conversation: Conversation = {
     messages: messages.success,
     tools: toolsOf(wire.tools),
     toolChoice: toolChoiceOf(wire.tool_choice),
     parallelToolCalls: wire.parallel_tool_calls ?? undefined,
-    format: formatOf(wire.text),
+    format,
     sampling: samplingOf(wire),
     reasoning: reasoningOf(wire),
     maxOutputTokens: wire.max_output_tokens ?? undefined,

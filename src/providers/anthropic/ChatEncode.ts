@@ -1,8 +1,9 @@
-import type { Conversation, ImagePart, Message, OutputFormat, Part, ToolCall } from "../../domain/Conversation.ts"
+import type { Conversation, ImagePart, Message, Part, ToolCall } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
+import { isStructured } from "../Structured.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
 import { type Thinking, thinkingOf } from "./Thinking.ts"
 
@@ -37,19 +38,15 @@ interface Turn {
 /** What the host refuses as a turn without content, or as a conversation that the user does not begin, says this instead. */
 const PLACEHOLDER = { type: "text", text: "." }
 
-/** The wire has no word for any JSON object, and some models take no schema: they are asked. */
-const encodeInstruction = (format: OutputFormat): object => {
-  const words = "Answer with one JSON object and nothing else."
-  const schema = format.type === "json_schema" ? format.schema : undefined
-  return { type: "text", text: schema === undefined ? words : `${words} Its schema: ${JSON.stringify(schema)}` }
-}
+/** The wire has no word for any JSON object: it is asked for. */
+const INSTRUCTION = { type: "text", text: "Answer with one JSON object and nothing else." }
 
 /**
  * All system messages go before the conversation, in their order, wherever they stood: only the newest models take them in
  * its midst, and as a user's words they would lose their authority.
  */
 const encodeMessages = ({ format, messages }: Conversation, schema: object | undefined): object => {
-  const instruction = format.type === "text" || schema !== undefined ? [] : [encodeInstruction(format)]
+  const instruction = format.type === "text" || schema !== undefined ? [] : [INSTRUCTION]
   const system = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
   const turns = turnsOf(messages)
   // Instructions alone are the question.
@@ -145,9 +142,6 @@ const encodeToolChoice = (choice: Conversation["toolChoice"], { freeChoice }: Th
   if (choice.type === "auto" || freeChoice) return { type: "auto", ...single }
   return choice.type === "tool" ? { type: "tool", name: choice.name, ...single } : { type: "any", ...single }
 }
-
-const isStructured = ({ model, offer }: Candidate): boolean =>
-  model.capabilities.includes("structured_outputs") && !offer.unsupported.includes("structured_outputs")
 
 const schemaOf = ({ format }: Conversation, candidate: Candidate): object | undefined =>
   format.type === "json_schema" && format.schema !== undefined && isStructured(candidate)

@@ -328,6 +328,15 @@ describe("a wrong chat completion request", () => {
     }
   })
 
+  it("has a schema for its answer that is not too deep", () => {
+    const formed = (schema: object) => ({
+      response_format: { type: "json_schema", json_schema: { name: "n", schema } }
+    })
+    const deep = JSON.parse(`${'{"not":'.repeat(64)}{}${"}".repeat(64)}`)
+    assert.isTrue(Result.isSuccess(decodeChat({ ...plain, ...formed(deep.not) })))
+    assert.deepStrictEqual(fieldsOf(formed(deep)), ["response_format.json_schema.schema"])
+  })
+
   it("has images up to 20 MiB before their encoding", () => {
     const image = (characters: number) => ({
       messages: [

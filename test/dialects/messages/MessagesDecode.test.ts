@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
+import { SCHEMA_MAX_BYTES } from "../../../src/dialects/OutputSchema.ts"
 import { decodeCount, decodeMessages } from "../../../src/dialects/messages/MessagesDecode.ts"
 
 const hello = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "hello" }] }
@@ -86,7 +87,7 @@ describe("a messages request", () => {
       ],
       toolChoice: { type: "tool", name: "look" } as const,
       parallelToolCalls: false,
-      format: { type: "json_schema", name: "output", schema: { type: "object" }, strict: true },
+      format: { type: "json_schema", name: "output", schema: { type: "object" }, strict: undefined },
       sampling: { temperature: 0.5, topP: 0.9, topK: 40, stop: ["END"] },
       reasoning: { effort: "xhigh", maxTokens: 2_000, enabled: true },
       maxOutputTokens: 9,
@@ -131,7 +132,27 @@ describe("a messages request", () => {
       output_format: { type: "json_schema", schema },
       metadata: { user_id: "u" }
     })
-    assert.deepStrictEqual([format, user], [{ type: "json_schema", name: "output", schema, strict: true }, "u"])
+    assert.deepStrictEqual([format, user], [{ type: "json_schema", name: "output", schema, strict: undefined }, "u"])
+  })
+
+  it("is strict about a schema that hosts can be strict about", () => {
+    const strict = (schema: object) => {
+      const { format } = conversationOf({ ...hello, output_config: { format: { type: "json_schema", schema } } })
+      return format.type === "json_schema" ? format.strict : assert.fail()
+    }
+    const closed = {
+      type: "object",
+      properties: { a: { type: "string" } },
+      required: ["a"],
+      additionalProperties: false
+    }
+    assert.isTrue(strict(closed))
+    assert.isTrue(strict({ ...closed, properties: { a: { anyOf: [closed, { type: "null" }] } } }))
+    const open = [{ ...closed, required: [] }, { ...closed, additionalProperties: true }, { type: "object" }]
+    for (const one of open) {
+      assert.isUndefined(strict(one))
+      assert.isUndefined(strict({ ...closed, properties: { a: { type: "array", items: one } } }))
+    }
   })
 
   it("reads every way to choose a tool", () => {
@@ -334,5 +355,13 @@ describe("a request to count", () => {
     assert.isTrue(Result.isSuccess(decodeCount(hello)))
     assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, banana: 1 })))
     assert.isTrue(Result.isFailure(decodeCount({ ...uncapped, max_tokens: 0 })))
+  })
+
+  it("bounds the schema of an output format where it stands", () => {
+    const schema = { type: "object", description: "d".repeat(SCHEMA_MAX_BYTES) }
+    const format = { type: "json_schema", schema }
+    const said = `at most ${SCHEMA_MAX_BYTES} bytes of JSON`
+    assert.deepStrictEqual(wrong({ ...hello, output_config: { format } }), { "output_config.format.schema": said })
+    assert.deepStrictEqual(wrong({ ...hello, output_format: format }), { "output_format.schema": said })
   })
 })

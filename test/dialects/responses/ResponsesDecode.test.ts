@@ -6,6 +6,7 @@ import {
   type DecodedResponses,
   decodeResponses
 } from "../../../src/dialects/responses/ResponsesDecode.ts"
+import { SCHEMA_MAX_BYTES } from "../../../src/dialects/OutputSchema.ts"
 import type { Reason } from "../../../src/domain/Failure.ts"
 import { defaultPolicy } from "../../../src/domain/Plan.ts"
 import { defaultAutoOptions } from "../../../src/router/AutoRouter.ts"
@@ -269,5 +270,11 @@ describe("a prompt to be counted", () => {
     assert.deepStrictEqual(Result.getOrThrow(decodePrompt(plain, undefined)), decoded({}))
     assert.isTrue(Result.isFailure(decodePrompt({ input: [] }, undefined)))
     assert.isTrue(Result.isFailure(decodePrompt("hello", undefined)))
+  })
+
+  it("bounds the schema of its format", () => {
+    const schema = { type: "object", description: "d".repeat(SCHEMA_MAX_BYTES) }
+    const format = { type: "json_schema", name: "n", schema }
+    assert.deepStrictEqual(fieldsOf({ text: { format } }), ["text.format.schema"])
   })
 })

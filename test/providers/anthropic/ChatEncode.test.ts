@@ -210,9 +210,6 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(asking.system, [text("be brief"), text(words)])
     assert.notProperty(asking, "output_config")
     assert.deepStrictEqual(wire({ format: { ...format, schema: undefined } }).system, [text(words)])
-    assert.deepStrictEqual(wire({ format }, "m", false, {}).system, [
-      text(`${words} Its schema: ${JSON.stringify(schema)}`)
-    ])
   })
 
   const sampling = {

@@ -1,0 +1,131 @@
+/** Answers of a form that was asked for, from models that do not keep to one by themselves. */
+import { Effect } from "effect"
+import type { Conversation, Message, OutputFormat } from "../domain/Conversation.ts"
+import type { Capability } from "../domain/Model.ts"
+import { eventsOf, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
+import type { Candidate } from "../domain/Plan.ts"
+import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+import type { Check } from "./StructuredCheck.ts"
+import type { Verdict } from "./StructuredVerdict.ts"
+
+type JsonSchema = Readonly<Record<string, unknown>>
+
+const can = ({ model, offer }: Candidate, capability: Capability): boolean =>
+  model.capabilities.includes(capability) && !offer.unsupported.includes(capability)
+
+/** Whether a candidate keeps its answers, and the arguments of its tool calls, to a schema by itself. */
+export const isStructured = (candidate: Candidate): boolean => can(candidate, "structured_outputs")
+
+const anyObject: JsonSchema = { type: "object" }
+
+/** The schema that answers of this candidate have to be checked with, because it does not keep to the form by itself. */
+export const enforcedSchema = (format: OutputFormat, candidate: Candidate): JsonSchema | undefined => {
+  switch (format.type) {
+    case "text":
+      return undefined
+    case "json_object":
+      return can(candidate, "json_mode") ? undefined : anyObject
+    case "json_schema":
+      return isStructured(candidate) ? undefined : (format.schema ?? anyObject)
+  }
+}
+
+/** What a model is told that takes no schema. `domain/Tokens.ts` counts on its length. */
+const wordsFor = (schema: JsonSchema): string =>
+  schema === anyObject
+    ? "Answer with one JSON object and with nothing else: no code fence, no words before or after it."
+    : `Answer with one JSON value that meets the following JSON Schema, and with nothing else: no code fence, no words before or after it.\n${JSON.stringify(schema)}`
+
+/**
+ * The conversation in which the form is asked for in words, and as JSON where the model knows that: JSON mode gives objects only,
+ * and at some hosts keeps a model from calling tools. The words join the instructions at the beginning: templates of some models take but one message of them, and take it first.
+ */
+export const inWords = (conversation: Conversation, candidate: Candidate, schema: JsonSchema): Conversation => {
+  const calls = conversation.tools.length > 0 && conversation.toolChoice.type !== "none"
+  const json = schema["type"] === "object" && !calls && can(candidate, "json_mode")
+  return {
+    ...conversation,
+    messages: instructed(conversation.messages, wordsFor(schema)),
+    format: { type: json ? "json_object" : "text" }
+  }
+}
+
+const instructed = (messages: ReadonlyArray<Message>, words: string): ReadonlyArray<Message> => {
+  const spoken = messages.findIndex(({ role }) => role !== "system")
+  const count = spoken === -1 ? messages.length : spoken
+  const last = messages[count - 1]
+  if (last?.role !== "system") return [{ role: "system", content: [{ type: "text", text: words }] }, ...messages]
+  const part = last.content.at(-1)
+  // What a breakpoint ends stays as it is, or it would be kept for this form alone.
+  const content =
+    part === undefined || part.cacheBreakpoint === true
+      ? [...last.content, { type: "text" as const, text: words }]
+      : [...last.content.slice(0, -1), { ...part, text: `${part.text}\n\n${words}` }]
+  return [...messages.slice(0, count - 1), { role: "system", content }, ...messages.slice(count)]
+}
+
+/** What is no answer of the form, and is none of models that keep to it either: calls, refusals, what was cut short, nothing. */
+const isOther = (output: Output): boolean =>
+  output.toolCalls.length > 0 ||
+  output.refusal !== "" ||
+  (output.finish !== undefined && output.finish !== "stop") ||
+  output.stopSequence !== undefined ||
+  isEmpty(output)
+
+const faultOf = (verdict: Exclude<Verdict, { readonly _tag: "Meets" }>): ProviderFault => {
+  const { _tag, detail } = verdict
+  if (_tag !== "Uncheckable") return { _tag: "OffSchema", detail }
+  return { _tag: "Refused", status: 400, detail: `the schema of the answer cannot be checked: ${detail}` }
+}
+
+/**
+ * The provider with its answers kept to the form that was asked for, where the candidate does not do so by itself: asked for in
+ * words, collected, and checked. What meets the schema is given out as the JSON alone, without fences and words around it; what
+ * does not is a fault. A stream gives everything at once, after the check, so that somebody else can still be asked; its clocks
+ * are those of a whole answer.
+ */
+export const enforced = (provider: Provider, check: Check): Provider => {
+  const answer = Effect.fnUntraced(function* (call: ChatCall, schema: JsonSchema) {
+    const judged = (text: string | undefined) =>
+      Effect.flatMap(check({ schema, text }), (verdict) =>
+        verdict._tag === "Meets"
+          ? Effect.succeed(verdict.json)
+          : Effect.fail(new ProviderError({ provider: provider.id, fault: faultOf(verdict) }))
+      )
+    // What can never be judged is not worth an answer.
+    yield* judged(undefined)
+    const output = yield* provider.chat(askedOf(provider, call, schema))
+    if (isOther(output)) return output
+    const json = yield* judged(output.text)
+    // Probabilities of tokens that are not given out belong to nothing.
+    return json === output.text ? output : { ...output, text: json, logprobs: undefined }
+  })
+  const schemaOf = ({ candidate, conversation }: ChatCall) => enforcedSchema(conversation.format, candidate)
+  return {
+    ...provider,
+    chat: (call) => {
+      const schema = schemaOf(call)
+      return schema === undefined ? provider.chat(call) : answer(call, schema)
+    },
+    chatStream: (call) => {
+      const schema = schemaOf(call)
+      return schema === undefined ? provider.chatStream(call) : Effect.map(answer(call, schema), collected)
+    }
+  }
+}
+
+/** The sandbox's double makes its answer from the schema itself. */
+const askedOf = (provider: Provider, call: ChatCall, schema: JsonSchema): ChatCall =>
+  provider.steerable === true ? call : { ...call, conversation: inWords(call.conversation, call.candidate, schema) }
+
+const collected = (output: Output): ChatSource => {
+  let events: ReadonlyArray<OutputEvent> | undefined = eventsOf(output)
+  return {
+    collected: true,
+    next: Effect.sync(() => {
+      const given = events?.length === 0 ? undefined : events
+      events = undefined
+      return given
+    })
+  }
+}

@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { checkSchema, SCHEMA_MAX_BYTES, SCHEMA_MAX_LEVELS } from "../../src/dialects/OutputSchema.ts"
+
+const nested = (levels: number): object =>
+  Array.from({ length: levels - 1 }).reduce<object>((inner) => ({ not: inner }), {})
+
+const ofBytes = (bytes: number) => ({ title: "é".repeat((bytes - `{"title":""}`.length) / 2) })
+
+const problem = (schema: unknown) => {
+  const reason = checkSchema(schema, "a.schema")?.reason
+  return reason === undefined || reason._tag !== "ValidationError" ? reason : reason.problems
+}
+
+describe("a schema for answers", () => {
+  it("may be large and deep, within bounds, or not there", () => {
+    for (const schema of [undefined, {}, nested(SCHEMA_MAX_LEVELS), ofBytes(SCHEMA_MAX_BYTES)]) {
+      assert.isUndefined(problem(schema))
+    }
+  })
+
+  const wrong: ReadonlyArray<readonly [string, unknown, string]> = [
+    ["of another kind", [], "Expected a JSON object"],
+    ["true", true, "Expected a JSON object"],
+    ["null", null, "Expected a JSON object"],
+    ["deeper", nested(SCHEMA_MAX_LEVELS + 1), "at most 64 levels deep"],
+    ["deeper in a list", { anyOf: [nested(SCHEMA_MAX_LEVELS - 1)] }, "at most 64 levels deep"],
+    ["deeper than a recursion goes", nested(100_000), "at most 64 levels deep"],
+    ["larger", ofBytes(SCHEMA_MAX_BYTES + 2), "at most 65536 bytes of JSON"]
+  ]
+  for (const [name, schema, message] of wrong) {
+    it(`is wrong when it is ${name}, and named`, () =>
+      assert.deepStrictEqual(problem(schema), [{ field: "a.schema", message }]))
+  }
+})
