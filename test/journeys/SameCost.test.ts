@@ -71,9 +71,9 @@ const ask = Effect.fnUntraced(function* (
 })
 
 /** What must not depend on the dialect: all but what names this one request. */
-const same = ({ receipt, requestId: _, ...delivered }: Paid) => {
+const same = ({ calls, cost, reasoning, receipt, text, usage }: Paid) => {
   const { created_at: _at, id: _id, operation: _operation, timings: _timings, trace_id: _trace, ...facts } = receipt
-  return { ...delivered, receipt: facts }
+  return { calls, cost, reasoning, text, usage, receipt: facts }
 }
 
 /** Asks a question in every dialect that has words for it. */
