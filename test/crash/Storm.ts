@@ -1,6 +1,7 @@
 /** Clients that ask the same thing at once, and again until they have an answer, as SDKs do under an idempotency key. */
 import { Random } from "../ledger/Random.ts"
-import { bodyOf, requestOf } from "./Client.ts"
+import { requestOf } from "./Client.ts"
+import { bodyOf } from "./Dialects.ts"
 import type { Ask } from "./Notes.ts"
 import { plainAsk, promptUsage } from "./Workload.ts"
 
