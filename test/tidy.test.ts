@@ -129,7 +129,6 @@ const gaps: Readonly<Record<string, string>> = {
   "src/account/Audit.ts": "test/account/Accounts.test.ts",
   "src/account/AuditSql.ts": "test/account/Accounts.test.ts",
   "src/catalogue/Entry.ts": "test/catalogue/Snapshot.test.ts",
-  "src/catalogue/Overlay.ts": "test/catalogue/Catalogue.test.ts",
   "src/catalogue/Providers.ts": "test/catalogue/Snapshot.test.ts",
   "src/catalogue/PublishedPrices.ts": "test/catalogue/Snapshot.test.ts",
   "src/catalogue/Serving.ts": "test/catalogue/Snapshot.test.ts",

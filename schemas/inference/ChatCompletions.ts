@@ -10,17 +10,41 @@ const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 // --- request
 
-export const TextPart = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }).annotate({
-  identifier: "ChatTextPart"
-})
+/**
+ * Ends a part of the prompt that is worth keeping in the provider's prompt cache, as on OpenRouter; for models whose provider
+ * chooses for itself it says nothing. The last four of a request count.
+ */
+export const CacheControl = Schema.Struct({
+  type: Schema.Literal("ephemeral"),
+  ttl: orNull(Schema.Literal("5m"))
+}).annotate({ identifier: "ChatCacheControl" })
+const cacheable = { cache_control: orNull(CacheControl) }
+
+export const TextPart = Schema.Struct({
+  type: Schema.Literal("text"),
+  text: Schema.String,
+  ...cacheable
+}).annotate({ identifier: "ChatTextPart" })
 export const ImagePart = Schema.Struct({
   type: Schema.Literal("image_url"),
   image_url: Schema.Struct({
     /** An https URL or a data URL. */
     url: Schema.String.check(Schema.isMinLength(1, { message: "a URL" })),
     detail: orNull(Schema.Literals(["auto", "low", "high"]))
-  })
+  }),
+  ...cacheable
 }).annotate({ identifier: "ChatImagePart" })
+
+/** A file of nothing but text, which the model reads behind a line with its name. */
+export const FilePart = Schema.Struct({
+  type: Schema.Literal("file"),
+  file: Schema.Struct({
+    /** A data URL with base64 of type `text/…` or `application/json`, in UTF-8, of up to 20 MiB. */
+    file_data: Schema.String,
+    filename: orNull(Schema.String)
+  }),
+  ...cacheable
+}).annotate({ identifier: "ChatFilePart" })
 
 /** What the assistant said in place of an answer, as it is sent back in a conversation. */
 export const RefusalPart = Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String }).annotate({
@@ -33,8 +57,8 @@ const contentOf = <S extends Schema.Top>(part: S) =>
 
 /** Text, whole or in parts. */
 export const TextContent = contentOf(TextPart)
-/** Text, whole or in parts, and images. */
-export const RichContent = contentOf(Schema.Union([TextPart, ImagePart]))
+/** Text, whole or in parts, images and files of text. */
+export const RichContent = contentOf(Schema.Union([TextPart, ImagePart, FilePart]))
 const AssistantContent = contentOf(Schema.Union([TextPart, RefusalPart]))
 
 export const ToolCall = Schema.Struct({
@@ -67,12 +91,26 @@ export const ChatTool = Schema.Struct({
     /** JSON Schema of the arguments. */
     parameters: orNull(JsonObject),
     strict: orNull(Schema.Boolean)
-  })
+  }),
+  ...cacheable
 }).annotate({ identifier: "ChatTool" })
+
+const NamedTool = Schema.Struct({
+  type: Schema.Literal("function"),
+  function: Schema.Struct({ name: Schema.String })
+})
 
 export const ToolChoice = Schema.Union([
   Schema.Literals(["auto", "none", "required"]),
-  Schema.Struct({ type: Schema.Literal("function"), function: Schema.Struct({ name: Schema.String }) })
+  NamedTool,
+  Schema.Struct({
+    type: Schema.Literal("allowed_tools"),
+    /** The model is offered only these of the tools. */
+    allowed_tools: Schema.Struct({
+      mode: Schema.Literals(["auto", "required"]),
+      tools: Schema.Array(NamedTool).check(...sized(1, 128, "items"))
+    })
+  })
 ]).annotate({ identifier: "ChatToolChoice" })
 
 export const ResponseFormat = Schema.Union([
@@ -133,6 +171,8 @@ export const ChatCompletionRequest = Schema.Struct({
   reasoning_effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
   logprobs: orNull(Schema.Boolean),
   top_logprobs: orNull(integer(0, 20)),
+  /** How much is said in an answer. */
+  verbosity: orNull(Schema.Literals(["low", "medium", "high"])),
   user: orNull(text(0, 256)),
   metadata: orNull(Schema.Record(Schema.String, Schema.String)),
   /** Requests with the same one are of one session; see `router.pin_model`. */

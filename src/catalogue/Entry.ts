@@ -62,6 +62,8 @@ export const sampling = {
     "frequency_penalty",
     "presence_penalty"
   ],
+  /** Since the fifth generation, which chooses the rest for itself. */
+  gpt: ["verbosity"],
   /** Models that choose for themselves and refuse to be told. */
   fixed: []
 } as const satisfies Record<string, ReadonlyArray<string>>

@@ -20,13 +20,17 @@ const where = {
   startsAt: Schema.optionalKey(Moment)
 }
 
-/** One price of one model at one provider, in USD: per million tokens, or per unit. */
+/**
+ * One price of one model at one provider, in USD: per million tokens, or per unit. Tokens read from and written to a prompt cache
+ * cost as much as others unless told.
+ */
 export const OverlayPrice = Schema.Union([
   Schema.Struct({
     ...where,
     unit: Schema.Literal("token"),
     inputUsdPerMillion: PerMillion,
     cachedUsdPerMillion: Schema.optionalKey(PerMillion),
+    cacheWriteUsdPerMillion: Schema.optionalKey(PerMillion),
     outputUsdPerMillion: Schema.optionalKey(PerMillion)
   }),
   Schema.Struct({
@@ -49,7 +53,7 @@ export const overlayPrice = (entry: OverlayPrice): Price => {
   const rates = {
     input,
     cached: entry.cachedUsdPerMillion === undefined ? input : picoPerUnit(entry.cachedUsdPerMillion),
-    cacheWrite: input,
+    cacheWrite: entry.cacheWriteUsdPerMillion === undefined ? input : picoPerUnit(entry.cacheWriteUsdPerMillion),
     output: picoPerUnit(entry.outputUsdPerMillion ?? 0)
   }
   return { unit: "token", tiers: [{ abovePromptTokens: 0, rates }], perRequest: 0n }

@@ -1,4 +1,5 @@
 import type { ToolCall } from "./Conversation.ts"
+import { Pieces } from "./Pieces.ts"
 import type { TokenUsage } from "./Usage.ts"
 
 /** Why a model stopped. */
@@ -44,6 +45,10 @@ export const emptyOutput: Output = {
   usage: undefined
 }
 
+/** Why a model stopped, with the stop sequence where the provider names it. */
+export const finishEvent = (reason: FinishReason, stopSequence: string | undefined): OutputEvent =>
+  stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
+
 /** Whether an event carries something a caller can see; the first such event ends the chance of a fallback. */
 export const isContent = (event: OutputEvent): boolean => event._tag !== "Finish" && event._tag !== "Usage"
 
@@ -53,10 +58,10 @@ export const isEmpty = (output: Output): boolean =>
 
 /** Collects events into a whole answer; grows only with the answer itself. */
 export class OutputFold {
-  #text: Array<string> = []
-  #reasoning: Array<string> = []
-  #refusal: Array<string> = []
-  #tools: Map<number, { id: string; name: string; text: Array<string> }> = new Map()
+  readonly #text = new Pieces()
+  readonly #reasoning = new Pieces()
+  readonly #refusal = new Pieces()
+  readonly #tools: Map<number, { readonly id: string; readonly name: string; readonly text: Pieces }> = new Map()
   #logprobs: Array<unknown> | undefined
   #finish: FinishReason | undefined
   #stopSequence: string | undefined
@@ -68,23 +73,23 @@ export class OutputFold {
     switch (event._tag) {
       case "Text":
         this.length += event.text.length
-        this.#text.push(event.text)
+        this.#text.add(event.text)
         return
       case "Reasoning":
         this.length += event.text.length
-        this.#reasoning.push(event.text)
+        this.#reasoning.add(event.text)
         return
       case "Refusal":
         this.length += event.text.length
-        this.#refusal.push(event.text)
+        this.#refusal.add(event.text)
         return
       case "ToolStart":
         this.length += event.name.length
-        this.#tools.set(event.index, { id: event.id, name: event.name, text: [] })
+        this.#tools.set(event.index, { id: event.id, name: event.name, text: new Pieces() })
         return
       case "ToolDelta":
         this.length += event.text.length
-        this.#tools.get(event.index)?.text.push(event.text)
+        this.#tools.get(event.index)?.text.add(event.text)
         return
       case "Logprobs":
         this.length += JSON.stringify(event.content).length
@@ -111,10 +116,10 @@ export class OutputFold {
 
   output(): Output {
     return {
-      text: this.#text.join(""),
-      reasoning: this.#reasoning.join(""),
-      refusal: this.#refusal.join(""),
-      toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.join("") })),
+      text: this.#text.text,
+      reasoning: this.#reasoning.text,
+      refusal: this.#refusal.text,
+      toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.text })),
       logprobs: this.#logprobs,
       finish: this.#finish,
       ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
@@ -134,10 +139,7 @@ export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
     events.push({ _tag: "ToolStart", index, id: call.id, name: call.name })
     if (call.arguments !== "") events.push({ _tag: "ToolDelta", index, text: call.arguments })
   })
-  const { finish, stopSequence } = output
-  if (finish !== undefined) {
-    events.push({ _tag: "Finish", reason: finish, ...(stopSequence === undefined ? {} : { stopSequence }) })
-  }
+  if (output.finish !== undefined) events.push(finishEvent(output.finish, output.stopSequence))
   if (output.usage !== undefined) events.push({ _tag: "Usage", usage: output.usage })
   return events
 }

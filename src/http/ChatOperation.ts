@@ -1,5 +1,5 @@
 /** A paid chat operation of any dialect: how its request becomes one of the service, and its answer a response. */
-import { Effect, Result, Stream } from "effect"
+import { Effect, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
 import { objectOf } from "../dialects/Decode.ts"
@@ -9,13 +9,13 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { Inference } from "../inference/Inference.ts"
 import type { ChatRequest } from "../inference/Request.ts"
-import type { AnswerStream, StreamItem } from "../inference/StreamFlow.ts"
 import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
 import { parseChain } from "../router/Chain.ts"
 import { readJson } from "./Body.ts"
+import { EventStream } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
 import { describe, logged } from "./Failures.ts"
 import { claimOf } from "./Idempotency.ts"
@@ -37,7 +37,11 @@ export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, stri
 export const replayHeader = (replayed: boolean): Record<string, string> =>
   replayed ? { "idempotency-replayed": "true" } : {}
 
-const streamHeaders = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" }
+const streamHeaders = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no"
+}
 
 /** The steering of the sandbox's double; outside a sandbox the header means nothing. */
 export const steeringOf = (header: string | undefined, sandbox: boolean): Result.Result<string | undefined, Failure> =>
@@ -109,25 +113,6 @@ export interface ChatDialect<D extends Decoded> {
   readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
 }
 
-const eventStream = (
-  stream: AnswerStream,
-  encoder: StreamEncoder,
-  headers: Readonly<Record<string, string>>,
-  onError: (failure: Failure) => void
-): HttpServerResponse.HttpServerResponse => {
-  const frameOf = (item: StreamItem): string => {
-    if (item._tag === "Error") onError(item.failure)
-    return encoder.encode(item)
-  }
-  const frames = Stream.mapArray(stream.items, (items) => [
-    Buffer.from(items.map((item) => frameOf(item)).join(""), "utf8")
-  ])
-  return HttpServerResponse.stream(frames, {
-    contentType: "text/event-stream",
-    headers: { ...streamHeaders, ...headers, ...replayHeader(stream.replayed) }
-  })
-}
-
 /** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
 export interface Place {
   readonly operation: string
@@ -167,6 +152,9 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
       const { created, requestId } = stream
       const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
       // The last item at most is an error, so that encoding the others stays a plain function.
-      return eventStream(stream, encoder, ignored, (failed) => void run(logged(failed, exchange)))
+      const answered = new EventStream(stream, encoder, (failed) => void run(logged(failed, exchange)))
+      return HttpServerResponse.raw(answered, {
+        headers: { ...streamHeaders, ...ignored, ...replayHeader(stream.replayed) }
+      })
     })
   })

@@ -1,6 +1,8 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Layer, Option } from "effect"
 import { type HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import type { ServerResponse } from "node:http"
 import { Api } from "../../schemas/Api.ts"
 import { Failure, failure } from "../domain/Failure.ts"
 import type { PresetUse } from "../inference/Request.ts"
@@ -12,6 +14,7 @@ import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
+import { EventStream } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
 import { spanOf } from "./Observed.ts"
@@ -106,6 +109,20 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
   return Cause.hasInterrupts(cause) ? undefined : failure({ _tag: "InternalError" }, cause)
 }
 
+const isEventStream = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
+  body._tag === "Raw" && body.body instanceof EventStream
+
+/** A streamed answer writes itself, when it has all its headers; the server finds it written. */
+const written = (
+  request: HttpServerRequest.HttpServerRequest,
+  response: HttpServerResponse.HttpServerResponse
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  const { body, headers, status } = response
+  if (body._tag !== "Raw" || !(body.body instanceof EventStream)) return Effect.succeed(response)
+  const node = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
+  return Effect.as(body.body.writeTo(node, status, headers), response)
+}
+
 /**
  * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside,
  * or is not there at all.
@@ -180,7 +197,10 @@ const Edge = HttpRouter.middleware(
               ? Effect.failCause(cause)
               : Effect.flatMap(answered, (response) => finish(request, exchange, response))
           },
-          onSuccess: (response) => finish(request, exchange, response)
+          onSuccess: (response) => {
+            const finished = finish(request, exchange, response)
+            return isEventStream(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
+          }
         })
       })
   }),

@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Result, Stream } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -20,11 +20,12 @@ import { autoRequest, Pins, prepareAuto, type WithModel } from "./Auto.ts"
 import { type Classified, type ClassifierOptions, makeClassify } from "./Classify.ts"
 import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
 import { makeOwnFibers } from "./OwnFibers.ts"
+import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { makePromptImages, type PromptImages } from "./PromptImages.ts"
 import { makeRenewals, type Renewals } from "./Renewals.ts"
 import { replay, replayUnplanned } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
-import { type AnswerStream, carryOutStream, makePipe, type StreamItem } from "./StreamFlow.ts"
+import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
 
 export interface InferenceOptions {
   readonly holdTtl: Duration.Duration
@@ -92,6 +93,7 @@ export class Inference extends Context.Service<
         const metrics = yield* Metrics
         const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs, metrics }
         const renewals = yield* makeRenewals(metered)
+        const open = yield* makeOpenPipes
         const fibers = yield* makeOwnFibers
         yield* Effect.addFinalizer(() => Effect.timeoutOption(fibers.empty, options.shutdownGrace))
         /** Runs in the background what is to happen when a caller has gone. */
@@ -133,20 +135,21 @@ export class Inference extends Context.Service<
           Effect.gen(function* () {
             const running: Running = { stopsBillingOnAbort: true }
             const opened = yield* Deferred.make<AnswerStream, Failure>()
-            const pipe = yield* makePipe
+            const pipe = new Pipe()
             const work = metering(
               door,
               request,
-              (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, opened }),
+              (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
               (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
             ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
             const fiber = yield* fibers.run(work)
             const leave = Effect.suspend(() => {
               if (pipe.ended) return Effect.void
-              return Effect.asVoid(Effect.andThen(pipe.leave, hangUp(fiber, running)))
+              pipe.leave()
+              return Effect.asVoid(hangUp(fiber, running))
             })
             const stream = yield* Deferred.await(opened).pipe(Effect.onInterrupt(() => leave))
-            return { ...stream, items: Stream.ensuring(stream.items, leave) }
+            return { ...stream, read: (take) => Effect.onExit(stream.read(take), () => leave) }
           })
 
         return Inference.of({ chat, chatStream, prepare: preparing(router, pins, images, false) })
@@ -268,8 +271,10 @@ const replayedStream = (answer: Answer): AnswerStream => ({
   preset: answer.preset,
   resolvedModel: answer.resolvedModel,
   replayed: true,
-  items: Stream.fromIterable<StreamItem>([
-    { _tag: "Events", events: eventsOf(answer.output).filter(isContent) },
-    { _tag: "End", answer }
-  ])
+  read: (take) => {
+    const pipe = new Pipe()
+    pipe.push({ _tag: "Events", events: eventsOf(answer.output).filter(isContent) })
+    pipe.end({ _tag: "End", answer })
+    return pipe.read(take)
+  }
 })

@@ -1,4 +1,4 @@
-import { Cause, Deferred, Effect, Exit, Queue, type Scope, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, type Scope } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import {
   emptyOutput,
@@ -10,6 +10,7 @@ import {
 } from "../domain/Output.ts"
 import { tokenCost } from "../domain/Pricing.ts"
 import { noTokens, type TokenUsage } from "../domain/Usage.ts"
+import type { Roster } from "../platform/Roster.ts"
 import type { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import type { ProviderError } from "../providers/Provider.ts"
@@ -27,6 +28,7 @@ import {
   unserved
 } from "./ChatFlow.ts"
 import { abandon, type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
+import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import type { PresetUse } from "./Request.ts"
 import { RollingHold } from "./RollingHold.ts"
@@ -39,103 +41,16 @@ export type StreamItem =
   | { readonly _tag: "End"; readonly answer: Answer }
   | { readonly _tag: "Error"; readonly failure: Failure }
 
-/** A stream whose first content has come. Whoever stops reading it has hung up. */
+/** A stream whose first content has come. */
 export interface AnswerStream {
   readonly requestId: string
   readonly created: number
   readonly preset?: PresetUse | undefined
   readonly resolvedModel: string
   readonly replayed: boolean
-  readonly items: Stream.Stream<StreamItem>
+  /** Gives all items to one reader, until the last. Interrupting it, or a defect of the reader's, is hanging up. */
+  readonly read: (take: Take) => Effect.Effect<void>
 }
-
-/** Pieces that wait for a slow reader; a fuller queue slows the provider down. */
-const QUEUE_PIECES = 256
-
-/** A reader who takes nothing for this long has gone. */
-const READER_PATIENCE = "1 minute"
-
-/** Something is said within 15 seconds of silence, looked for every 5. */
-const KEEP_ALIVE_AFTER_MS = 10_000
-const KEEP_ALIVE_CHECK_MS = 5_000
-
-/** The near end of a stream: the flow writes, the caller reads, and either may leave first. */
-export class Pipe {
-  readonly queue: Queue.Queue<StreamItem, Cause.Done>
-  #left = false
-  #ended = false
-  #wroteAt = performance.now()
-
-  constructor(queue: Queue.Queue<StreamItem, Cause.Done>) {
-    this.queue = queue
-  }
-
-  get readerLeft(): boolean {
-    return this.#left
-  }
-
-  /** The reader goes: what waits for room is let go, what would come is not taken. */
-  get leave(): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      this.#left = true
-      return Effect.asVoid(Queue.shutdown(this.queue))
-    })
-  }
-
-  /** Whether the last piece has been written. */
-  get ended(): boolean {
-    return this.#ended
-  }
-
-  /** Writes the last piece. */
-  end(item: StreamItem): Effect.Effect<void> {
-    return Effect.andThen(
-      this.offer(item),
-      Effect.suspend(() => {
-        this.#ended = true
-        return Queue.end(this.queue)
-      })
-    )
-  }
-
-  /** A reader that takes nothing has left; if it comes back it must not take what it finds for all there was. */
-  get #giveUp(): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      this.#left = true
-      return Effect.asVoid(Queue.failCause(this.queue, Cause.die(new Error("the reader took nothing for too long"))))
-    })
-  }
-
-  /** Waits for room; without any for a minute, the reader has left. */
-  offer(item: StreamItem): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      this.#wroteAt = performance.now()
-      if (this.#left || Queue.offerUnsafe(this.queue, item)) return Effect.void
-      return Effect.interruptible(Queue.offer(this.queue, item)).pipe(
-        Effect.timeoutOption(READER_PATIENCE),
-        Effect.flatMap((taken) => (taken._tag === "None" ? this.#giveUp : Effect.void))
-      )
-    })
-  }
-
-  /** Says something while nothing comes, so that nobody between here and the reader gives the connection up. */
-  get keepAlive(): Effect.Effect<void, never, Scope.Scope> {
-    const beat = () => {
-      if (!this.#left && performance.now() - this.#wroteAt >= KEEP_ALIVE_AFTER_MS) {
-        this.#wroteAt = performance.now()
-        Queue.offerUnsafe(this.queue, { _tag: "KeepAlive" })
-      }
-    }
-    return Effect.asVoid(
-      Effect.acquireRelease(
-        Effect.sync(() => setInterval(beat, KEEP_ALIVE_CHECK_MS)),
-        (timer) => Effect.sync(() => clearInterval(timer))
-      )
-    )
-  }
-}
-
-export const makePipe = Effect.map(Queue.bounded<StreamItem, Cause.Done>(QUEUE_PIECES), (queue) => new Pipe(queue))
 
 /** What has come of a stream so far. */
 class Delivery {
@@ -201,6 +116,8 @@ interface StreamFlow {
   readonly admitted: Admitted
   readonly running: Running
   readonly pipe: Pipe
+  /** Pipes that are not to fall silent. */
+  readonly open: Roster<Pipe>
   /** Answered when the first content has come, or when none will. */
   readonly opened: Deferred.Deferred<AnswerStream, Failure>
 }
@@ -217,14 +134,13 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
     const used = () => ({ ...noTokens, input: prompt(), output: delivery.progress.count() })
     admitted.progress = () => tokenCost(served.candidate.price, used())
     const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
-    yield* pipe.keepAlive
     yield* Deferred.succeed(flow.opened, {
       requestId: admitted.request.requestId,
       created: admitted.created,
       preset: admitted.request.preset,
       resolvedModel: served.candidate.model.id,
       replayed: false,
-      items: Stream.fromQueue(pipe.queue)
+      read: (take) => pipe.read(take)
     })
     while (true) {
       const events = yield* served.source.next
@@ -235,7 +151,7 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
         delivery.stopSequence = undefined
         return
       }
-      if (visible.length > 0) yield* pipe.offer({ _tag: "Events", events: visible })
+      if (visible.length > 0 && !pipe.push({ _tag: "Events", events: visible })) yield* pipe.room
       if (pipe.readerLeft && flow.running.stopsBillingOnAbort) return yield* Effect.interrupt
     }
   })
@@ -305,7 +221,9 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
   Effect.gen(function* () {
     const { admitted, opened, pipe } = flow
     const delivery = new Delivery(admitted.request.claim !== undefined)
+    const place = flow.open.join(pipe)
     const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
+    flow.open.leave(place)
     const carried = carriedOf(flow, delivery, exit)
     const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
     const last = yield* Effect.exit(ending(flow, delivery, carried, log))
@@ -321,7 +239,7 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
     const item: StreamItem = Exit.isSuccess(last)
       ? last.value
       : { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }, last.cause) }
-    yield* pipe.end(item)
+    pipe.end(item)
   }).pipe(Effect.uninterruptible)
 
 const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: Admitted): Cause.Cause<Failure> =>

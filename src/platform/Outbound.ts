@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, type Scope } from "effect"
+import { Context, Data, Effect, Layer, Scope } from "effect"
 import { type Dispatcher, Pool } from "undici"
 
 /** How long each part of a call may take, in milliseconds; an absent clock never strikes. */
@@ -107,8 +107,14 @@ export class Outbound extends Context.Service<
           open: (request) =>
             Effect.suspend(() => {
               const exchange = new StreamExchange(request)
+              // Unlike one of Effect.addFinalizer, this finalizer does not keep and restore the context it was added in.
               return Effect.andThen(
-                Effect.addFinalizer(() => Effect.sync(() => exchange.close())),
+                Effect.flatMap(Effect.scope, (scope) =>
+                  Scope.addFinalizer(
+                    scope,
+                    Effect.sync(() => exchange.close())
+                  )
+                ),
                 Effect.callback<OutboundStream, OutboundError>((resume) => {
                   exchange.onOpen(resume)
                   exchange.dispatch(poolOf(request.origin))

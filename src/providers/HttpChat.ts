@@ -1,5 +1,5 @@
 import { Clock, Effect, Redacted, Result, type Scope } from "effect"
-import { eventsOf, isContent, type Output, type OutputEvent } from "../domain/Output.ts"
+import { eventsOf, finishEvent, isContent, type Output, type OutputEvent } from "../domain/Output.ts"
 import {
   headerOf,
   Outbound,
@@ -120,7 +120,7 @@ const chatStream = Effect.fnUntraced(function* (
     return yield* refused(host, { status: stream.status, headers: stream.headers, body })
   }
   if (headerOf(stream.headers, "content-type")?.includes("event-stream") !== false) {
-    return sourceOf(host, stream, host.wire.fold(call.requestId))
+    return sourceOf(host, stream, host.wire.fold(call.requestId), call)
   }
   // A host that does not stream answers whole.
   const body = yield* Effect.mapError(readUpTo(stream, WHOLE_BODY_BYTES), toProvider)
@@ -135,13 +135,13 @@ const chatStream = Effect.fnUntraced(function* (
   }
 })
 
-const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold): ChatSource => {
+const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold, call: ChatCall): ChatSource => {
   let started = false
   let over = false
   const finish = (events: ReadonlyArray<OutputEvent>): Effect.Effect<ReadonlyArray<OutputEvent> | undefined> => {
     over = true
     stream.finished()
-    const all = [...events, ...fold.end()]
+    const all = [...events, ...fold.end().map((event) => ended(call, event))]
     return Effect.succeed(all.length === 0 ? undefined : all)
   }
   const onBytes = (bytes: Uint8Array | undefined): ChatSource["next"] | typeof pull => {
@@ -174,8 +174,17 @@ const isOk = (status: number) => status >= 200 && status < 300
 
 const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> => {
   const output = host.wire.decode(body, call.requestId)
-  return Result.isSuccess(output) ? Effect.succeed(output.success) : Effect.fail(host.error(output.failure))
+  if (Result.isFailure(output)) return Effect.fail(host.error(output.failure))
+  const { stopSequence, ...rest } = output.success
+  return Effect.succeed(isAsked(call, stopSequence) ? output.success : rest)
 }
+
+/** Hosts also say of their own accord what ended a text: only a sequence that the caller gave is one of the caller's. */
+const isAsked = ({ conversation }: ChatCall, stopSequence: string | undefined): boolean =>
+  stopSequence === undefined || conversation.sampling.stop?.includes(stopSequence) === true
+
+const ended = (call: ChatCall, event: OutputEvent): OutputEvent =>
+  event._tag === "Finish" && !isAsked(call, event.stopSequence) ? finishEvent(event.reason, undefined) : event
 
 const refused = (host: Host, answer: RefusedAnswer): Effect.Effect<never, ProviderError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(host.error(host.wire.faultOfStatus(answer, now))))

@@ -16,7 +16,8 @@ const SPACE = 32
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void
   readonly #maxEventChars: number
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  /** Made when first needed, which of most streams is never. */
+  #decoder: TextDecoder | undefined
   /** The last byte was not ASCII, so a character may be cut in two. */
   #midCharacter = false
   #atStart = true
@@ -59,6 +60,7 @@ export class SseParser {
     // An ASCII byte ends any character before it, so between such bytes whole chunks can be decoded the fast way.
     if (last < 0x80 && !this.#midCharacter) return utf8(bytes)
     this.#midCharacter = last >= 0x80
+    this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true })
     return this.#decoder.decode(bytes, { stream: true })
   }
 

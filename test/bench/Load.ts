@@ -25,8 +25,8 @@ class Tally {
     this.example ??= reason
   }
 
-  count(answer: Answer, since: number, streamed: boolean): void {
-    const fault = faultOf(answer, streamed)
+  count(answer: Answer, since: number, endpoint: Endpoint, streamed: boolean): void {
+    const fault = faultOf(answer, endpoint, streamed)
     if (fault !== undefined) return this.fail(fault)
     this.completed += 1
     this.latencies.push(answer.endedAt - since)
@@ -65,7 +65,7 @@ export const closedLoop = async (
       if (connection.closed) connection = new Connection(endpoint.port)
       const since = performance.now()
       await connection.exchange(request).then(
-        (answer) => tally.count(answer, since, options.streamed),
+        (answer) => tally.count(answer, since, endpoint, options.streamed),
         (error: unknown) => tally.fail(reasonOf(error))
       )
     }
@@ -88,7 +88,7 @@ export const fixedRate = async (
     while (connection?.closed === true) connection = idle.pop()
     connection ??= new Connection(endpoint.port)
     await connection.exchange(request).then(
-      (answer) => tally.count(answer, due, options.streamed),
+      (answer) => tally.count(answer, due, endpoint, options.streamed),
       (error: unknown) => tally.fail(reasonOf(error))
     )
     idle.push(connection)

@@ -2,7 +2,18 @@
 import { parseArgs } from "node:util"
 import { BenchError } from "./BenchError.ts"
 
-export const sections = ["requests", "latency", "streams", "memory", "ledger", "routing", "failover"] as const
+export const sections = [
+  "requests",
+  "latency",
+  "streams",
+  "memory",
+  "ledger",
+  "routing",
+  "failover",
+  "dialects",
+  "longstream",
+  "slowstreams"
+] as const
 export type Section = (typeof sections)[number]
 
 export interface Options {

@@ -7,6 +7,7 @@ import { prepareDataDirectory } from "../../src/platform/DataDirectory.ts"
 import { startPostgres } from "../../src/platform/EmbeddedPostgres.ts"
 import { root } from "../support/Sources.ts"
 import type { BenchError } from "./BenchError.ts"
+import { dialects } from "./Dialects.ts"
 import { type Machine, stepAside } from "./Machine.ts"
 import type { Options } from "./Options.ts"
 import { type Listening, listen, node, output } from "./Processes.ts"
@@ -38,8 +39,11 @@ export interface Stage {
   readonly customer: Customer
   /** Another gateway, with nothing behind it yet; these settings go before those of the others. */
   readonly freshGateway: (settings: Readonly<Record<string, string>>) => Effect.Effect<Target, BenchError, Scope.Scope>
-  /** The same with these hosts in the place of its provider, each given by its port, the first tried first. */
-  readonly gatewayTo: (hosts: Readonly<Record<string, number>>) => Effect.Effect<Target, BenchError, Scope.Scope>
+  /** The same with these hosts of one model in the place of its provider, each given by its port, the first tried first. */
+  readonly gatewayTo: (
+    hosts: Readonly<Record<string, number>>,
+    model?: string
+  ) => Effect.Effect<Target, BenchError, Scope.Scope>
 }
 
 /** More than a run can spend, and in whole dollars. */
@@ -100,12 +104,12 @@ const settingsOf = (databaseUrl: string, upstream: Listening, directory: string)
   LOG_FORMAT: "json"
 })
 
-const hostsFile = (hosts: Readonly<Record<string, number>>): string =>
+const hostsFile = (hosts: Readonly<Record<string, number>>, model: string): string =>
   JSON.stringify(
     Object.entries(hosts).map(([id, port]) => ({
       id,
       base_url: `http://127.0.0.1:${port}/v1`,
-      models: { [MODEL]: MODEL }
+      models: { [model]: model }
     }))
   )
 
@@ -128,7 +132,7 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
     pid,
     endpoint: { port, path, key: customer.key }
   })
-  const [direct, paid] = ["/v1/chat/completions", "/api/v1/chat/completions"]
+  const [direct, paid] = ["/v1/chat/completions", dialects.chat.path]
   const upstream = yield* listen({ name: "the mock upstream", ...node(fileOf("mockUpstream")) })
   const origin = `http://127.0.0.1:${upstream.port}`
   const proxy = yield* listen({ name: "the bare proxy", ...node(fileOf("bareProxy"), origin), cores })
@@ -146,10 +150,10 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
       }),
       (listening) => target("gateway", paid, listening)
     )
-  const gatewayTo: Stage["gatewayTo"] = (hosts) =>
+  const gatewayTo: Stage["gatewayTo"] = (hosts, model = MODEL) =>
     Effect.suspend(() => {
       const file = join(directory, `${Object.keys(hosts).join("-")}.json`)
-      writeFileSync(file, hostsFile(hosts))
+      writeFileSync(file, hostsFile(hosts, model))
       return freshGateway({ OPENAI_API_KEY: "", PROVIDERS_FILE: file })
     })
   const stage: Stage = {

@@ -1,4 +1,5 @@
 /** The requests of every load, and what makes an answer to one whole. */
+import { type Dialect, dialects } from "./Dialects.ts"
 
 /** Content chunks of a streamed answer. */
 export const CHUNKS = 50
@@ -6,61 +7,70 @@ export const CHUNKS = 50
 /** Stands once in the text of a whole answer, once in every content chunk of a streamed one, and nowhere else. */
 export const MARK = "pianoforte"
 
-/** Asked for by every request. */
+/** Asked for by every request that asks for no other. */
 export const MODEL = "gpt-4o-mini"
 
-const SYSTEM =
-  "You are the support assistant of a shop for musical instruments. Answer in the language of the customer, in at most " +
-  "three sentences. When you do not know, say so and name the service line. Never promise a date of delivery."
+const MAX_TOKENS = 256
 
-const QUESTION =
-  "Hello, I bought a digital piano from you three weeks ago and since yesterday two keys in the middle keep sounding after " +
-  "I let go of them. I have already switched it off and on again and pulled the plug for an hour, without any change. Is " +
-  "this a case for the warranty, and do I have to bring it to you or will somebody pick it up?"
+/** Whom a load is sent to, and what it asks for. */
+export interface Endpoint {
+  readonly port: number
+  readonly path: string
+  readonly key: string
+  /** That its requests are written in; chat where absent. */
+  readonly dialect?: Dialect
+  readonly model?: string
+  /** Of output, at most. */
+  readonly maxTokens?: number
+  /** Content chunks of its streamed answers, where they are not as many as usual. */
+  readonly chunks?: number
+  /** What its requests ask of the router. */
+  readonly routing?: object
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
+}
 
-/** A chat request as an application sends it. */
-export const bodyOf = (streamed: boolean, routing?: object): string =>
-  JSON.stringify({
-    model: MODEL,
-    messages: [
-      { role: "system", content: SYSTEM },
-      { role: "user", content: QUESTION }
-    ],
+/** A request as an application sends it. */
+export const bodyOf = (endpoint: Endpoint, streamed: boolean): string => {
+  const { dialect = "chat", maxTokens = MAX_TOKENS, model = MODEL, routing } = endpoint
+  return JSON.stringify({
+    model,
+    ...dialects[dialect].ask(maxTokens),
     temperature: 0.2,
-    max_tokens: 256,
     ...(routing === undefined ? {} : { routing }),
     ...(streamed ? { stream: true } : {})
   })
-
-/** Whom a load is sent to. */
-export interface Endpoint {
-  readonly port: number
-  /** Of chat completions. */
-  readonly path: string
-  readonly key: string
-  /** What its requests ask of the router. */
-  readonly routing?: object
 }
 
 /** The bytes of one request on a connection that is kept. */
-export const requestBytes = ({ key, path, port, routing }: Endpoint, streamed: boolean): Buffer => {
-  const body = bodyOf(streamed, routing)
+export const requestBytes = (endpoint: Endpoint, streamed: boolean): Buffer => {
+  const { headers = {}, key, path, port } = endpoint
+  const body = bodyOf(endpoint, streamed)
   const head = [
     `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
     `authorization: Bearer ${key}`,
     "content-type: application/json",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`
   ]
   return Buffer.from(`${head.join("\r\n")}\r\n\r\n${body}`)
 }
 
+const countOf = (text: string, part: string) => text.split(part).length - 1
+
 /** Why an answer is not what was asked for; undefined when it is whole. */
-export const faultOf = (answer: { readonly status: number; readonly body: string }, streamed: boolean) => {
+export const faultOf = (
+  answer: { readonly status: number; readonly body: string },
+  { chunks = CHUNKS, dialect = "chat" }: Endpoint,
+  streamed: boolean
+) => {
   const { body, status } = answer
+  const { end, piece, stopped } = dialects[dialect]
   if (status !== 200) return `status ${status}: ${body.slice(0, 200)}`
-  const marks = body.split(MARK).length - 1
-  if (!streamed) return body.includes(`"finish_reason":"stop"`) && marks === 1 ? undefined : `not whole: ${body}`
-  if (!body.endsWith("data: [DONE]\n\n")) return `a stream without its end: …${body.slice(-200)}`
-  return marks === CHUNKS ? undefined : `a stream with ${marks} of ${CHUNKS} chunks`
+  if (!streamed) return body.includes(stopped) && countOf(body, MARK) === 1 ? undefined : `not whole: ${body}`
+  const last = body.slice(body.lastIndexOf("\n\n", body.length - 3) + 2)
+  if (!last.startsWith(end) || !last.endsWith("\n\n")) return `a stream without its end: …${body.slice(-200)}`
+  const pieces = countOf(body, piece ?? MARK)
+  return pieces === chunks ? undefined : `a stream with ${pieces} of ${chunks} chunks`
 }

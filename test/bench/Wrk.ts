@@ -8,11 +8,11 @@ import { output } from "./Processes.ts"
 import { bodyOf, type Endpoint } from "./Traffic.ts"
 
 /** wrk reads a whole answer by its length, and tells of every status that is none of success. */
-const script = ({ key, routing }: Endpoint) => `
+const script = (endpoint: Endpoint) => `
 wrk.method = "POST"
-wrk.headers["authorization"] = "Bearer ${key}"
+wrk.headers["authorization"] = "Bearer ${endpoint.key}"
 wrk.headers["content-type"] = "application/json"
-wrk.body = [==[${bodyOf(false, routing)}]==]
+wrk.body = [==[${bodyOf(endpoint, false)}]==]
 done = function(summary)
   local e = summary.errors
   io.write(string.format('\\nfigures {"requests":%d,"microseconds":%d,"failed":%d,"errors":"connect %d, read %d, write %d, status %d, timeout %d"}\\n',

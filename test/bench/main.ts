@@ -6,8 +6,10 @@ import { Reactivity } from "effect/reactivity"
 import { writeFileSync } from "node:fs"
 import { BenchError } from "./BenchError.ts"
 import { wrongsOf } from "./Books.ts"
+import { dialects } from "./DialectsSection.ts"
 import { failover } from "./FailoverSection.ts"
 import { ledger } from "./LedgerSection.ts"
+import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
 import { makeFaults, progress, Samples, warmUp } from "./Measure.ts"
 import { memory } from "./MemorySection.ts"
@@ -15,10 +17,22 @@ import { HELP, type Options, parseOptions, sections } from "./Options.ts"
 import { render, type Report, type Row } from "./Report.ts"
 import { latency, requests } from "./RequestsSection.ts"
 import { routing } from "./RoutingSection.ts"
+import { slowStreams } from "./SlowStreamsSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
 
-const measures = { requests, latency, streams, memory, ledger, routing, failover } as const
+const measures = {
+  requests,
+  latency,
+  streams,
+  memory,
+  ledger,
+  routing,
+  failover,
+  dialects,
+  longstream: longStream,
+  slowstreams: slowStreams
+} as const
 
 const run = Effect.fn("run")(function* (options: Options) {
   const here = machine()

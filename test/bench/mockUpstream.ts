@@ -1,73 +1,92 @@
 /**
- * A process that answers chat completions at once, as a provider would at its best; called with `failing`, with a 500. It speaks HTTP on bare sockets, so that it
- * takes less of a core than what is measured and does not become what is measured.
+ * A process that answers as a provider would at its best: whole and streamed, on the wires of all three kinds. It speaks HTTP on
+ * bare sockets, so that it takes less of a core than what is measured and does not become what is measured. Its arguments:
+ *
+ * - none: at once;
+ * - `failing`: with a 500;
+ * - `paced <pieces> <together> <everyMs>`: its streams have so many pieces, and so many of them go out together every so many
+ *   milliseconds, each with the moment it went; with 0, as fast as they are taken, without it.
  */
 import { createServer, type Socket } from "node:net"
 import { announceReady } from "./Ready.ts"
 import { CHUNKS, MARK } from "./Traffic.ts"
+import { type Wire, wireAt } from "./Wires.ts"
 
-const PROMPT_TOKENS = 148
-const created = 1_780_000_000
+const [how, ...numbers] = process.argv.slice(2)
+const [pieces = 0, together = 1, everyMs = 0] = numbers.map(Number)
 
-const usage = (completion: number) => ({
-  prompt_tokens: PROMPT_TOKENS,
-  completion_tokens: completion,
-  total_tokens: PROMPT_TOKENS + completion
-})
+const sized = (status: string, body: string) =>
+  Buffer.from(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
 
-const whole = JSON.stringify({
-  id: "chatcmpl-bench",
-  object: "chat.completion",
-  created,
-  model: "gpt-4o-mini",
-  choices: [
-    {
-      index: 0,
-      message: {
-        role: "assistant",
-        content: `This is a case for the warranty (${MARK}). Please do not open the piano; we will have it picked up.`
-      },
-      finish_reason: "stop"
-    }
-  ],
-  usage: usage(24)
-})
-
-const wholeAnswer = Buffer.from(
-  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(whole)}\r\n\r\n${whole}`
+const failedAnswer = sized(
+  "500 Internal Server Error",
+  JSON.stringify({ error: { message: "out of order", type: "server_error" } })
 )
-
-const failure = JSON.stringify({ error: { message: "out of order", type: "server_error" } })
-const failedAnswer = Buffer.from(
-  `HTTP/1.1 500 Internal Server Error\r\ncontent-type: application/json\r\ncontent-length: ${failure.length}\r\n\r\n${failure}`
-)
-const failing = process.argv.includes("failing")
 
 const streamHead = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
-const chunked = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+const chunked = (text: string) => (text === "" ? "" : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
 
-const event = (choices: ReadonlyArray<object>, more: object = {}) =>
-  chunked(
-    `data: ${JSON.stringify({ id: "chatcmpl-bench", object: "chat.completion.chunk", created, model: "gpt-4o-mini", choices, ...more })}\n\n`
-  )
+interface Answers {
+  readonly wire: Wire
+  readonly whole: Buffer
+  /** What goes out in one write each. */
+  readonly writes: ReadonlyArray<Buffer>
+}
 
-const delta = (content: object, finish: string | null = null) => [{ index: 0, delta: content, finish_reason: finish }]
+const made = new Map<Wire, Answers>()
 
-/** What goes out in one write each. */
-const streamWrites: ReadonlyArray<Buffer> = [
-  `${streamHead}${event(delta({ role: "assistant", content: "" }))}`,
-  ...Array.from({ length: CHUNKS }, (_, index) => event(delta({ content: ` ${MARK}${index}` }))),
-  `${event(delta({}, "stop"))}${event([], { usage: usage(CHUNKS) })}${chunked("data: [DONE]\n\n")}0\r\n\r\n`
-].map((text) => Buffer.from(text))
+const answersOf = (path: string): Answers => {
+  const wire = wireAt(path)
+  let answers = made.get(wire)
+  if (answers === undefined) {
+    const writes = [
+      `${streamHead}${chunked(wire.opening)}`,
+      ...Array.from({ length: CHUNKS }, (_, index) => chunked(wire.piece(` ${MARK}${index}`))),
+      `${chunked(wire.closing(CHUNKS))}0\r\n\r\n`
+    ].map((text) => Buffer.from(text))
+    answers = { wire, whole: sized("200 OK", wire.whole), writes }
+    made.set(wire, answers)
+  }
+  return answers
+}
+
+const stream = (socket: Socket, writes: ReadonlyArray<Buffer>, index = 0) => {
+  if (socket.destroyed) return
+  socket.write(writes[index]!)
+  if (index + 1 < writes.length) setImmediate(stream, socket, writes, index + 1)
+}
+
+/** A stream whose reader may be slower than it. */
+const paced = (socket: Socket, { wire }: Answers) => {
+  const began = performance.now()
+  const still = chunked(wire.piece(` ${MARK}`).repeat(together))
+  let turn = 0
+  socket.write(`${streamHead}${chunked(wire.opening)}`)
+  const next = () => {
+    if (socket.destroyed) return
+    if (turn * together >= pieces) return void socket.write(`${chunked(wire.closing(pieces))}0\r\n\r\n`)
+    turn += 1
+    const now = everyMs === 0 ? still : chunked(wire.piece(` ${MARK}${Date.now()}`).repeat(together))
+    if (!socket.write(now)) return void socket.once("drain", next)
+    if (everyMs === 0) setImmediate(next)
+    else setTimeout(next, began + turn * everyMs - performance.now())
+  }
+  next()
+}
 
 const HEAD_END = Buffer.from("\r\n\r\n")
 const lengthOf = (head: string) => Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+const pathOf = (head: string) => head.slice(head.indexOf(" ") + 1, head.indexOf(" HTTP/"))
 
-const stream = (socket: Socket, index = 0) => {
-  if (socket.destroyed) return
-  socket.write(streamWrites[index]!)
-  if (index + 1 < streamWrites.length) setImmediate(stream, socket, index + 1)
+const answer = (socket: Socket, path: string, body: string) => {
+  if (how === "failing") return void socket.write(failedAnswer)
+  const answers = answersOf(path)
+  if (!body.includes('"stream":true') && !path.includes(":streamGenerateContent")) socket.write(answers.whole)
+  else if (how === "paced") paced(socket, answers)
+  else stream(socket, answers.writes)
 }
 
 const serve = (socket: Socket) => {
@@ -78,13 +97,12 @@ const serve = (socket: Socket) => {
     pending = pending.length === 0 ? bytes : Buffer.concat([pending, bytes])
     const headEnd = pending.indexOf(HEAD_END)
     if (headEnd < 0) return
-    const end = headEnd + HEAD_END.length + lengthOf(pending.toString("latin1", 0, headEnd))
+    const head = pending.toString("latin1", 0, headEnd)
+    const end = headEnd + HEAD_END.length + lengthOf(head)
     if (pending.length < end) return
-    const streamed = pending.toString("latin1", headEnd, end).includes(`"stream":true`)
+    const body = pending.toString("latin1", headEnd, end)
     pending = pending.subarray(end)
-    if (failing) socket.write(failedAnswer)
-    else if (streamed) stream(socket)
-    else socket.write(wholeAnswer)
+    answer(socket, pathOf(head), body)
   })
 }
 

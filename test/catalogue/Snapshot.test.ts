@@ -8,7 +8,7 @@ import { listedProviders } from "../../src/catalogue/Providers.ts"
 import { type Snapshot, snapshotAt } from "../../src/catalogue/Snapshot.ts"
 import type { Model, Offer } from "../../src/domain/Model.ts"
 import { usdFromNano, usdFromPico } from "../../src/domain/Money.ts"
-import { tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
+import { maximumCost, tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
 import type { Host } from "../../src/platform/ProvidersFile.ts"
 import { promptTokens, type TokenUsage } from "../../src/domain/Usage.ts"
 
@@ -203,6 +203,23 @@ describe("prices", () => {
       assert.isAbove(compared, 600)
     })
   }
+
+  it("have what Anthropic takes for writing to its cache, and a hold covers a prompt that is written whole", () => {
+    let checked = 0
+    for (const [model, offer, price] of tokenOffers(snapshot)) {
+      const caches = model.capabilities.includes("prompt_caching") && !offer.unsupported.includes("prompt_caching")
+      if (offer.provider !== "anthropic" || !caches) continue
+      for (const { abovePromptTokens, rates } of price.tiers) {
+        assert.strictEqual(rates.cacheWrite * 4n, rates.input * 5n, model.id)
+        const prompt = abovePromptTokens + 1_000
+        const written = { input: 0, cached: 0, cacheWrite: prompt, output: 777, reasoning: 0 }
+        assert.isTrue(maximumCost(price, prompt, 777) >= tokenCost(price, written), model.id)
+        assert.isTrue(tokenCost(price, written) > tokenCost(price, { ...written, input: prompt, cacheWrite: 0 }))
+      }
+      checked += 1
+    }
+    assert.isAbove(checked, 10)
+  })
 
   it("of other units come from the overlay", () => {
     for (const model of snapshot.all) {

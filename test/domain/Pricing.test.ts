@@ -52,6 +52,17 @@ describe("Pricing", () => {
       assert.isTrue(tokenCost(tiered, usage) <= most)
     }
   )
+  it("holds the dearest bucket for every token of a prompt, be it all written to a cache", () => {
+    const usage = { input: 0, cached: 0, cacheWrite: 200_001, output: 10, reasoning: 0 }
+    assert.strictEqual(maximumCost(tiered, 200_001, 10), tokenCost(tiered, usage))
+    const [{ abovePromptTokens, rates }] = tiered.tiers
+    const odd: TokenPrice = {
+      ...tiered,
+      tiers: [{ abovePromptTokens, rates: { ...rates, cached: rates.cacheWrite + 1n } }]
+    }
+    const read = { ...usage, cached: 200_001, cacheWrite: 0 }
+    assert.strictEqual(maximumCost(odd, 200_001, 10), tokenCost(odd, read))
+  })
   it.prop(
     "finds the most output that a grant covers",
     { prompt: count(300_000), granted: count(2_000_000_000) },

@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { encode as encodeOlder } from "gpt-tokenizer/encoding/cl100k_base"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { countPrompt, countTokens, promptBound } from "../../src/domain/Tokens.ts"
 import { asked } from "../support/Conversations.ts"
 
@@ -31,6 +33,23 @@ describe("Tokens", () => {
   it("judges a very long text by samples, to within a few percent", () => {
     const text = Array.from({ length: 40_000 }, (_, n) => `Line ${n}: the total is ${n * n} pieces.`).join("\n")
     assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.08)
+  })
+  it("does not remember all the words it has ever counted", () => {
+    setFlagsFromString("--expose-gc")
+    const collect = runInNewContext("gc") as () => void
+    let words = 0
+    // Digits would be words by themselves.
+    const word = () =>
+      `quartz${String(words++)
+        .padStart(6, "0")
+        .replaceAll(/\d/g, (digit) => "zxqjvkwpyb"[Number(digit)]!)}`
+    const count = (texts: number) => {
+      for (let index = 0; index < texts; index++) countTokens(Array.from({ length: 1_000 }, word).join(" "))
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const before = count(1)
+    assert.isBelow(count(60) - before, 9 * 1024 * 1024)
   })
   it("gives the tokenizer a bounded amount of work, whatever the text and its parts", () => {
     const run = "x7Qz".repeat(2_000_000)

@@ -25,6 +25,7 @@ import { candidate, clocks, price } from "../providers/calls.ts"
 import { upstream } from "../providers/upstream.ts"
 import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
+import { itemsOf } from "../support/Streams.ts"
 
 const BALANCE = 1_000_000_000n
 const PROMPT_TOKENS = 5
@@ -118,7 +119,7 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
     }
     const ask = (stream: boolean) =>
       stream
-        ? Effect.flatMap(inference.chatStream({ ...request, stream }), ({ items }) => Stream.runDrain(items))
+        ? Effect.flatMap(inference.chatStream({ ...request, stream }), (answer) => Stream.runDrain(itemsOf(answer)))
         : Effect.asVoid(inference.chat(request))
     return {
       ask,

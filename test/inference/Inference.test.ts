@@ -20,6 +20,7 @@ import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
+import { itemsOf } from "../support/Streams.ts"
 
 const BALANCE = 1_000_000_000n
 const usage = { input: 10, cached: 0, cacheWrite: 0, output: 20, reasoning: 0 }
@@ -156,7 +157,7 @@ describe("Inference", () => {
       const { ended, inference, request } = yield* scene(provider)
       const stream = yield* inference.chatStream({ ...request, stream: true })
       assert.isFalse(stream.replayed)
-      yield* Stream.runHead(stream.items)
+      yield* Stream.runHead(itemsOf(stream))
       yield* Deferred.succeed(events, [
         { _tag: "Text", text: "second" },
         { _tag: "Finish", reason: "stop" },
@@ -208,7 +209,7 @@ describe("Inference", () => {
       const { ended, inference, request } = yield* scene(provider)
       const conversation = { ...request.conversation, maxOutputTokens: undefined }
       const stream = yield* inference.chatStream({ ...request, conversation, stream: true })
-      const reading = yield* Effect.forkChild(Stream.runCollect(stream.items))
+      const reading = yield* Effect.forkChild(Stream.runCollect(itemsOf(stream)))
       const text = "one more word ".repeat(4_000)
       yield* Deferred.succeed(events, [
         { _tag: "Text", text },

@@ -25,6 +25,7 @@ import { Requests } from "../../src/usage/Requests.ts"
 import { Random, seeds } from "../ledger/Random.ts"
 import { layer as database } from "../support/Database.ts"
 import { textOf } from "../support/Sources.ts"
+import { itemsOf } from "../support/Streams.ts"
 
 const REQUESTS = 10_000
 
@@ -135,8 +136,8 @@ const rooms = Inference.layerFrom({
 /** What the answer says of its routing; nothing where there was none. */
 const answered = (inference: Inference["Service"], chat: ChatRequest): Effect.Effect<unknown> =>
   (chat.stream
-    ? Effect.flatMap(inference.chatStream(chat), ({ items }) =>
-        Effect.map(Stream.runLast(items), (last) =>
+    ? Effect.flatMap(inference.chatStream(chat), (answer) =>
+        Effect.map(Stream.runLast(itemsOf(answer)), (last) =>
           last._tag === "Some" && last.value._tag === "End" ? extrasOf(last.value.answer).routing : undefined
         )
       )

@@ -135,6 +135,51 @@ describe("Anthropic", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("keeps of a prompt what the caller ends, or what is likely to come again", () =>
+    Effect.gen(function* () {
+      const marks: Array<ReadonlyArray<unknown>> = []
+      const host = yield* upstream((request, response) => {
+        let body = ""
+        request.on("data", (chunk) => (body += chunk))
+        request.on("end", () => {
+          const { messages, system } = JSON.parse(body)
+          marks.push([system[0].cache_control, messages[0].content[0].cache_control])
+          const usage = { input_tokens: 9, output_tokens: 2 }
+          const content = [{ type: "text", text: "Yes" }]
+          response.end(JSON.stringify({ content, stop_reason: "stop_sequence", stop_sequence: "END", usage }))
+        })
+      })
+      const { inferenceKey, service } = yield* paying(host.origin)
+      const cache_control = { type: "ephemeral" }
+      const text = "Keep all of this in mind. ".repeat(200)
+      const ask = (system: object, more: object) =>
+        Effect.flatMap(
+          post(`${service.api}/chat/completions`, inferenceKey, {
+            model,
+            messages: [
+              { role: "system", content: [{ type: "text", text, ...system }] },
+              { role: "user", content: "Do you?" }
+            ],
+            ...more
+          }),
+          json
+        )
+      const auto = { routing: { caching: "auto" } }
+      yield* ask({}, {})
+      yield* ask({ cache_control }, {})
+      const own = yield* ask({ cache_control }, auto)
+      const set = yield* ask({}, auto)
+      assert.deepStrictEqual(marks, [
+        [undefined, undefined],
+        [cache_control, undefined],
+        [cache_control, undefined],
+        [cache_control, cache_control]
+      ])
+      assert.deepStrictEqual([own.routing.caching, set.routing.caching], ["auto", "auto"])
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("takes nothing where our own account with it is at fault", () =>
     Effect.gen(function* () {
       const message = "Your credit balance is too low to access the Anthropic API."

@@ -293,7 +293,7 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["service_tier: flex", { service_tier: "flex" }, unsupported("service_tier")],
   ["prediction", { prediction: { type: "content", content: "x" } }, unsupported("prediction")],
   ["web_search_options", { web_search_options: {} }, unsupported("web_search_options")],
-  ["verbosity: high", { verbosity: "high" }, unsupported("verbosity")],
+  ["verbosity: loud", { verbosity: "loud" }, wrong("verbosity")],
   ["plugins", { plugins: [{ id: "web" }] }, unsupported("plugins")],
   ["transforms", { transforms: ["middle-out"] }, unsupported("transforms")],
   [
@@ -304,7 +304,7 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   [
     "part: file",
     { messages: [hello, { role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
-    unsupported("messages.1.content.0.type")
+    unsupported("messages.1.content.0.file.file_id")
   ],
   ["tools: a custom tool", { tools: [tool, { type: "custom", custom: { name: "x" } }] }, unsupported("tools.1.type")],
   [

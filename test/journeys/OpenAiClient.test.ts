@@ -166,6 +166,44 @@ describe("answers to the OpenAI client", () => {
     assert.strictEqual(answer.usage?.completion_tokens_details?.reasoning_tokens, 64)
   })
 
+  journey("show what a reasoning model thought when it was asked to", async ({ client }) => {
+    const answer = await client.chat.completions.create({ model: "gpt-5-mini", messages, reasoning_effort: "low" })
+    const { reasoning } = answer.choices[0]!.message as { reasoning?: string }
+    assert.isNotEmpty(reasoning)
+    assert.isAbove(answer.usage?.completion_tokens_details?.reasoning_tokens ?? 0, 0)
+  })
+
+  journey("end at a stop sequence, with the likelihood of every word before it", async ({ client }) => {
+    const asked = { model, messages, stop: [" answers"], logprobs: true, top_logprobs: 2, verbosity: "low" } as const
+    const { choices } = await client.chat.completions.create({ ...asked, stop: [...asked.stop] })
+    const [choice] = choices
+    assert.match(choice?.message.content ?? "", /The sandbox$/)
+    const entries = choice?.logprobs?.content ?? []
+    assert.strictEqual(entries.map((entry) => entry.token).join(""), choice?.message.content)
+    assert.isTrue(entries.every((entry) => entry.top_logprobs.length === 2))
+    const chunks = await collect(
+      await client.chat.completions.create({ ...asked, stop: [...asked.stop], stream: true })
+    )
+    assert.strictEqual(textOf(chunks), choice?.message.content)
+    assert.deepStrictEqual(
+      chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []),
+      [...entries]
+    )
+  })
+
+  journey("take files of text, and no others", async ({ client }) => {
+    const file = (file_data: string) =>
+      client.chat.completions.create({
+        model,
+        messages: [{ role: "user", content: [{ type: "file", file: { filename: "notes.md", file_data } }] }]
+      })
+    const answer = await file(`data:text/markdown;base64,${Buffer.from("Remember the milk").toString("base64")}`)
+    assert.include(answer.choices[0]?.message.content ?? "", "notes.md Remember the milk")
+    const refused = await file("data:application/pdf;base64,AAAA").catch((error: unknown) => error)
+    assert.instanceOf(refused, BadRequestError)
+    assert.deepInclude(refused, { code: "unsupported_parameter", param: "messages.0.content.0.file.file_data" })
+  })
+
   journey("come with headers", async ({ client }) => {
     const { data, request_id, response } = await client.chat.completions.create({ model, messages }).withResponse()
     assert.strictEqual(request_id, extrasOf(data).request_id)
@@ -192,6 +230,25 @@ describe("tools of the OpenAI client", () => {
     const second = await client.chat.completions.create({ model, messages: [...messages, message, answered], tools })
     assert.include(second.choices[0]?.message.content ?? "", "minus four")
     assert.strictEqual(second.choices[0]?.finish_reason, "stop")
+  })
+
+  journey("are called in parallel, as far as they are allowed", async ({ client }) => {
+    const many = ["weather", "clock", "calendar"].map((name) => ({ type: "function", function: { name } }) as const)
+    const question = [{ role: "user", content: "What do clock, calendar and weather say?" }] as const
+    const calledBy = async (more: object) => {
+      const runner = client.chat.completions.stream({ model, messages: [...question], tools: many, ...more })
+      const { message } = (await runner.finalChatCompletion()).choices[0]!
+      const calls = message.tool_calls ?? []
+      assert.strictEqual(new Set(calls.map((call) => call.id)).size, calls.length)
+      return calls.map((call) => (call.type === "function" ? call.function.name : call.type))
+    }
+    assert.deepStrictEqual(await calledBy({}), ["weather", "clock", "calendar"])
+    assert.deepStrictEqual(await calledBy({ parallel_tool_calls: false }), ["weather"])
+    const allowed_tools = { mode: "required", tools: [many[2], many[1]] }
+    assert.deepStrictEqual(await calledBy({ tool_choice: { type: "allowed_tools", allowed_tools } }), [
+      "clock",
+      "calendar"
+    ])
   })
 
   journey("go the whole round streamed", async ({ client }) => {

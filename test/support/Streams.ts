@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Effect, Queue, Stream } from "effect"
+import type { AnswerStream, StreamItem } from "../../src/inference/StreamFlow.ts"
 
 /** One `data:` frame of a chat stream, decoded; `[DONE]` as the string it is. */
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -72,3 +73,15 @@ export const hangUpAfter = (
     controller.abort()
     return { requestId, seen: textOf(framesOf(text.slice(0, text.lastIndexOf("\n\n") + 2))) }
   })
+
+/** The items of a stream as they come, for a reader that takes all of them. */
+export const itemsOf = ({ read }: AnswerStream): Stream.Stream<StreamItem> =>
+  Stream.callback((queue) =>
+    Effect.andThen(
+      read((items) => {
+        Queue.offerAllUnsafe(queue, items)
+        return true
+      }),
+      Queue.end(queue)
+    )
+  )

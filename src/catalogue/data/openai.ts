@@ -14,7 +14,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "OpenAI's largest GPT-6 model, for long end-to-end work that combines reasoning, code and tools.",
     at: [at("openai", "gpt-6-astra"), at("azure", "gpt-6-astra")]
   }),
@@ -25,7 +25,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The middle of the GPT-6 family, for everyday coding and agent work.",
     at: [at("openai", "gpt-6-sol"), at("azure", "gpt-6-sol"), at("openrouter", "openai/gpt-6-sol")]
   }),
@@ -36,7 +36,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The smallest GPT-6 model, for extraction, classification and other work in volume.",
     at: [at("openai", "gpt-6-luna"), at("azure", "gpt-6-luna"), at("openrouter", "openai/gpt-6-luna")]
   }),
@@ -47,7 +47,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The largest model of the GPT-5.6 family, for professional and analytical work.",
     at: [at("openai", "gpt-5.6-sol"), at("azure", "gpt-5.6-sol"), at("bedrock", "global.openai.gpt-5.6-sol")]
   }),
@@ -58,7 +58,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The GPT-5.6 model between Sol and Luna in size and price.",
     at: [
       at("openai", "gpt-5.6-terra"),
@@ -74,7 +74,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The low-cost model of the GPT-5.6 family.",
     at: [
       at("openai", "gpt-5.6-luna"),
@@ -90,7 +90,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "General reasoning model with a window of a million tokens.",
     at: [
       at("openai", "gpt-5.5"),
@@ -106,7 +106,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 1_050_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The first GPT-5 model with a window of a million tokens.",
     at: [
       at("openai", "gpt-5.4"),
@@ -122,7 +122,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "Smaller GPT-5.4 for coding, computer use and sub-agents.",
     at: [at("openai", "gpt-5.4-mini"), at("azure", "gpt-5.4-mini"), at("openrouter", "openai/gpt-5.4-mini")]
   }),
@@ -133,7 +133,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The cheapest GPT-5.4, for simple work in volume.",
     at: [at("openai", "gpt-5.4-nano"), at("azure", "gpt-5.4-nano"), at("openrouter", "openai/gpt-5.4-nano")]
   }),
@@ -144,7 +144,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "Reasoning model for coding and agents with adjustable effort.",
     at: [at("openai", "gpt-5.2"), at("azure", "gpt-5.2"), at("openrouter", "openai/gpt-5.2")]
   }),
@@ -155,7 +155,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "Revision of GPT-5 that can also answer without reasoning first.",
     at: [at("openai", "gpt-5.1"), at("azure", "gpt-5.1"), at("openrouter", "openai/gpt-5.1")]
   }),
@@ -166,7 +166,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "OpenAI's first model to merge its reasoning and general lines.",
     at: [at("openai", "gpt-5"), at("azure", "gpt-5"), at("openrouter", "openai/gpt-5")]
   }),
@@ -177,7 +177,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "Faster and cheaper GPT-5 for well-defined tasks.",
     at: [at("openai", "gpt-5-mini"), at("azure", "gpt-5-mini"), at("openrouter", "openai/gpt-5-mini")]
   }),
@@ -188,7 +188,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     context: 400_000,
     output: 128_000,
     can: reasoner,
-    sampling: sampling.fixed,
+    sampling: sampling.gpt,
     about: "The smallest GPT-5, for summaries and classification.",
     at: [at("openai", "gpt-5-nano"), at("azure", "gpt-5-nano"), at("openrouter", "openai/gpt-5-nano")]
   }),

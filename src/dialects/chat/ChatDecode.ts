@@ -3,28 +3,20 @@ import { Result } from "effect"
 import { ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
 import { PresetChatRequest } from "../../../schemas/inference/PresetChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
-import type {
-  Message,
-  OutputFormat,
-  Part,
-  Reasoning,
-  Sampling,
-  TextPart,
-  Tool,
-  ToolChoice
-} from "../../domain/Conversation.ts"
+import type { Conversation, OutputFormat, Reasoning, Sampling, Tool } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import { allowTools } from "../AllowedTools.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
+import { breakpointOf, messagesOf } from "./ChatMessages.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
 import { filledFrom, instructed, presetPolicy } from "./Preset.ts"
 
 type Wire = Omit<ChatCompletionRequest, "messages">
-type WireMessage = ChatCompletionRequest["messages"][number]
 
 /** A chat request: what every dialect can ask for, and the form of its last frame. */
 export interface ChatWish extends AnyWish {
@@ -43,53 +35,35 @@ const withoutEffect = ["metadata"]
 
 const reasoningMembers = new Set(["effort", "max_tokens", "enabled"])
 
-type AssistantContent = Extract<WireMessage, { readonly role: "assistant" }>["content"]
-
-const textParts = (content: AssistantContent): Array<TextPart> => {
-  if (content == null) return []
-  if (typeof content === "string") return [{ type: "text", text: content }]
-  return content.map((part) => ({ type: "text", text: part.type === "text" ? part.text : part.refusal }))
-}
-
-const parts = (content: Extract<WireMessage, { readonly role: "user" }>["content"], at: string): ReadonlyArray<Part> =>
-  typeof content === "string"
-    ? [{ type: "text", text: content }]
-    : content.map((part, index) => {
-        if (part.type === "text") return { type: "text", text: part.text }
-        const { detail, url } = part.image_url
-        return { type: "image", url, detail: detail ?? "auto", field: `${at}.content.${index}.image_url.url` }
-      })
-
-const messagesOf = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<Message> =>
-  messages.map((message, index): Message => {
-    switch (message.role) {
-      case "system":
-      case "developer":
-        return { role: "system", content: textParts(message.content) }
-      case "user":
-        return { role: "user", content: parts(message.content, `messages.${index}`) }
-      case "assistant":
-        return {
-          role: "assistant",
-          content: textParts(message.content),
-          toolCalls: (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
-        }
-      case "tool":
-        return { role: "tool", toolCallId: message.tool_call_id, content: parts(message.content, `messages.${index}`) }
-    }
-  })
-
 const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
-  (tools ?? []).map(({ function: tool }) => ({
+  (tools ?? []).map(({ cache_control, function: tool }) => ({
     name: tool.name,
     description: tool.description ?? undefined,
     parameters: tool.parameters ?? undefined,
-    strict: tool.strict ?? undefined
+    strict: tool.strict ?? undefined,
+    ...breakpointOf(cache_control)
   }))
 
-const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
-  if (choice == null) return { type: "auto" }
-  return typeof choice === "string" ? { type: choice } : { type: "tool", name: choice.function.name }
+/** The tools and the choice among them; of allowed tools only those are offered. */
+const toolingOf = (wire: Wire): Result.Result<Pick<Conversation, "tools" | "toolChoice">, Failure> => {
+  const tools = toolsOf(wire.tools)
+  const choice = wire.tool_choice ?? "auto"
+  if (tools.length === 0 && choice !== "auto" && choice !== "none") {
+    return Result.fail(invalid("tool_choice", "requires tools"))
+  }
+  if (typeof choice === "string") return Result.succeed({ tools, toolChoice: { type: choice } })
+  if (choice.type === "allowed_tools") {
+    const { mode, tools: allowed } = choice.allowed_tools
+    const names = allowed.map((tool) => tool.function.name)
+    return Result.map(allowTools(tools, names, "tool_choice.allowed_tools.tools"), (some) => ({
+      tools: some,
+      toolChoice: { type: mode }
+    }))
+  }
+  const { name } = choice.function
+  return tools.some((tool) => tool.name === name)
+    ? Result.succeed({ tools, toolChoice: { type: "tool", name } })
+    : Result.fail(invalid("tool_choice.function.name", `no tool is named ${name}`))
 }
 
 const formatOf = (format: Wire["response_format"]): OutputFormat => {
@@ -114,6 +88,7 @@ const samplingOf = (wire: Wire): Sampling => {
   if (wire.stop != null) sampling.stop = typeof wire.stop === "string" ? [wire.stop] : wire.stop
   if (wire.logprobs != null) sampling.logprobs = wire.logprobs
   if (wire.top_logprobs != null) sampling.topLogprobs = wire.top_logprobs
+  if (wire.verbosity != null) sampling.verbosity = wire.verbosity
   return sampling
 }
 
@@ -142,22 +117,14 @@ const optional = [
   "response_format",
   "reasoning",
   "logprobs",
-  "top_logprobs"
+  "top_logprobs",
+  "verbosity"
 ] as const
 
 const parametersOf = (wire: Wire): ReadonlyArray<string> => {
   const names: Array<string> = optional.filter((name) => wire[name] != null)
   if (wire.response_format?.type === "json_schema") names.push("structured_outputs")
   return names
-}
-
-const checkTools = (wire: Wire): Failure | undefined => {
-  const choice = wire.tool_choice
-  if (choice == null || choice === "auto" || choice === "none") return undefined
-  const names = (wire.tools ?? []).map((tool) => tool.function.name)
-  if (names.length === 0) return invalid("tool_choice", "requires tools")
-  if (typeof choice === "string" || names.includes(choice.function.name)) return undefined
-  return invalid("tool_choice.function.name", `no tool is named ${choice.function.name}`)
 }
 
 /** `reasoning` is closed, unlike the request around it. */
@@ -189,18 +156,21 @@ export const wishOf = (
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)
-  const messages = messagesOf(wireMessages)
+  const tooling = toolingOf(wire)
+  if (Result.isFailure(tooling)) return Result.fail(tooling.failure)
+  const read = messagesOf(wireMessages)
+  if (Result.isFailure(read)) return Result.fail(read.failure)
+  const messages = read.success
   const format = formatOf(wire.response_format)
   const schema = format.type === "json_schema" ? format.schema : undefined
-  const problem = checkTools(wire) ?? checkImages(messages) ?? checkSchema(schema, "response_format.json_schema.schema")
+  const problem = checkImages(messages) ?? checkSchema(schema, "response_format.json_schema.schema")
   if (problem !== undefined) return Result.fail(problem)
   return Result.succeed({
     model: wire.model ?? undefined,
     models: wire.models ?? undefined,
     conversation: {
       messages: instructed(messages, preset),
-      tools: toolsOf(wire.tools),
-      toolChoice: toolChoiceOf(wire.tool_choice),
+      ...tooling.success,
       parallelToolCalls: wire.parallel_tool_calls ?? undefined,
       format,
       sampling: samplingOf(wire),

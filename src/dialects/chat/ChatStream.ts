@@ -11,8 +11,8 @@ import { completionId, extrasOf, usageOf } from "./ChatEncode.ts"
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
 const DONE = "data: [DONE]\n\n"
-const TEXT_HEAD = '{"index":0,"delta":{"content":'
-const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}'
+const TEXT_HEAD = ',"choices":[{"index":0,"delta":{"content":'
+const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}]}\n\n'
 
 /** A comment, which no client takes for anything. */
 export const KEEP_ALIVE = ": svc-processing\n\n"
@@ -20,6 +20,8 @@ export const KEEP_ALIVE = ": svc-processing\n\n"
 /** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
 export class ChatStreamEncoder implements StreamEncoder {
   readonly #head: string
+  /** All of a text frame before its text. */
+  readonly #textHead: string
   readonly #includeUsage: boolean
   readonly #describe: (failure: Failure) => ErrorBody["error"]
   #started = false
@@ -29,6 +31,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     const { created, model, requestId } = options
     const head = { id: completionId(requestId), object: "chat.completion.chunk", created, model }
     this.#head = `data: ${JSON.stringify(head).slice(0, -1)}`
+    this.#textHead = this.#head + TEXT_HEAD
     this.#includeUsage = options.includeUsage
     this.#describe = options.describe
   }
@@ -37,7 +40,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   encode(item: StreamItem): string {
     switch (item._tag) {
       case "Events":
-        return item.events.map((event) => this.#event(event)).join("")
+        return this.#events(item.events)
       case "KeepAlive":
         return KEEP_ALIVE
       case "End":
@@ -45,6 +48,12 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "Error":
         return this.#error(item.failure)
     }
+  }
+
+  #events(events: ReadonlyArray<OutputEvent>): string {
+    let frames = ""
+    for (const event of events) frames += this.#event(event)
+    return frames
   }
 
   #choice(delta: Delta, finish: FinishReason | "error" | null, logprobs?: ReadonlyArray<unknown>): string {
@@ -66,7 +75,7 @@ export class ChatStreamEncoder implements StreamEncoder {
     switch (event._tag) {
       case "Text":
         return this.#started
-          ? this.#frame(`${TEXT_HEAD}${JSON.stringify(event.text)}${TEXT_TAIL}`)
+          ? this.#textHead + JSON.stringify(event.text) + TEXT_TAIL
           : this.#frame(this.#choice({ content: event.text }, null))
       case "Reasoning":
         return this.#frame(this.#choice({ reasoning: event.text }, null))

@@ -36,7 +36,6 @@ const harmless: Harmless = new Map(
     functions: isEmptyList,
     function_call: oneOf("auto", "none"),
     web_search_options: nothing,
-    verbosity: oneOf("medium"),
     plugins: onlyAutoRouter,
     transforms: isEmptyList,
     route: oneOf("fallback"),
@@ -53,30 +52,51 @@ const known = new Set([...harmless.keys(), "provider"])
 export const unsupported = (param: string, detail: string): Failure =>
   failure({ _tag: "UnsupportedParameter", param, detail })
 
-const unsupportedPart = (messages: unknown): Failure | undefined => {
-  if (!Array.isArray(messages)) return undefined
-  for (let index = 0; index < messages.length; index++) {
-    const content = objectOf(messages[index])?.["content"]
-    if (!Array.isArray(content)) continue
-    for (let part = 0; part < content.length; part++) {
-      const type = objectOf(content[part])?.["type"]
-      if (type === "input_audio" || type === "file" || type === "video_url") {
-        return unsupported(`messages.${index}.content.${part}.type`, `Content parts of type ${type} are not offered`)
-      }
-    }
+/** What of a part or a tool is not offered, and where in it. */
+type Unsupported = readonly [member: string, detail: string]
+
+const longerCaching = (holder: Body): Unsupported | undefined =>
+  objectOf(holder["cache_control"])?.["ttl"] === "1h"
+    ? ["cache_control.ttl", "Prompts are kept for 5 minutes after their last use"]
+    : undefined
+
+const inPart = (part: Body): Unsupported | undefined => {
+  const { type } = part
+  const file = type === "file" ? objectOf(part["file"]) : undefined
+  if (file?.["file_id"] != null) return ["file.file_id", "Only files sent inline are offered"]
+  const inline = typeof file?.["file_data"] === "string"
+  if (type === "input_audio" || type === "video_url" || (type === "file" && !inline)) {
+    return ["type", `Content parts of type ${type} are not offered`]
+  }
+  return longerCaching(part)
+}
+
+const inTool = (tool: Body): Unsupported | undefined =>
+  typeof tool["type"] === "string" && tool["type"] !== "function"
+    ? ["type", "Only tools of type function are offered"]
+    : longerCaching(tool)
+
+const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported | undefined): Failure | undefined => {
+  if (!Array.isArray(list)) return undefined
+  for (let index = 0; index < list.length; index++) {
+    const entry = objectOf(list[index])
+    const found = entry === undefined ? undefined : find(entry)
+    if (found !== undefined) return unsupported(`${at}.${index}.${found[0]}`, found[1])
   }
   return undefined
 }
 
-/** The first tool that is none of the caller's own functions. */
-export const unsupportedTool = (tools: unknown): Failure | undefined => {
-  if (!Array.isArray(tools)) return undefined
-  const index = tools.findIndex((tool) => {
-    const type = objectOf(tool)?.["type"]
-    return typeof type === "string" && type !== "function"
-  })
-  return index === -1 ? undefined : unsupported(`tools.${index}.type`, "Only tools of type function are offered")
+const inMessages = (messages: unknown): Failure | undefined => {
+  if (!Array.isArray(messages)) return undefined
+  for (let index = 0; index < messages.length; index++) {
+    const found = firstIn(objectOf(messages[index])?.["content"], `messages.${index}.content`, inPart)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
+
+/** The first tool that is none of the caller's own functions, or is to be kept for longer than is offered. */
+export const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(tools, "tools", inTool)
 
 /** The first member that is not harmless. */
 export const unsupportedMember = (body: Body, harmless: Harmless): Failure | undefined => {
@@ -91,7 +111,7 @@ export const unsupportedMember = (body: Body, harmless: Harmless): Failure | und
 
 /** The first member that would change the answer and is not offered. */
 export const firstUnsupported = (body: Body): Failure | undefined =>
-  unsupportedMember(body, harmless) ?? unsupportedPart(body["messages"]) ?? unsupportedTool(body["tools"])
+  unsupportedMember(body, harmless) ?? inMessages(body["messages"]) ?? unsupportedTool(body["tools"])
 
 /** Members nobody knows; they are ignored, and said to be. */
 export const ignoredMembers = (

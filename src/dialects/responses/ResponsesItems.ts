@@ -1,6 +1,7 @@
 /** The items of a streamed response, each of which says its own events and keeps what it said. */
 import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
 import type { ResponsesStreamEvent, ResponsesStreamItem } from "../../../schemas/inference/ResponsesEvents.ts"
+import { Pieces } from "../../domain/Pieces.ts"
 import { itemId, outputText } from "./ResponsesEncode.ts"
 
 /** Says an event; `members` is the JSON of what it has beside its type and its number, without braces. */
@@ -28,7 +29,7 @@ const emitItem = (
 
 interface Part {
   readonly type: "output_text" | "refusal"
-  readonly text: Array<string>
+  readonly text: Pieces
   readonly logprobs: Array<unknown>
 }
 
@@ -55,7 +56,7 @@ export class MessageItem implements StreamedItem {
   /** A piece of text with the log-probabilities of its tokens. */
   say(text: string, logprobs: ReadonlyArray<unknown>): void {
     const part = this.#part("output_text")
-    part.text.push(text)
+    part.text.add(text)
     if (logprobs.length === 0) {
       return this.#emit("response.output_text.delta", `${this.#delta}${JSON.stringify(text)},"logprobs":[]`)
     }
@@ -70,7 +71,7 @@ export class MessageItem implements StreamedItem {
   }
 
   refuse(text: string): void {
-    this.#part("refusal").text.push(text)
+    this.#part("refusal").text.add(text)
     this.#emit("response.refusal.delta", `${this.#delta}${JSON.stringify(text)}`)
   }
 
@@ -82,11 +83,11 @@ export class MessageItem implements StreamedItem {
   }
 
   whole(): ResponsesOutputItem {
-    return { ...this.#head, status: this.#status, content: this.#parts.map(({ text }) => outputText(text.join(""))) }
+    return { ...this.#head, status: this.#status, content: this.#parts.map(({ text }) => outputText(text.text)) }
   }
 
   #shown({ text, type }: Pick<Part, "text" | "type">) {
-    return type === "refusal" ? { type, refusal: text.join("") } : outputText(text.join(""))
+    return type === "refusal" ? { type, refusal: text.text } : outputText(text.text)
   }
 
   get #place() {
@@ -97,7 +98,7 @@ export class MessageItem implements StreamedItem {
     const last = this.#parts.at(-1)
     if (last?.type === type) return last
     this.#closePart()
-    const part: Part = { type, text: [], logprobs: [] }
+    const part: Part = { type, text: new Pieces(), logprobs: [] }
     this.#parts.push(part)
     this.#delta = `${membersOf(this.#place)},"delta":`
     this.#emit("response.content_part.added", membersOf({ ...this.#place, part: this.#shown(part) }))
@@ -107,7 +108,7 @@ export class MessageItem implements StreamedItem {
   #closePart(): void {
     const part = this.#parts.at(-1)
     if (part === undefined) return
-    const text = part.text.join("")
+    const text = part.text.text
     if (part.type === "refusal") this.#emit("response.refusal.done", membersOf({ ...this.#place, refusal: text }))
     else this.#emit("response.output_text.done", membersOf({ ...this.#place, text, logprobs: part.logprobs }))
     this.#emit("response.content_part.done", membersOf({ ...this.#place, part: this.#shown(part) }))
@@ -119,7 +120,7 @@ export class ReasoningItem implements StreamedItem {
   readonly index: number
   readonly #emit: Emit
   readonly #id: string
-  readonly #text: Array<string> = []
+  readonly #text = new Pieces()
   readonly #place: string
   #status: Ended = "completed"
 
@@ -138,11 +139,11 @@ export class ReasoningItem implements StreamedItem {
   }
 
   get #part() {
-    return { type: "summary_text", text: this.#text.join("") } as const
+    return { type: "summary_text", text: this.#text.text } as const
   }
 
   think(text: string): void {
-    this.#text.push(text)
+    this.#text.add(text)
     this.#emit("response.reasoning_summary_text.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
   }
 
@@ -169,7 +170,7 @@ export class CallItem implements StreamedItem {
     readonly call_id: string
     readonly name: string
   }
-  readonly #arguments: Array<string> = []
+  readonly #arguments = new Pieces()
   readonly #place: string
   #status: Ended = "completed"
 
@@ -184,7 +185,7 @@ export class CallItem implements StreamedItem {
 
   /** A piece of the arguments. */
   argue(text: string): void {
-    this.#arguments.push(text)
+    this.#arguments.add(text)
     this.#emit("response.function_call_arguments.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
   }
 
@@ -197,6 +198,6 @@ export class CallItem implements StreamedItem {
   }
 
   whole() {
-    return { ...this.#head, status: this.#status, arguments: this.#arguments.join("") }
+    return { ...this.#head, status: this.#status, arguments: this.#arguments.text }
   }
 }

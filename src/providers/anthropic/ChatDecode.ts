@@ -15,6 +15,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   if (!Array.isArray(answer["content"])) return malformed("the body has no content")
   const blocks = listOf(answer["content"]).map((block) => objectOf(block) ?? {})
   const toolCalls = decodeToolCalls(blocks, requestId)
+  const stopSequence = textIn(answer, "stop_sequence")
   return Result.succeed({
     text: joined(blocks, "text"),
     reasoning: joined(blocks, "thinking"),
@@ -22,6 +23,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
     toolCalls,
     logprobs: undefined,
     finish: finishOf(answer["stop_reason"], toolCalls.length > 0),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
     usage: usageOf(objectOf(answer["usage"]))
   })
 }
@@ -79,10 +81,14 @@ export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined =
   return {
     input,
     cached: countIn(usage, "cache_read_input_tokens") ?? 0,
-    cacheWrite: countIn(usage, "cache_creation_input_tokens") ?? 0,
+    cacheWrite: countIn(usage, "cache_creation_input_tokens") ?? writtenOf(objectOf(usage["cache_creation"])),
     output,
     reasoning: Math.min(output, countIn(objectOf(usage["output_tokens_details"]), "thinking_tokens") ?? 0)
   }
 }
+
+/** What was written, by how long it is kept: the parts of the sum, which some hosts leave out. */
+const writtenOf = (written: JsonObject | undefined): number =>
+  (countIn(written, "ephemeral_5m_input_tokens") ?? 0) + (countIn(written, "ephemeral_1h_input_tokens") ?? 0)
 
 const malformed = (detail: string) => Result.fail<ProviderFault>({ _tag: "Malformed", detail })

@@ -1,9 +1,11 @@
-import type { Conversation, ImagePart, Message, Part, ToolCall } from "../../domain/Conversation.ts"
+import type { Conversation, ImagePart, Message, Part, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { isStructured } from "../Structured.ts"
+import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { type Block, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
 import { type Thinking, thinkingOf } from "./Thinking.ts"
 
@@ -12,12 +14,17 @@ export const encodeChat = (call: ChatCall, stream: boolean): string => {
   const { candidate, conversation, maxOutputTokens } = call
   const thinking = thinkingOf(call)
   const schema = schemaOf(conversation, candidate)
+  const { system, tools, turns } = withBreakpoints(call, {
+    tools: encodeTools(conversation, candidate),
+    ...encodeMessages(conversation, schema)
+  })
   return JSON.stringify({
     model: candidate.offer.upstreamId,
     max_tokens: maxOutputTokens,
-    ...encodeMessages(conversation, schema),
+    ...(system.length === 0 ? {} : { system }),
+    messages: turns,
     ...(stream ? { stream: true } : {}),
-    ...encodeTools(conversation, candidate, thinking),
+    ...(tools.length === 0 ? {} : { tools, tool_choice: encodeToolChoice(conversation, thinking) }),
     ...encodeSampling(conversation, candidate, thinking),
     thinking: thinking.config,
     output_config:
@@ -31,43 +38,50 @@ export const encodeChat = (call: ChatCall, stream: boolean): string => {
 interface Turn {
   readonly role: "user" | "assistant"
   /** Must come before all else in their turn. */
-  readonly results: Array<object>
-  readonly blocks: Array<object>
+  readonly results: Array<Block>
+  readonly blocks: Array<Block>
 }
 
 /** What the host refuses as a turn without content, or as a conversation that the user does not begin, says this instead. */
-const PLACEHOLDER = { type: "text", text: "." }
+const PLACEHOLDER: Block = { body: { type: "text", text: "." }, breakpoint: false }
 
 /** The wire has no word for any JSON object: it is asked for. */
-const INSTRUCTION = { type: "text", text: "Answer with one JSON object and nothing else." }
+const INSTRUCTION: Block = {
+  body: { type: "text", text: "Answer with one JSON object and nothing else." },
+  breakpoint: false
+}
 
 /**
  * All system messages go before the conversation, in their order, wherever they stood: only the newest models take them in
  * its midst, and as a user's words they would lose their authority.
  */
-const encodeMessages = ({ format, messages }: Conversation, schema: object | undefined): object => {
+const encodeMessages = ({ format, messages }: Conversation, schema: object | undefined): Omit<Prompt, "tools"> => {
   const instruction = format.type === "text" || schema !== undefined ? [] : [INSTRUCTION]
   const system = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
-  const turns = turnsOf(messages)
+  const turns = turnsOf(messages, system)
   // Instructions alone are the question.
-  if (turns.length === 0 && system.length > 0) turns.push({ role: "user", results: [], blocks: system.splice(0) })
+  if (turns.length === 0 && system.some(isTaken)) turns.push({ role: "user", results: [], blocks: system.splice(0) })
   if (turns[0]?.role !== "user") turns.unshift({ role: "user", results: [], blocks: [PLACEHOLDER] })
-  const all = [...system, ...instruction]
   return {
-    ...(all.length === 0 ? {} : { system: all }),
-    messages: turns.map(({ blocks, results, role }) => ({ role, content: [...results, ...blocks] }))
+    system: [...system, ...instruction],
+    turns: turns.map(({ blocks, results, role }) => ({ role, blocks: [...results, ...blocks] }))
   }
 }
 
-/** The turns of user and assistant in strict alternation. */
-const turnsOf = (messages: ReadonlyArray<Message>): Array<Turn> => {
+const isTaken = (block: Block): boolean => block.body !== undefined
+
+/** The turns of user and assistant in strict alternation. What is left out before the first of them is put behind `system`. */
+const turnsOf = (messages: ReadonlyArray<Message>, system: Array<Block>): Array<Turn> => {
   const turns: Array<Turn> = []
   const spoken = messages.filter((message) => message.role !== "system")
   for (const message of spoken) {
     const role = message.role === "assistant" ? "assistant" : "user"
     const blocks = encodeMessage(message, message === spoken.at(-1))
-    if (blocks.length === 0) continue
     let turn = turns.at(-1)
+    if (!blocks.some(isTaken)) {
+      ;(turn?.blocks ?? system).push(...blocks)
+      continue
+    }
     if (turn?.role !== role) {
       turn = { role, results: [], blocks: [] }
       turns.push(turn)
@@ -77,41 +91,53 @@ const turnsOf = (messages: ReadonlyArray<Message>): Array<Turn> => {
   return turns
 }
 
-const encodeMessage = (message: Exclude<Message, { role: "system" }>, last: boolean): ReadonlyArray<object> => {
+const encodeMessage = (message: Exclude<Message, { role: "system" }>, last: boolean): ReadonlyArray<Block> => {
   switch (message.role) {
     case "user":
       return encodeParts(message.content)
-    case "tool": {
-      const content = encodeParts(message.content)
-      const block = { type: "tool_result", tool_use_id: idOf(message.toolCallId) }
-      return [content.length === 0 ? block : { ...block, content }]
-    }
+    case "tool":
+      return [encodeResult(message)]
     case "assistant": {
       // A beginning that the model is to go on with must not end in blanks.
-      const content = last
-        ? message.content.map((part) => ({ type: part.type, text: part.text.trimEnd() }))
-        : message.content
+      const content = last ? message.content.map((part) => ({ ...part, text: part.text.trimEnd() })) : message.content
       return [...encodeParts(content), ...message.toolCalls.map(encodeToolCall)]
     }
   }
 }
 
+/** A result that failed must say how on this wire, and in words alone: one with an image is left to speak for itself. */
+const encodeResult = ({ cacheBreakpoint, content, isError, toolCallId }: ToolResult): Block => {
+  const parts = encodeParts(content).flatMap(({ body }) => (body === undefined ? [] : [body]))
+  const failed = isError === true && content.every((part) => part.type === "text")
+  const said = failed && parts.length === 0 ? [{ type: "text", text: WORDLESS_FAILURE }] : parts
+  return {
+    body: {
+      type: "tool_result",
+      tool_use_id: idOf(toolCallId),
+      content: said.length === 0 ? undefined : said,
+      is_error: failed ? true : undefined
+    },
+    breakpoint: cacheBreakpoint === true || content.some((part) => part.cacheBreakpoint === true)
+  }
+}
+
 /** Texts of nothing but blanks are refused, so they are left out. */
-const encodeParts = (parts: ReadonlyArray<Part>): Array<object> =>
-  parts
-    .filter((part) => part.type === "image" || part.text.trim() !== "")
-    .map((part) => (part.type === "text" ? { type: "text", text: part.text } : encodeImage(part)))
+const encodeParts = (parts: ReadonlyArray<Part>): Array<Block> =>
+  parts.map((part) => ({ body: encodePart(part), breakpoint: part.cacheBreakpoint === true }))
+
+const encodePart = (part: Part): object | undefined => {
+  if (part.type === "image") return encodeImage(part)
+  return part.text.trim() === "" ? undefined : { type: "text", text: part.text }
+}
 
 const encodeImage = ({ url }: ImagePart): object => {
   const { data, type } = inlineImage(url)
   return { type: "image", source: { type: "base64", media_type: type, data } }
 }
 
-const encodeToolCall = (call: ToolCall): object => ({
-  type: "tool_use",
-  id: idOf(call.id),
-  name: call.name,
-  input: inputOf(call.arguments)
+const encodeToolCall = (call: ToolCall): Block => ({
+  body: { type: "tool_use", id: idOf(call.id), name: call.name, input: inputOf(call.arguments) },
+  breakpoint: call.cacheBreakpoint === true
 })
 
 /** Ids that another provider gave may have characters that are refused here; call and result change alike. */
@@ -123,24 +149,21 @@ const inputOf = (text: string): object => {
   return objectOf(parsed(text)) ?? { arguments: text }
 }
 
-const encodeTools = (conversation: Conversation, candidate: Candidate, thinking: Thinking): object => {
-  const { parallelToolCalls, toolChoice, tools } = conversation
-  if (tools.length === 0) return {}
-  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
-  return {
-    tools: tools.map(({ description, name, parameters, strict }) => {
-      const schema = { type: "object", ...parameters }
-      const held = strict === true && isStructured(candidate)
-      return { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) }
-    }),
-    tool_choice: encodeToolChoice(toolChoice, thinking, single)
-  }
-}
+const encodeTools = ({ tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> =>
+  tools.map(({ cacheBreakpoint, description, name, parameters, strict }) => {
+    const schema = { type: "object", ...parameters }
+    const held = strict === true && isStructured(candidate)
+    return {
+      body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },
+      breakpoint: cacheBreakpoint === true
+    }
+  })
 
-const encodeToolChoice = (choice: Conversation["toolChoice"], { freeChoice }: Thinking, single: object) => {
-  if (choice.type === "none") return { type: "none" }
-  if (choice.type === "auto" || freeChoice) return { type: "auto", ...single }
-  return choice.type === "tool" ? { type: "tool", name: choice.name, ...single } : { type: "any", ...single }
+const encodeToolChoice = ({ parallelToolCalls, toolChoice }: Conversation, { freeChoice }: Thinking): object => {
+  if (toolChoice.type === "none") return { type: "none" }
+  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
+  if (toolChoice.type === "auto" || freeChoice) return { type: "auto", ...single }
+  return toolChoice.type === "tool" ? { type: "tool", name: toolChoice.name, ...single } : { type: "any", ...single }
 }
 
 const schemaOf = ({ format }: Conversation, candidate: Candidate): object | undefined =>

@@ -1,4 +1,4 @@
-import type { OutputEvent } from "../../domain/Output.ts"
+import { finishEvent, type OutputEvent } from "../../domain/Output.ts"
 import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
@@ -27,6 +27,7 @@ export class ChatStreamFold implements ChatFold {
   /** The tool calls whose blocks are open, by the index of the block. */
   #openTools: Map<unknown, ToolSlot> = new Map()
   #stop: string | undefined
+  #stopSequence: string | undefined
   #usage: JsonObject = {}
   #usageIsFinal = false
   #done = false
@@ -62,7 +63,7 @@ export class ChatStreamFold implements ChatFold {
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
     const finish = finishOf(this.#stop, this.#toolCount > 0)
-    if (finish !== undefined) out.push({ _tag: "Finish", reason: finish })
+    if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
     const usage = this.#usageIsFinal ? usageOf(this.#usage) : undefined
     if (usage !== undefined) out.push({ _tag: "Usage", usage })
     return out
@@ -138,6 +139,7 @@ export class ChatStreamFold implements ChatFold {
     const refusal = refusalOf(delta)
     if (refusal !== "") this.#out.push({ _tag: "Refusal", text: refusal })
     this.#stop = textIn(delta, "stop_reason") ?? this.#stop
+    this.#stopSequence = textIn(delta, "stop_sequence") ?? this.#stopSequence
     this.#onUsage(event["usage"])
     this.#usageIsFinal ||= countIn(objectOf(event["usage"]), "output_tokens") !== undefined
   }

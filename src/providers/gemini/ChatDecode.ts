@@ -33,7 +33,8 @@ export class ChunkFold {
   #spoke = false
   #calls = 0
   #finish: FinishReason | undefined
-  #usage: JsonObject | undefined
+  /** The last word on every count; a chunk may leave out what one before it said. */
+  readonly #usage: Record<string, number> = {}
   #fault: ProviderFault | undefined
 
   constructor(requestId: string) {
@@ -67,7 +68,11 @@ export class ChunkFold {
       this.#fault = faultOfError(chunk["error"])
       return []
     }
-    this.#usage = latest(this.#usage, objectOf(chunk["usageMetadata"]))
+    const usage = objectOf(chunk["usageMetadata"])
+    for (const name in usage) {
+      const count = usage[name]
+      if (typeof count === "number") this.#usage[name] = count
+    }
     const candidate = objectOf(listOf(chunk["candidates"])[0])
     const events = candidate === undefined ? [] : this.#contentOf(candidate)
     const blocked = textIn(objectOf(chunk["promptFeedback"]) ?? {}, "blockReason")
@@ -147,12 +152,6 @@ const MISMADE: ReadonlySet<string> = new Set([
   "MALFORMED_RESPONSE",
   "MISSING_THOUGHT_SIGNATURE"
 ])
-
-/** The last word on every count; a chunk may leave out what one before it said. */
-const latest = (before: JsonObject | undefined, now: JsonObject | undefined): JsonObject | undefined =>
-  before === undefined || now === undefined
-    ? (now ?? before)
-    : { ...before, ...Object.fromEntries(Object.entries(now).filter(([, count]) => typeof count === "number")) }
 
 /**
  * Reported usage in disjoint buckets. `promptTokenCount` includes what was read from the cache, and the tokens of tools that

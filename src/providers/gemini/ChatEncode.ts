@@ -1,8 +1,18 @@
-import type { Conversation, ImagePart, Message, Part, Reasoning, ToolCall } from "../../domain/Conversation.ts"
+import type {
+  Conversation,
+  ImagePart,
+  Message,
+  Part,
+  Reasoning,
+  ToolCall,
+  ToolResult
+} from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsed } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
+import { saidStops } from "../StopSequences.ts"
+import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 
 /** A chat call as the JSON text of a `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
 export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCall): string =>
@@ -61,7 +71,7 @@ const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyA
         break
       case "tool": {
         const { content, toolCallId } = message
-        add("user", [encodeResult(toolCallId, names.get(toolCallId) ?? toolCallId, content)])
+        add("user", [encodeResult(message, names.get(toolCallId) ?? toolCallId)])
         for (const part of content) if (part.type === "image") toolImages.push(part)
       }
     }
@@ -86,10 +96,12 @@ const encodeCall = ({ id, name, arguments: text }: ToolCall, model: string): obj
   return { functionCall: { id, name, args }, thoughtSignature: takesLevels(model) ? NO_SIGNATURE : undefined }
 }
 
-/** A result is an object on this wire. */
-const encodeResult = (id: string, name: string, content: ReadonlyArray<Part>): object => {
+/** A result is an object on this wire; of one that failed it has the failure in a member of this name. */
+const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: string): object => {
   const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
-  return { functionResponse: { id, name, response: objectOf(parsed(result)) ?? { result } } }
+  const said = objectOf(parsed(result))
+  const response = isError === true ? { error: said ?? (result || WORDLESS_FAILURE) } : (said ?? { result })
+  return { functionResponse: { id, name, response } }
 }
 
 const encodeImage = ({ url }: ImagePart): object => {
@@ -124,7 +136,7 @@ const encodeSampling = ({ sampling }: Conversation): object => ({
   topK: sampling.topK,
   // 32 bits are all that is taken; of a longer seed they are the lowest.
   seed: sampling.seed === undefined ? undefined : sampling.seed | 0,
-  stopSequences: sampling.stop,
+  stopSequences: saidStops(sampling),
   // Models without them refuse the members, whatever they say.
   ...(sampling.logprobs === true ? { responseLogprobs: true, logprobs: sampling.topLogprobs } : {})
 })
@@ -138,7 +150,7 @@ const encodeThinking = (
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   if (reasoning === undefined || !able) return undefined
   const { effort, enabled, maxTokens } = reasoning
-  const off = enabled === false || effort === "none" || (effort === undefined && maxTokens === 0)
+  const off = enabled === false || effort === "none" || maxTokens === 0
   const how = takesLevels(offer.upstreamId)
     ? { thinkingLevel: levelOf(off ? "none" : (effort ?? effortOf(maxTokens)), offer.upstreamId) }
     : {
@@ -187,10 +199,13 @@ const BUDGETS: Readonly<Record<Effort | "auto", number>> = {
   xhigh: 32_768
 }
 
-/** The nearest budget that a model of the second generation takes, within the cap; Pro cannot be told not to think. */
+/**
+ * The nearest budget that a model of the second generation takes, within the cap, a twentieth of which stays for the answer; Pro
+ * cannot be told not to think.
+ */
 const budgetOf = (wanted: number, model: string, maxOutputTokens: number): number => {
   const pro = model.includes("-pro")
   if (wanted < 0 || (wanted === 0 && !pro)) return wanted
   const least = pro ? 128 : model.includes("-flash-lite") ? 512 : 1
-  return Math.max(least, Math.min(wanted, pro ? 32_768 : 24_576, maxOutputTokens - 1))
+  return Math.max(least, Math.min(wanted, pro ? 32_768 : 24_576, Math.floor(maxOutputTokens * 0.95)))
 }

@@ -17,6 +17,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   if (choice === undefined || message === undefined) return malformed("the body has no message")
   const toolCalls = decodeToolCalls(message, requestId)
   const logprobs = objectOf(choice["logprobs"])?.["content"]
+  const stopSequence = stopSequenceOf(choice)
   return Result.succeed({
     text: textOf(message["content"]),
     reasoning: reasoningOf(message),
@@ -24,6 +25,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
     toolCalls,
     logprobs: Array.isArray(logprobs) ? logprobs : undefined,
     finish: finishOf(choice["finish_reason"], toolCalls.length > 0),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
     usage: usageOf(answer["usage"])
   })
 }
@@ -75,6 +77,10 @@ export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | 
   const finish = FINISH_REASONS[reason] ?? "stop"
   return finish === "stop" && calledTools ? "tool_calls" : finish
 }
+
+/** The stop sequence that ended a choice, as vLLM and SGLang name it; a number there is a token that ended it. */
+export const stopSequenceOf = (choice: JsonObject): string | undefined =>
+  choice["finish_reason"] === "stop" ? (textIn(choice, "stop_reason") ?? textIn(choice, "matched_stop")) : undefined
 
 /**
  * Reported usage in disjoint buckets. This wire's `prompt_tokens` includes what was read from and written to the cache, and

@@ -1,8 +1,9 @@
-import type { Conversation, Message, Part, Reasoning, TextPart } from "../../domain/Conversation.ts"
+import type { Conversation, Message, Part, TextPart, ToolResult } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
-
-export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh"
+import { WORDLESS_FAILURE } from "../ToolFailure.ts"
+import { saidStops } from "../StopSequences.ts"
+import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
 
 /** What a host takes of the OpenAI chat wire. */
 export interface ChatWireOptions {
@@ -22,8 +23,8 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
     [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     ...encodeTools(conversation),
     response_format: encodeFormat(conversation),
-    ...encodeSampling(conversation, options),
-    reasoning_effort: encodeEffort(conversation.reasoning, candidate, options),
+    ...encodeSampling(conversation, candidate, options),
+    reasoning_effort: effortOf(conversation.reasoning, candidate, effortsOf(call, options)),
     user: conversation.user
   })
 }
@@ -51,11 +52,7 @@ const encodeMessage = (message: Message): unknown => {
     case "user":
       return { role: message.role, content: encodeContent(message.content) }
     case "tool":
-      return {
-        role: "tool",
-        tool_call_id: message.toolCallId,
-        content: encodeContent(message.content.filter((part): part is TextPart => part.type === "text"))
-      }
+      return { role: "tool", tool_call_id: message.toolCallId, content: encodeResult(message) }
     case "assistant": {
       if (message.toolCalls.length === 0) return { role: "assistant", content: encodeContent(message.content) }
       return {
@@ -69,6 +66,12 @@ const encodeMessage = (message: Message): unknown => {
       }
     }
   }
+}
+
+/** This wire has no word for a failure but the result's own, which is left as it is. */
+const encodeResult = ({ content, isError }: ToolResult): unknown => {
+  const texts = content.filter((part): part is TextPart => part.type === "text")
+  return isError === true && texts.every((part) => part.text === "") ? WORDLESS_FAILURE : encodeContent(texts)
 }
 
 /** One text goes as a string, which every host takes for every role. */
@@ -103,39 +106,25 @@ const encodeFormat = ({ format }: Conversation): object | undefined => {
   return { type: "json_schema", json_schema: { name, schema, strict } }
 }
 
-const encodeSampling = ({ sampling }: Conversation, { flavour }: ChatWireOptions): object => ({
-  temperature: sampling.temperature,
-  top_p: sampling.topP,
-  frequency_penalty: sampling.frequencyPenalty,
-  presence_penalty: sampling.presencePenalty,
-  seed: sampling.seed,
-  stop: sampling.stop,
-  logprobs: sampling.logprobs,
-  top_logprobs: sampling.topLogprobs,
-  ...(flavour === "openai"
-    ? {}
-    : { top_k: sampling.topK, min_p: sampling.minP, repetition_penalty: sampling.repetitionPenalty })
-})
-
-const EFFORTS: ReadonlyArray<Effort> = ["none", "minimal", "low", "medium", "high", "xhigh"]
-
-/** Only for models that reason: hosts refuse the member for the others. */
-const encodeEffort = (
-  reasoning: Reasoning | undefined,
-  { model, offer }: Candidate,
-  { efforts }: ChatWireOptions
-): Effort | undefined => {
-  const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
-  const wanted = reasoning === undefined || !able ? undefined : effortOf(reasoning)
-  if (wanted === undefined || efforts === undefined || efforts.includes(wanted)) return wanted
-  const distance = (effort: Effort) => Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(wanted))
-  return efforts.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
+/** OpenAI's reasoning models refuse all sampling that they leave to themselves; other hosts take no notice of it. */
+const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flavour }: ChatWireOptions): object => {
+  const open = flavour === "compatible"
+  const taken = <A>(name: string, value: A | undefined): A | undefined =>
+    value === undefined || open || model.supportedParameters.includes(name) ? value : undefined
+  return {
+    temperature: taken("temperature", sampling.temperature),
+    top_p: taken("top_p", sampling.topP),
+    frequency_penalty: taken("frequency_penalty", sampling.frequencyPenalty),
+    presence_penalty: taken("presence_penalty", sampling.presencePenalty),
+    seed: taken("seed", sampling.seed),
+    stop: taken("stop", saidStops(sampling)),
+    logprobs: taken("logprobs", sampling.logprobs),
+    top_logprobs: taken("top_logprobs", sampling.topLogprobs),
+    ...(open
+      ? { top_k: sampling.topK, min_p: sampling.minP, repetition_penalty: sampling.repetitionPenalty }
+      : { verbosity: taken("verbosity", sampling.verbosity) })
+  }
 }
 
-/** This wire has no budget of reasoning tokens, so one becomes the effort that spends about as much. */
-const effortOf = ({ effort, maxTokens, enabled }: Reasoning): Effort | undefined => {
-  if (enabled === false) return "none"
-  if (effort !== undefined || maxTokens === undefined) return effort
-  if (maxTokens === 0) return "none"
-  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
-}
+const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions) =>
+  efforts ?? (flavour === "openai" ? effortsOfOpenAi(candidate.offer.upstreamId) : EFFORTS)

@@ -1,12 +1,17 @@
-import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
+import { finishEvent, type FinishReason, type OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
-import { argumentsOf, finishOf, reasoningOf, textOf, usageOf } from "./ChatDecode.ts"
+import { argumentsOf, finishOf, reasoningOf, stopSequenceOf, textOf, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
+import { isPlain, probeOf, templateOf, type TextTemplate, textBetween } from "./TextTemplate.ts"
+
+/** Short streams are not worth learning from; a host that words its chunks anew each time, as by padding, is given up soon. */
+const LEARN_AFTER_TEXTS = 3
+const MOST_LESSONS = 3
 
 interface ToolSlot {
   readonly index: number
@@ -28,8 +33,12 @@ export class ChatStreamFold implements ChatFold {
   #tools: Array<ToolSlot> = []
   #byWireIndex: Map<number, ToolSlot> = new Map()
   #finish: string | undefined
+  #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   #done = false
+  #template: TextTemplate | undefined
+  #texts = 0
+  #lessons = 0
 
   constructor(requestId: string) {
     this.#requestId = requestId
@@ -65,7 +74,7 @@ export class ChatStreamFold implements ChatFold {
       this.#finish,
       this.#tools.some((tool) => tool.name !== undefined)
     )
-    if (finish !== undefined) out.push({ _tag: "Finish", reason: finish })
+    if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
     if (this.#usage !== undefined) out.push({ _tag: "Usage", usage: this.#usage })
     return out
   }
@@ -76,10 +85,44 @@ export class ChatStreamFold implements ChatFold {
       this.#done = true
       return
     }
+    const text = this.#template && textBetween(this.#template, data)
+    if (text !== undefined) this.#out.push({ _tag: "Text", text })
+    else this.#parse(data)
+  }
+
+  #parse(data: string): void {
+    const before = this.#out.length
     const chunk = objectOf(parsed(data))
     if (chunk === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
     else if (chunk["error"] !== undefined && chunk["error"] !== null) this.#fault = faultOfError(chunk["error"])
     else this.#onChunk(chunk)
+    const said = this.#out[before]
+    if (said?._tag === "Text" && ++this.#texts > LEARN_AFTER_TEXTS && isPlain(said.text)) this.#learn(data, said.text)
+  }
+
+  #learn(data: string, text: string): void {
+    if (this.#lessons === MOST_LESSONS) return
+    this.#lessons += 1
+    const template = templateOf(data, text)
+    if (template !== undefined && ChatStreamFold.#saysOnlyItsText(template)) this.#template = template
+  }
+
+  /** Whether a text is all that has come. */
+  #saysOnly(text: string): boolean {
+    const [said, more] = this.#out
+    const isText = said?._tag === "Text" && said.text === text && more === undefined
+    return isText && !this.stopped && this.#usage === undefined && this.#fault === undefined && this.#tools.length === 0
+  }
+
+  /**
+   * Whether such data says nothing but its text. Then what differs from it in plain characters of that text alone says the other
+   * text, because to JSON they are the same string's characters, and can be read without being parsed.
+   */
+  static #saysOnlyItsText(template: TextTemplate): boolean {
+    const probe = probeOf(template)
+    const fold = new ChatStreamFold("")
+    fold.#parse(probe.data)
+    return fold.#saysOnly(probe.text)
   }
 
   #onChunk(chunk: JsonObject): void {
@@ -92,6 +135,7 @@ export class ChatStreamFold implements ChatFold {
     const logprobs = listOf(objectOf(choice["logprobs"])?.["content"])
     if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
     this.#finish = textIn(choice, "finish_reason") ?? this.#finish
+    this.#stopSequence = stopSequenceOf(choice) ?? this.#stopSequence
   }
 
   #onDelta(delta: JsonObject): void {

@@ -3,13 +3,16 @@ import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import { tokenCost } from "../../domain/Pricing.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ChatCall } from "../Provider.ts"
+import { toolCallId } from "../ToolCallId.ts"
+import { logprobOf } from "./Logprobs.ts"
 import { sampleOf } from "./Sample.ts"
 import type { Steering } from "./Steering.ts"
 
 /** What the double says to a call: its content piece by piece, and the report at the end. */
 export interface Answer {
-  readonly chunks: ReadonlyArray<OutputEvent>
+  readonly chunks: ReadonlyArray<ReadonlyArray<OutputEvent>>
   readonly finish: FinishReason
+  readonly stopSequence: string | undefined
   readonly usage: TokenUsage | undefined
 }
 
@@ -17,22 +20,28 @@ export interface Answer {
 export const answerOf = (call: ChatCall, steering: Steering): Answer => {
   const prompt = promptTokensOf(call)
   const made = steering.fault === "empty" ? nothing : deliveredOf(call, steering)
-  const usage = usageOf(call, steering, prompt, made)
-  return { chunks: made.chunks, finish: made.finish, usage }
+  const { chunks, finish, stopSequence } = made
+  return { chunks, finish, stopSequence, usage: usageOf(call, steering, prompt, made) }
 }
 
-interface Delivered {
-  readonly chunks: ReadonlyArray<OutputEvent>
+interface Visible {
+  readonly chunks: Answer["chunks"]
   readonly finish: FinishReason
+  readonly stopSequence?: string | undefined
+  /** Tokens, of which no more are delivered than there is room for. */
+  readonly tokens: number
+}
+
+interface Delivered extends Omit<Answer, "usage"> {
   readonly output: number
   readonly reasoning: number
 }
 
 type Content =
   | { readonly _tag: "Text"; readonly text: string; readonly filler: boolean }
-  | { readonly _tag: "Tool"; readonly tool: Tool; readonly text: string }
+  | { readonly _tag: "Tools"; readonly tools: ReadonlyArray<Tool> }
 
-const nothing: Delivered = { chunks: [], finish: "stop", output: 0, reasoning: 0 }
+const nothing: Delivered = { chunks: [], finish: "stop", stopSequence: undefined, output: 0, reasoning: 0 }
 const BYTES_PER_TOKEN = 4
 const TOKENS_PER_IMAGE = 85
 const FILLER = "This sentence of the sandbox fills the answer up to the length that was asked for. "
@@ -40,36 +49,93 @@ const THOUGHT = "Considering what was asked. "
 
 /** Content within the cap: reasoning first, what is visible in the room it leaves. */
 const deliveredOf = (call: ChatCall, steering: Steering): Delivered => {
-  const reasoning = Math.min(steering.reasoningTokens, call.maxOutputTokens)
+  const asked = askedReasoning(call)
+  const reasoning = Math.min(Math.max(steering.reasoningTokens, asked), call.maxOutputTokens)
   const room = call.maxOutputTokens - reasoning
-  const content = contentOf(call, steering)
   const wanted = steering.outputTokens === undefined ? undefined : Math.max(0, steering.outputTokens - reasoning)
-  const visible = wanted ?? tokensOf(content.text) + (content._tag === "Tool" ? tokensOf(content.tool.name) : 0)
-  const full =
-    wanted !== undefined && content._tag === "Text" && content.filler
-      ? FILLER.repeat(Math.ceil((Math.min(wanted, room) * BYTES_PER_TOKEN) / FILLER.length)).slice(0, wanted * 4)
-      : content.text
-  const text = cut(full, room * BYTES_PER_TOKEN)
-  const thought = steering.reasoningTokens > 0 && !call.candidate.model.hiddenReasoning
+  const content = contentOf(call, steering)
+  const { chunks, finish, stopSequence, tokens } =
+    content._tag === "Tools" ? calledOf(call, content.tools, room, wanted) : saidOf(call, content, room, wanted)
+  // What nobody asked to see, models that hide it do not show.
+  const shown = asked > 0 || (reasoning > 0 && !call.candidate.model.hiddenReasoning)
+  const thought = cut(THOUGHT, reasoning * BYTES_PER_TOKEN)
   return {
-    chunks: [
-      ...(thought ? [{ _tag: "Reasoning", text: THOUGHT } as const] : []),
-      ...(content._tag === "Tool" && room > 0 ? toolChunks(call, content.tool, text) : textChunks(text))
-    ],
-    finish: visible > room ? "length" : content._tag === "Tool" ? "tool_calls" : "stop",
-    output: reasoning + Math.min(visible, room),
+    chunks: [...(shown ? [[{ _tag: "Reasoning", text: thought } as const]] : []), ...chunks],
+    finish: tokens > room ? "length" : finish,
+    stopSequence: tokens > room ? undefined : stopSequence,
+    output: reasoning + Math.min(tokens, room),
     reasoning
   }
+}
+
+/** A short thought where the request asks a model that reasons for it, and never more than half of the cap. */
+const askedReasoning = ({ candidate: { model, offer }, conversation: { reasoning }, maxOutputTokens }: ChatCall) => {
+  const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
+  const { effort, enabled, maxTokens } = reasoning ?? {}
+  if (!able || enabled === false || effort === "none") return 0
+  if (enabled === undefined && effort === undefined && maxTokens === undefined) return 0
+  return Math.min(tokensOf(THOUGHT), maxTokens ?? Infinity, Math.floor(maxOutputTokens / 2))
+}
+
+const saidOf = (
+  call: ChatCall,
+  content: Extract<Content, { readonly _tag: "Text" }>,
+  room: number,
+  wanted: number | undefined
+): Visible => {
+  const full =
+    wanted !== undefined && content.filler
+      ? FILLER.repeat(Math.ceil((Math.min(wanted, room) * BYTES_PER_TOKEN) / FILLER.length)).slice(0, wanted * 4)
+      : content.text
+  const { sampling } = call.conversation
+  const stopped = stopIn(full, sampling.stop ?? [])
+  const said = full.slice(0, stopped?.at)
+  return {
+    chunks: pieces(cut(said, room * BYTES_PER_TOKEN)).map((text) => [
+      { _tag: "Text", text },
+      ...(sampling.logprobs === true
+        ? [{ _tag: "Logprobs", content: [logprobOf(text, sampling.topLogprobs ?? 0)] } as const]
+        : [])
+    ]),
+    finish: "stop",
+    stopSequence: stopped?.sequence,
+    tokens: stopped === undefined && wanted !== undefined ? wanted : tokensOf(said)
+  }
+}
+
+/** The first stop sequence in a text, and where it begins. */
+const stopIn = (text: string, stop: ReadonlyArray<string>) =>
+  stop
+    .map((sequence) => ({ sequence, at: sequence === "" ? -1 : text.indexOf(sequence) }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((a, b) => a.at - b.at)[0]
+
+const calledOf = (
+  { requestId }: ChatCall,
+  tools: ReadonlyArray<Tool>,
+  room: number,
+  wanted: number | undefined
+): Visible => {
+  const chunks: Array<ReadonlyArray<OutputEvent>> = []
+  let tokens = 0
+  for (const [index, { name, parameters }] of tools.entries()) {
+    const given = JSON.stringify(sampleOf(parameters ?? { type: "object" }))
+    const left = room - tokens
+    if (left > 0) {
+      chunks.push([{ _tag: "ToolStart", index, id: toolCallId(requestId, index), name }])
+      for (const text of pieces(cut(given, left * BYTES_PER_TOKEN))) chunks.push([{ _tag: "ToolDelta", index, text }])
+    }
+    tokens += tokensOf(given) + tokensOf(name)
+  }
+  return { chunks, finish: "tool_calls", tokens: wanted ?? tokens }
 }
 
 /** A text given wins unless a tool must be called; then tools, then JSON, then plain words. */
 const contentOf = (call: ChatCall, steering: Steering): Content => {
   const { format } = call.conversation
-  const tool = toolOf(call)
+  const tools = toolsOf(call)
   const must = call.conversation.toolChoice.type === "required" || call.conversation.toolChoice.type === "tool"
-  if (tool !== undefined && (must || steering.text === undefined)) {
-    return { _tag: "Tool", tool, text: JSON.stringify(sampleOf(tool.parameters ?? { type: "object" })) }
-  }
+  if (tools.length > 0 && (must || steering.text === undefined)) return { _tag: "Tools", tools }
   if (steering.text !== undefined) return { _tag: "Text", text: steering.text, filler: false }
   if (format.type === "text") return { _tag: "Text", text: plainText(call), filler: true }
   const value =
@@ -77,9 +143,15 @@ const contentOf = (call: ChatCall, steering: Steering): Content => {
   return { _tag: "Text", text: JSON.stringify(value), filler: false }
 }
 
-const toolOf = ({ conversation: { messages, tools, toolChoice } }: ChatCall): Tool | undefined => {
-  if (toolChoice.type === "none" || messages.at(-1)?.role !== "user") return undefined
-  return toolChoice.type === "tool" ? tools.find((tool) => tool.name === toolChoice.name) : tools[0]
+/** The tool that must be called, else all that the user's last message names, else the first; one where only one may be. */
+const toolsOf = ({ conversation }: ChatCall): ReadonlyArray<Tool> => {
+  const { messages, parallelToolCalls, toolChoice, tools } = conversation
+  const last = messages.at(-1)
+  if (tools.length === 0 || toolChoice.type === "none" || last?.role !== "user") return []
+  if (toolChoice.type === "tool") return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
+  const words = new Set(textOf(last).split(/[^A-Za-z0-9_-]+/))
+  const named = tools.filter((tool) => words.has(tool.name))
+  return named.length === 0 || parallelToolCalls === false ? [...named, ...tools].slice(0, 1) : named
 }
 
 const plainText = ({ conversation: { messages }, candidate }: ChatCall): string => {
@@ -98,14 +170,6 @@ const excerpt = (text: string, maxChars: number): string => {
   return line.length <= maxChars ? line.join("") : `${line.slice(0, maxChars).join("")}…`
 }
 
-const toolChunks = ({ requestId }: ChatCall, tool: Tool, text: string): ReadonlyArray<OutputEvent> => [
-  { _tag: "ToolStart", index: 0, id: `call_${requestId.replaceAll(/[^A-Za-z0-9]/g, "").slice(-24)}`, name: tool.name },
-  ...pieces(text).map((piece) => ({ _tag: "ToolDelta", index: 0, text: piece }) as const)
-]
-
-const textChunks = (text: string): ReadonlyArray<OutputEvent> =>
-  pieces(text).map((piece) => ({ _tag: "Text", text: piece }))
-
 /** Word by word; what has no spaces is split too, so that JSON streams like anything else. */
 const pieces = (text: string): ReadonlyArray<string> => text.match(/\S{1,12}\s*|\s+/gu) ?? []
 
@@ -118,7 +182,8 @@ const cut = (text: string, bytes: number): string =>
     : new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true })
 
 const promptTokensOf = ({ conversation: { messages, tools }, promptBound }: ChatCall): number => {
-  let tokens = tools.length === 0 ? 0 : tokensOf(JSON.stringify(tools))
+  const told = tools.map(({ description, name, parameters, strict }) => ({ name, description, parameters, strict }))
+  let tokens = told.length === 0 ? 0 : tokensOf(JSON.stringify(told))
   for (const message of messages) {
     for (const part of message.content) tokens += part.type === "text" ? tokensOf(part.text) : TOKENS_PER_IMAGE
     if (message.role !== "assistant") continue

@@ -1,5 +1,5 @@
 import { Clock, Effect, Result } from "effect"
-import { type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
+import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
 import { type Answer, answerOf } from "./Answer.ts"
 import { noSteering, parseSteering, type Steering } from "./Steering.ts"
@@ -88,14 +88,14 @@ const chat = (play: Play): Effect.Effect<Output, ProviderError> => {
   return Effect.flatMap(pause(play, ms, "total"), () => {
     if (steering.fault === "break") return play.fail(broken)
     const fold = new OutputFold()
-    for (const event of answer.chunks) fold.push(event)
+    for (const event of answer.chunks.flat()) fold.push(event)
     for (const event of closing(answer)) fold.push(event)
     return Effect.succeed(fold.output())
   })
 }
 
-const closing = ({ finish, usage }: Answer): ReadonlyArray<OutputEvent> => [
-  { _tag: "Finish", reason: finish },
+const closing = ({ finish, stopSequence, usage }: Answer): ReadonlyArray<OutputEvent> => [
+  finishEvent(finish, stopSequence),
   ...(usage === undefined ? [] : [{ _tag: "Usage", usage } as const])
 ]
 
@@ -115,7 +115,7 @@ const sourceOf = (play: Play): ChatSource => {
       const chunk = answer.chunks[sent]
       if (chunk !== undefined) {
         sent += 1
-        return Effect.succeed([chunk])
+        return Effect.succeed(chunk)
       }
       over = true
       return Effect.succeed(closing(answer))

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { type DecodedChat, decodeChat } from "../../../src/dialects/chat/ChatDecode.ts"
+import type { Cacheable } from "../../../src/domain/Conversation.ts"
 import type { Reason } from "../../../src/domain/Failure.ts"
 import { defaultAutoOptions } from "../../../src/router/AutoRouter.ts"
 import { defaultPolicy } from "../../../src/domain/Plan.ts"
@@ -221,6 +222,55 @@ describe("a chat completion request", () => {
     })
   })
 
+  it("offers of the tools those that are allowed, and no others", () => {
+    const tools = ["a", "b", "c"].map((name) => ({ type: "function", function: { name } }))
+    const allowing = (mode: string, ...names: ReadonlyArray<string>) => {
+      const allowed = names.map((name) => ({ type: "function", function: { name } }))
+      return { type: "allowed_tools", allowed_tools: { mode, tools: allowed } }
+    }
+    for (const mode of ["auto", "required"] as const) {
+      const { conversation, parameters } = decoded({ tools, tool_choice: allowing(mode, "c", "a") })
+      assert.deepStrictEqual(
+        conversation.tools.map((tool) => tool.name),
+        ["a", "c"]
+      )
+      assert.deepStrictEqual(conversation.toolChoice, { type: mode })
+      assert.includeMembers([...parameters], ["tools", "tool_choice"])
+    }
+    const at = "tool_choice.allowed_tools"
+    assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("auto", "a", "d") }), [`${at}.tools.1`])
+    assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("auto") }), [`${at}.tools`])
+    assert.deepStrictEqual(fieldsOf({ tools, tool_choice: allowing("none", "a") }), [`${at}.mode`])
+    assert.deepStrictEqual(fieldsOf({ tool_choice: allowing("auto", "a") }), ["tool_choice"])
+  })
+
+  it("ends what the prompt cache is to keep where the caller does", () => {
+    const cache_control = { type: "ephemeral" }
+    const { messages, tools } = decoded({
+      tools: [{ type: "function", function: { name: "look" }, cache_control: { ...cache_control, ttl: "5m" } }],
+      messages: [
+        { role: "system", content: [{ type: "text", text: "a", cache_control }] },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "b", cache_control: null },
+            { type: "image_url", image_url: { url: "https://example.com/a.png" }, cache_control },
+            { type: "file", file: { file_data: "data:text/plain;base64,aGk=" }, cache_control }
+          ]
+        },
+        { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "c", cache_control }] }
+      ]
+    }).conversation
+    assert.deepStrictEqual(
+      [...tools, ...messages.flatMap((message): ReadonlyArray<Cacheable> => message.content)].map(
+        (holder) => holder.cacheBreakpoint
+      ),
+      [true, true, undefined, true, true, true]
+    )
+    const wrong = [{ role: "user", content: [{ type: "text", text: "a", cache_control: { type: "eternal" } }] }]
+    assert.deepStrictEqual(fieldsOf({ messages: wrong }), ["messages.0.content.0.cache_control.type"])
+  })
+
   it("keeps every sampling parameter, zeroes included, and lists what it sets", () => {
     const wire = {
       temperature: 0,
@@ -233,7 +283,8 @@ describe("a chat completion request", () => {
       seed: 0,
       stop: "END",
       logprobs: false,
-      top_logprobs: 0
+      top_logprobs: 0,
+      verbosity: "low"
     }
     const { conversation, parameters } = decoded(wire)
     assert.deepStrictEqual(conversation.sampling, {
@@ -247,7 +298,8 @@ describe("a chat completion request", () => {
       seed: 0,
       stop: ["END"],
       logprobs: false,
-      topLogprobs: 0
+      topLogprobs: 0,
+      verbosity: "low"
     })
     assert.sameMembers([...parameters], Object.keys(wire))
     const format = { type: "json_schema", json_schema: { name: "a" } }
@@ -305,7 +357,7 @@ describe("a wrong chat completion request", () => {
     const part = { role: "user", content: [{ type: "text", text: "a" }, { type: "smell" }] }
     assert.deepStrictEqual(refusal({ ...plain, messages: [hello, part] }), {
       _tag: "ValidationError",
-      problems: [{ field: "messages.1.content.1.type", message: "one of text, image_url" }]
+      problems: [{ field: "messages.1.content.1.type", message: "one of text, image_url, file" }]
     })
     assert.deepStrictEqual(fieldsOf({ messages: [null] }), ["messages.0"])
     assert.deepStrictEqual(fieldsOf({ response_format: { type: "xml" } }), ["response_format.type"])

@@ -17,7 +17,6 @@ describe("members of other services' requests", () => {
     ["logit_bias", {}],
     ["functions", []],
     ["function_call", "none"],
-    ["verbosity", "medium"],
     ["plugins", []],
     ["transforms", []],
     ["route", "fallback"],
@@ -41,7 +40,6 @@ describe("members of other services' requests", () => {
     ["functions", [{}]],
     ["function_call", { name: "a" }],
     ["web_search_options", {}],
-    ["verbosity", "low"],
     ["plugins", [{}]],
     ["transforms", ["middle-out"]],
     ["route", "other"],
@@ -79,6 +77,19 @@ describe("members of other services' requests", () => {
       assert.strictEqual(paramOf({ messages }), "messages.1.content.1.type")
     }
     assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type: "custom" }] }), "tools.1.type")
+  })
+
+  it("are files kept elsewhere, and prompts kept for longer", () => {
+    const asked = (part: object) => paramOf({ messages: [{ role: "user", content: [part] }] })
+    const file_data = "data:text/plain;base64,aGk="
+    assert.isUndefined(asked({ type: "file", file: { file_data } }))
+    assert.isUndefined(asked({ type: "file", file: { file_data, file_id: null } }))
+    assert.strictEqual(asked({ type: "file", file: { file_id: "file-1" } }), "messages.0.content.0.file.file_id")
+    assert.strictEqual(asked({ type: "file", file: { filename: "a" } }), "messages.0.content.0.type")
+    const longer = { cache_control: { type: "ephemeral", ttl: "1h" } }
+    assert.strictEqual(asked({ type: "text", text: "x", ...longer }), "messages.0.content.0.cache_control.ttl")
+    assert.strictEqual(paramOf({ tools: [{ type: "function", ...longer }] }), "tools.0.cache_control.ttl")
+    assert.isUndefined(asked({ type: "text", text: "x", cache_control: { type: "ephemeral", ttl: "5m" } }))
   })
 
   it("are no affair of this check when they are wrong altogether", () => {

@@ -78,6 +78,12 @@ describe("decodeChat", () => {
     assert.deepInclude(silent, { text: "I", refusal: "", finish: "content_filter" })
   })
 
+  it("names the stop sequence that ended it", () => {
+    const ended = success(answer([{ type: "text", text: "a" }], { stop_reason: "stop_sequence", stop_sequence: "END" }))
+    assert.deepInclude(ended, { finish: "stop", stopSequence: "END" })
+    assert.notProperty(success(answer([])), "stopSequence")
+  })
+
   for (const body of ["", "{", "<html>", "null", "[]", '"text"', "{}", '{"content":null}', '{"content":"text"}']) {
     it(`finds ${JSON.stringify(body)} malformed`, () => {
       assert.strictEqual(failure(body)?._tag, "Malformed")
@@ -148,6 +154,25 @@ describe("usageOf", () => {
         service_tier: "standard"
       },
       usage(10, 6_000, 300, 50, 20)
+    ],
+    [
+      "what was written by how long it is kept, where the sum is not said",
+      {
+        input_tokens: 10,
+        cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
+        output_tokens: 50
+      },
+      usage(10, 0, 556, 50, 0)
+    ],
+    [
+      "the documented first request, which writes to the cache",
+      { input_tokens: 21, cache_creation_input_tokens: 188_086, cache_read_input_tokens: 0, output_tokens: 393 },
+      usage(21, 0, 188_086, 393, 0)
+    ],
+    [
+      "the documented second one, which reads from it",
+      { input_tokens: 21, cache_creation_input_tokens: 0, cache_read_input_tokens: 188_086, output_tokens: 393 },
+      usage(21, 188_086, 0, 393, 0)
     ],
     [
       "nulls",

@@ -108,6 +108,27 @@ describe("encodeChat", () => {
     )
   })
 
+  it("says which tools failed, and how", () => {
+    const url = "data:image/png;base64,AA=="
+    const failed = { role: "tool", toolCallId: "a", isError: true } as const
+    const { messages } = said([
+      user("hi"),
+      { ...failed, content: [text("no such city")] },
+      { ...failed, content: [text(" ")] },
+      { ...failed, content: [text("look"), image(url)] }
+    ])
+    const result = { type: "tool_result", tool_use_id: "a" }
+    assert.deepStrictEqual(messages[0].content, [
+      { ...result, is_error: true, content: [text("no such city")] },
+      { ...result, is_error: true, content: [text("The tool failed.")] },
+      {
+        ...result,
+        content: [text("look"), { type: "image", source: { type: "base64", media_type: "image/png", data: "AA==" } }]
+      },
+      text("hi")
+    ])
+  })
+
   for (const written of ["{", "[1]", '"text"', "null", "plain"]) {
     it(`keeps arguments that are no object: ${written}`, () => {
       const { messages } = said([

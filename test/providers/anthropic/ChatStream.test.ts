@@ -115,6 +115,21 @@ describe("ChatStreamFold", () => {
     assert.deepStrictEqual(folded.output(), decoded)
   })
 
+  it("names the stop sequence that ended it", () => {
+    const words =
+      open(0, { type: "text", text: "a" }) + stop("stop_sequence", undefined, { stop_sequence: "END" }) + END
+    assert.deepStrictEqual(told(words).at(-1), { _tag: "Finish", reason: "stop", stopSequence: "END" })
+  })
+
+  it("counts what the start says was written to the cache, and the end does not repeat", () => {
+    const cache_creation = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }
+    const began = start({ input_tokens: 5, cache_read_input_tokens: 7, cache_creation, output_tokens: 1 })
+    const usage = { input: 5, cached: 7, cacheWrite: 34, output: 9, reasoning: 0 }
+    assert.deepStrictEqual(told(began + stop("end_turn", { output_tokens: 9 }) + END).at(-1), { _tag: "Usage", usage })
+    const repeated = { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 34, output_tokens: 9 }
+    assert.deepStrictEqual(told(began + stop("end_turn", repeated) + END).at(-1), { _tag: "Usage", usage })
+  })
+
   it("takes content that stands in the start of its block", () => {
     const words =
       open(0, { type: "thinking", thinking: "h" }) +

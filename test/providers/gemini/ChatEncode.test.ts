@@ -199,6 +199,25 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(generationConfig, { maxOutputTokens: 1_000 })
   })
 
+  it("says which tools failed, and how", () => {
+    const failed = (words: string): Message => ({
+      role: "tool",
+      toolCallId: "a",
+      isError: true,
+      content: words === "" ? [] : [{ type: "text", text: words }]
+    })
+    const { contents } = wire({ messages: ["no such city", '{"code":7}', "[1]", ""].map(failed) })
+    const responses = contents[0].parts.map(
+      (part: { functionResponse: { response: object } }) => part.functionResponse.response
+    )
+    assert.deepStrictEqual(responses, [
+      { error: "no such city" },
+      { error: { code: 7 } },
+      { error: "[1]" },
+      { error: "The tool failed." }
+    ])
+  })
+
   it("cuts a seed to 32 bits", () => {
     for (const [seed, sent] of [
       [-1, -1],
@@ -259,6 +278,9 @@ describe("reasoning", () => {
     ["gemini-2.5-flash", { effort: "xhigh" }, { thinkingBudget: 24_576, ...shown }],
     ["gemini-2.5-flash", { effort: "low", maxTokens: 3 }, { thinkingBudget: 3, ...shown }],
     ["gemini-2.5-flash-lite", { maxTokens: 3 }, { thinkingBudget: 512, ...shown }],
+    ["gemini-2.5-flash", { effort: "minimal" }, { thinkingBudget: 1_024, ...shown }],
+    ["gemini-2.5-flash", { effort: "high" }, { thinkingBudget: 24_576, ...shown }],
+    ["gemini-2.5-flash", { effort: "high", maxTokens: 0 }, { thinkingBudget: 0 }],
     ["gemini-2.5-flash-lite", { maxTokens: 0 }, { thinkingBudget: 0 }],
     ["gemini-2.5-pro", { effort: "none" }, { thinkingBudget: 128 }],
     ["gemini-2.5-pro", { maxTokens: 3 }, { thinkingBudget: 128, ...shown }],
@@ -269,8 +291,8 @@ describe("reasoning", () => {
       assert.deepStrictEqual(thinking(model, reasoning), config))
   }
 
-  it("stays within the cap, which counts thoughts", () => {
-    assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1_000), { thinkingBudget: 999, ...shown })
+  it("stays within the cap, which counts thoughts, and leaves room for an answer", () => {
+    assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1_000), { thinkingBudget: 950, ...shown })
     assert.deepStrictEqual(thinking("gemini-2.5-flash", { effort: "high" }, 1), { thinkingBudget: 1, ...shown })
   })
 })

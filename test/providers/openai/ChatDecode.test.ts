@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { TokenUsage } from "../../../src/domain/Usage.ts"
-import { decodeChat, finishOf, usageOf } from "../../../src/providers/openai/ChatDecode.ts"
+import { decodeChat, finishOf, stopSequenceOf, usageOf } from "../../../src/providers/openai/ChatDecode.ts"
 import type { ProviderFault } from "../../../src/providers/Provider.ts"
 
 const decode = (body: unknown) =>
@@ -120,6 +120,19 @@ describe("finishOf", () => {
   })
 })
 
+describe("stopSequenceOf", () => {
+  it("is what some hosts name of the caller's, not a token's number", () => {
+    assert.strictEqual(stopSequenceOf({ finish_reason: "stop", stop_reason: "END" }), "END")
+    assert.strictEqual(stopSequenceOf({ finish_reason: "stop", stop_reason: null, matched_stop: "END" }), "END")
+    for (const stop_reason of [null, "", 151_645, undefined]) {
+      assert.isUndefined(stopSequenceOf({ finish_reason: "stop", stop_reason, matched_stop: 2 }))
+    }
+    assert.isUndefined(stopSequenceOf({ finish_reason: "length", stop_reason: "END" }))
+    const choice = { message: { content: "a" }, finish_reason: "stop", stop_reason: "END" }
+    assert.deepInclude(success({ choices: [choice] }), { finish: "stop", stopSequence: "END" })
+  })
+})
+
 describe("usageOf", () => {
   const usage = (input: number, cached: number, cacheWrite: number, output: number, reasoning: number): TokenUsage => ({
     input,
@@ -141,6 +154,29 @@ describe("usageOf", () => {
         completion_tokens_details: { reasoning_tokens: 20 }
       },
       usage(10, 60, 30, 50, 20)
+    ],
+    [
+      "OpenAI's documented usage of a cached prompt",
+      {
+        prompt_tokens: 2_006,
+        completion_tokens: 300,
+        total_tokens: 2_306,
+        prompt_tokens_details: { cached_tokens: 1_920, audio_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 }
+      },
+      usage(86, 1_920, 0, 300, 0)
+    ],
+    [
+      "DeepSeek's, hits and misses apart",
+      {
+        prompt_tokens: 100,
+        prompt_cache_hit_tokens: 64,
+        prompt_cache_miss_tokens: 36,
+        completion_tokens: 40,
+        total_tokens: 140,
+        completion_tokens_details: { reasoning_tokens: 30 }
+      },
+      usage(36, 64, 0, 40, 30)
     ],
     ["null details", { prompt_tokens: 3, completion_tokens: 1, prompt_tokens_details: null }, usage(3, 0, 0, 1, 0)],
     [

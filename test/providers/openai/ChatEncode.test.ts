@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Conversation, Reasoning } from "../../../src/domain/Conversation.ts"
+import type { Conversation, Part } from "../../../src/domain/Conversation.ts"
 import { type ChatWireOptions, encodeChat } from "../../../src/providers/openai/ChatEncode.ts"
 import type { ChatCall } from "../../../src/providers/Provider.ts"
 import { asked } from "../../support/Conversations.ts"
@@ -128,8 +128,16 @@ describe("encodeChat", () => {
       top_logprobs: 2,
       user: "u1"
     }
-    const { model: _, messages: __, max_completion_tokens: ___, ...strict } = wire({ sampling, user: "u1" })
-    assert.deepStrictEqual(strict, common)
+    const plain = new Set(["model", "messages", "max_completion_tokens"])
+    const sent = (supportedParameters: ReadonlyArray<string>): object => {
+      const body = wire({ sampling, user: "u1" }, openai, {
+        candidate: candidate("up", { model: { supportedParameters } })
+      })
+      return Object.fromEntries(Object.entries(body).filter(([name]) => !plain.has(name)))
+    }
+    const { user, ...parameters } = common
+    assert.deepStrictEqual(sent([...Object.keys(parameters), "top_k"]), common)
+    assert.deepStrictEqual(sent(["seed", "verbosity"]), { seed: 7, user })
     assert.deepInclude(wire({ sampling, user: "u1" }, compatible), {
       ...common,
       top_k: 3,
@@ -138,23 +146,29 @@ describe("encodeChat", () => {
     })
   })
 
-  const efforts: ReadonlyArray<readonly [Partial<Reasoning>, ChatWireOptions, string | undefined]> = [
-    [{ effort: "xhigh" }, openai, "xhigh"],
-    [{ effort: "xhigh" }, { flavour: "compatible", efforts: ["low", "medium", "high"] }, "high"],
-    [{ effort: "none" }, { flavour: "compatible", efforts: ["low", "high"] }, "low"],
-    [{ enabled: false, effort: "high" }, openai, "none"],
-    [{ enabled: true }, openai, undefined],
-    [{ maxTokens: 0 }, openai, "none"],
-    [{ maxTokens: 2_048 }, openai, "low"],
-    [{ maxTokens: 8_192 }, openai, "medium"],
-    [{ maxTokens: 8_193 }, openai, "high"]
-  ]
-  for (const [given, options, effort] of efforts) {
-    it(`turns reasoning ${JSON.stringify(given)} into ${effort}`, () => {
-      const reasoning = { effort: undefined, maxTokens: undefined, enabled: undefined, ...given }
-      const able = { candidate: candidate("up", { model: { capabilities: ["reasoning"] } }) }
-      assert.strictEqual(wire({ reasoning }, options, able).reasoning_effort, effort)
-      assert.notProperty(wire({ reasoning }, options), "reasoning_effort")
-    })
-  }
+  it("sends how much is to be said only to models of OpenAI's that take it", () => {
+    const sampling = { verbosity: "low" } as const
+    const talkative = { candidate: candidate("up", { model: { supportedParameters: ["verbosity"] } }) }
+    assert.strictEqual(wire({ sampling }, openai, talkative).verbosity, "low")
+    assert.notProperty(wire({ sampling }, openai), "verbosity")
+    assert.notProperty(wire({ sampling }, compatible, talkative), "verbosity")
+  })
+
+  it("sends the effort of a model's own, or of those its host knows", () => {
+    const reasoning = { effort: "xhigh", maxTokens: undefined, enabled: undefined } as const
+    const able = { candidate: candidate("up", { upstreamId: "gpt-5.1", model: { capabilities: ["reasoning"] } }) }
+    assert.strictEqual(wire({ reasoning }, openai, able).reasoning_effort, "high")
+    assert.strictEqual(wire({ reasoning }, compatible, able).reasoning_effort, "xhigh")
+    const few: ChatWireOptions = { flavour: "compatible", efforts: ["low", "medium"] }
+    assert.strictEqual(wire({ reasoning }, few, able).reasoning_effort, "medium")
+    assert.notProperty(wire({ reasoning }, openai), "reasoning_effort")
+  })
+
+  it("leaves a failed tool's own words, and says so of one without", () => {
+    const failed = { role: "tool", toolCallId: "a", isError: true } as const
+    const said = (content: ReadonlyArray<Part>) => wire({ messages: [{ ...failed, content }] }).messages[0].content
+    assert.strictEqual(said([{ type: "text", text: "no such city" }]), "no such city")
+    assert.strictEqual(said([]), "The tool failed.")
+    assert.strictEqual(said([{ type: "text", text: "" }]), "The tool failed.")
+  })
 })

@@ -46,6 +46,11 @@ describe("ChatStreamFold", () => {
     { _tag: "Usage", usage: { input: 5, cached: 0, cacheWrite: 0, output: 7, reasoning: 0 } }
   ]
 
+  it("names the stop sequence that ended it", () => {
+    const ended = chunk({ content: "a" }) + chunk({}, { finish_reason: "stop", stop_reason: "END" }) + DONE
+    assert.deepStrictEqual(told(ended).at(-1), { _tag: "Finish", reason: "stop", stopSequence: "END" })
+  })
+
   for (const [name, text] of [
     ["line feeds", transcript],
     ["carriage returns and line feeds", transcript.replaceAll("\n", "\r\n")]

@@ -6,6 +6,7 @@ import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/Op
 import { asked } from "../../support/Conversations.ts"
 import { chatCall, joined } from "../calls.ts"
 import { both, faultOf, hostSuite, streamed } from "../suite.ts"
+import { upstream } from "../upstream.ts"
 
 const adapter = (baseUrl: string, more: Partial<OpenAiOptions> = {}) =>
   makeOpenAi({
@@ -182,6 +183,35 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
   })
 
   describe("against hosts with ways of their own", () => {
+    it.effect("names a stop sequence only where the caller gave it", () =>
+      Effect.gen(function* () {
+        const choice = { message: { content: "a" }, delta: { content: "a" }, finish_reason: "stop", stop_reason: "END" }
+        const host = yield* upstream((request, response) => {
+          request.resume()
+          response.setHeader("content-type", "text/event-stream")
+          request.on("end", () => response.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`))
+        })
+        const wholeHost = yield* upstream((request, response) => {
+          request.resume()
+          response.setHeader("content-type", "application/json")
+          request.on("end", () => response.end(JSON.stringify({ choices: [choice] })))
+        })
+        for (const [stop, named] of [
+          [["x", "END"], "END"],
+          [["x"], undefined],
+          [undefined, undefined]
+        ] as const) {
+          const sampling = stop === undefined ? {} : { stop }
+          const call = chatCall({ conversation: asked("hello", { sampling }) })
+          const events = yield* streamed(yield* adapter(host.origin), call)
+          const whole = yield* (yield* adapter(wholeHost.origin)).chat(call)
+          const ends = events.flatMap((event) => (event._tag === "Finish" ? [event.stopSequence] : []))
+          assert.deepStrictEqual([ends, whole.stopSequence], [[named], named])
+          assert.strictEqual(whole.finish, "stop")
+        }
+      }).pipe(Effect.scoped)
+    )
+
     const delta = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
     hostSuite(it, {
       adapter: (origin) => adapter(`${origin}/v1/`),

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { Conversation } from "../../../src/domain/Conversation.ts"
+import type { Conversation, Reasoning } from "../../../src/domain/Conversation.ts"
 import { OutputFold } from "../../../src/domain/Output.ts"
 import { maximumCost, outputWithin, tokenCost, type TokenPrice } from "../../../src/domain/Pricing.ts"
 import { noTokens } from "../../../src/domain/Usage.ts"
 import type { ChatCall, ProviderError } from "../../../src/providers/Provider.ts"
+import type { TokenLogprob } from "../../../src/providers/sandbox/Logprobs.ts"
 import { makeSandbox } from "../../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../../support/Conversations.ts"
 import { candidate, chatCall, clocks, drain, price } from "../calls.ts"
@@ -36,6 +37,16 @@ const clock = { ...weather, name: "clock", parameters: undefined }
 
 const talk = (more: Partial<Conversation>) => chatCall({ conversation: asked("hello", more) })
 
+const thinker = candidate("up", { model: { capabilities: ["streaming", "reasoning"], hiddenReasoning: true } })
+const reasoning = (wish: Partial<Reasoning>, more: Partial<ChatCall> = {}) =>
+  chatCall({
+    candidate: thinker,
+    conversation: asked("hello", {
+      reasoning: { effort: undefined, maxTokens: undefined, enabled: undefined, ...wish }
+    }),
+    ...more
+  })
+
 describe("the sandbox's answers", () => {
   it.effect("are the same whole and streamed, and every time", () =>
     Effect.gen(function* () {
@@ -43,6 +54,9 @@ describe("the sandbox's answers", () => {
       for (const call of [
         chatCall(),
         talk({ tools: [weather] }),
+        talk({ ...asked("weather and clock"), tools: [clock, weather] }),
+        talk({ sampling: { logprobs: true, topLogprobs: 3, stop: ["in place"] } }),
+        reasoning({ effort: "high" }),
         talk({ format: { type: "json_schema", name: "n", schema, strict: true } }),
         steered("output_tokens=50,reasoning_tokens=10,cached_tokens=1"),
         steered("text=One%20two%20three", { maxOutputTokens: 2 })
@@ -92,6 +106,84 @@ describe("the sandbox's answers", () => {
         "clock({})"
       ])
       assert.deepStrictEqual(yield* called({ toolChoice: { type: "none" } }), ["stop"])
+    })
+  )
+
+  it.effect("call all tools that the user's last message names, in the order of the tools", () =>
+    Effect.gen(function* () {
+      const called = (words: string, more: Partial<Conversation> = {}) =>
+        Effect.map(double.chat(talk({ ...asked(words), tools: [weather, clock], ...more })), ({ toolCalls }) =>
+          toolCalls.map(({ id, name }) => `${id} ${name}`)
+        )
+      const id = "call_req0123456789abcdef"
+      const both = [`${id}_0 weather`, `${id}_1 clock`]
+      assert.deepStrictEqual(yield* called("What does the clock say, and the weather?"), both)
+      assert.deepStrictEqual(yield* called("clock, weather", { toolChoice: { type: "required" } }), both)
+      assert.deepStrictEqual(yield* called("Call clock."), [`${id}_0 clock`])
+      assert.deepStrictEqual(yield* called("It weathers clock-wise."), [`${id}_0 weather`])
+      assert.deepStrictEqual(yield* called("clock, weather", { parallelToolCalls: false }), [`${id}_0 weather`])
+      assert.deepStrictEqual(yield* called("the clock", { parallelToolCalls: false }), [`${id}_0 clock`])
+      const one = { toolChoice: { type: "tool", name: "clock" } } as const
+      assert.deepStrictEqual(yield* called("clock, weather", one), [`${id}_0 clock`])
+    })
+  )
+
+  it.effect("end before a stop sequence, and name the first", () =>
+    Effect.gen(function* () {
+      const stopped = (stop: ReadonlyArray<string>, more: Partial<ChatCall> = {}) =>
+        Effect.map(double.chat({ ...talk({ sampling: { stop } }), ...more }), (output) => [
+          output.text,
+          output.finish,
+          output.stopSequence,
+          output.usage?.output
+        ])
+      assert.deepStrictEqual(yield* stopped(["place", "", " answers", "hell"]), ['You said "', "stop", "hell", 3])
+      assert.deepStrictEqual(yield* stopped(["nowhere", ""]), [
+        'You said "hello". The sandbox answers in place of model-1.',
+        "stop",
+        undefined,
+        15
+      ])
+      assert.deepStrictEqual(yield* stopped([" The"], { maxOutputTokens: 2 }), ["You said", "length", undefined, 2])
+      assert.deepStrictEqual(yield* stopped(["c"], { steering: "text=abcabc" }), ["ab", "stop", "c", 1])
+    })
+  )
+
+  it.effect("say how likely their words were where that is asked", () =>
+    Effect.gen(function* () {
+      const { logprobs, text } = yield* double.chat(talk({ sampling: { logprobs: true, topLogprobs: 2 } }))
+      const entries = (logprobs ?? []) as ReadonlyArray<TokenLogprob>
+      assert.strictEqual(entries.map((entry) => entry.token).join(""), text)
+      assert.deepStrictEqual(new Set(entries.map((entry) => entry.top_logprobs.length)), new Set([2]))
+      assert.isUndefined((yield* double.chat(talk({ sampling: { logprobs: false } }))).logprobs)
+    })
+  )
+
+  it.effect("show a thought where a model that reasons is asked for it, within the cap", () =>
+    Effect.gen(function* () {
+      const THOUGHT = "Considering what was asked. "
+      const rows: ReadonlyArray<readonly [Partial<Reasoning>, number, number]> = [
+        [{}, 1_000, 0],
+        [{ enabled: false, effort: "high" }, 1_000, 0],
+        [{ effort: "none" }, 1_000, 0],
+        [{ maxTokens: 0 }, 1_000, 0],
+        [{ enabled: true }, 1_000, 7],
+        [{ effort: "minimal" }, 1_000, 7],
+        [{ maxTokens: 3 }, 1_000, 3],
+        [{ effort: "high" }, 8, 4],
+        [{ effort: "high" }, 1, 0]
+      ]
+      for (const [wish, maxOutputTokens, tokens] of rows) {
+        const output = yield* double.chat(reasoning(wish, { maxOutputTokens }))
+        assert.strictEqual(output.usage?.reasoning, tokens)
+        assert.strictEqual(output.reasoning, THOUGHT.slice(0, tokens * 4))
+        assert.notStrictEqual(output.text, "")
+        assert.strictEqual(output.usage?.output, Math.min(maxOutputTokens, 15 + tokens))
+      }
+      const unable = yield* double.chat(reasoning({ effort: "high" }, { candidate: candidate("up") }))
+      assert.deepInclude(unable, { reasoning: "" })
+      const steeredToo = yield* double.chat(reasoning({ effort: "high" }, { steering: "reasoning_tokens=90" }))
+      assert.deepStrictEqual([steeredToo.reasoning, steeredToo.usage?.reasoning], [THOUGHT, 90])
     })
   )
 

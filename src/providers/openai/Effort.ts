@@ -1,0 +1,55 @@
+import type { Reasoning } from "../../domain/Conversation.ts"
+import type { Candidate } from "../../domain/Plan.ts"
+
+export type Effort = NonNullable<Reasoning["effort"]>
+
+/** From the least to the most. */
+export const EFFORTS: readonly [Effort, ...ReadonlyArray<Effort>] = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh"
+]
+
+/**
+ * How much a model is told to reason. Nothing where the request says nothing, and for models that do not reason, of which hosts
+ * refuse the member. What is not among `known` becomes the nearest that is, and no reasoning at all only where that is wanted.
+ */
+export const effortOf = (
+  reasoning: Reasoning | undefined,
+  { model, offer }: Candidate,
+  known: readonly [Effort, ...ReadonlyArray<Effort>]
+): Effort | undefined => {
+  const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
+  const wanted = reasoning === undefined || !able ? undefined : wantedOf(reasoning)
+  if (wanted === undefined) return undefined
+  const distance = (effort: Effort) =>
+    effort === "none" && wanted !== "none"
+      ? EFFORTS.length
+      : Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(wanted))
+  return known.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
+}
+
+/** This wire has no budget of reasoning tokens, so one becomes the effort that spends about as much. */
+const wantedOf = ({ effort, enabled, maxTokens }: Reasoning): Effort | undefined => {
+  if (enabled === false || maxTokens === 0) return "none"
+  if (effort !== undefined) return effort
+  // Some models do not reason until they are told how much.
+  if (maxTokens === undefined) return enabled === true ? "medium" : undefined
+  return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
+}
+
+/**
+ * The efforts OpenAI's models take (https://platform.openai.com/docs/guides/reasoning): those of the o series and the Codex models
+ * before 5.1 always reason, GPT-5 at least a little, and later ones can leave it; the highest came with 5.2.
+ */
+export const effortsOfOpenAi = (upstreamId: string): readonly [Effort, ...ReadonlyArray<Effort>] => {
+  const [, major, minor] = /^gpt-(\d+)(?:\.(\d+))?/.exec(upstreamId) ?? []
+  if (major === undefined) return /^o\d/.test(upstreamId) ? ["low", "medium", "high"] : EFFORTS
+  const version = Number(major) * 100 + Number(minor ?? 0)
+  if (version >= 502) return ["none", "low", "medium", "high", "xhigh"]
+  if (version === 501) return ["none", "low", "medium", "high"]
+  return upstreamId.includes("-codex") ? ["low", "medium", "high"] : ["minimal", "low", "medium", "high"]
+}

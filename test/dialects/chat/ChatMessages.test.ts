@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { breakpointOf, messagesOf } from "../../../src/dialects/chat/ChatMessages.ts"
+
+const file = (file_data: string, filename: string | null = null) =>
+  ({ type: "file", file: { file_data, filename } }) as const
+const text = "data:text/markdown;base64,aGk="
+
+describe("messagesOf", () => {
+  it("reads files of text as text behind a line with their name", () => {
+    const [user, tool] = Result.getOrThrow(
+      messagesOf([
+        { role: "user", content: [file(text, "notes.md"), { type: "text", text: "so?" }] },
+        { role: "tool", tool_call_id: "a", content: [file(text)] }
+      ])
+    )
+    assert.deepStrictEqual(user?.content, [
+      { type: "text", text: "notes.md\nhi" },
+      { type: "text", text: "so?" }
+    ])
+    assert.deepStrictEqual(tool?.content, [{ type: "text", text: "hi" }])
+  })
+
+  it("names the first file that it cannot read", () => {
+    const pdf = file("data:application/pdf;base64,aGk=")
+    const read = messagesOf([
+      { role: "user", content: "a" },
+      { role: "user", content: [file(text), pdf, file("none")] }
+    ])
+    assert.deepInclude(Result.isFailure(read) ? read.failure.reason : undefined, {
+      _tag: "UnsupportedParameter",
+      param: "messages.1.content.1.file.file_data"
+    })
+  })
+})
+
+describe("breakpointOf", () => {
+  it("is where a cache control stands", () => {
+    assert.deepStrictEqual(breakpointOf({ type: "ephemeral" }), { cacheBreakpoint: true })
+    for (const nothing of [null, undefined]) assert.deepStrictEqual(breakpointOf(nothing), {})
+  })
+})

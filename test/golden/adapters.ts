@@ -1,0 +1,64 @@
+/** The adapters, each with a model of its own, and how to read what their hosts sent. */
+import type { ChatFold } from "../../src/providers/HttpChat.ts"
+import { ChatStreamFold as AnthropicFold } from "../../src/providers/anthropic/ChatStream.ts"
+import { ChatStreamFold as GeminiFold } from "../../src/providers/gemini/ChatStream.ts"
+import { ChatStreamFold as OpenAiFold } from "../../src/providers/openai/ChatStream.ts"
+
+export interface Adapter {
+  readonly name: string
+  /** A model of the catalogue that can do all that is asked. */
+  readonly model: string
+  readonly provider: string
+  /** Paths of its host that begin so are asked for by this adapter. */
+  readonly base: string
+  /** The settings that make the service call the host. */
+  readonly env: (origin: string) => Readonly<Record<string, string>>
+  /** Whether a stream is asked for. */
+  readonly streams: (path: string, body: { readonly stream?: boolean }) => boolean
+  readonly fold: (requestId: string) => ChatFold
+}
+
+/** The id of the host of open models in `PROVIDERS_FILE`. */
+export const COMPATIBLE_HOST = "local"
+
+/** Its model, and what the host calls it. */
+export const COMPATIBLE_MODEL = { id: "qwen/qwen3.7-plus", upstream: "qwen3.7-plus-local" }
+
+export const adapters: ReadonlyArray<Adapter> = [
+  {
+    name: "openai",
+    model: "gpt-5.4-mini",
+    provider: "openai",
+    base: "/openai/",
+    env: (origin) => ({ OPENAI_API_KEY: "sk-golden", OPENAI_BASE_URL: `${origin}/openai/v1` }),
+    streams: (_, { stream }) => stream === true,
+    fold: (requestId) => new OpenAiFold(requestId)
+  },
+  {
+    name: "compatible",
+    model: COMPATIBLE_MODEL.id,
+    provider: COMPATIBLE_HOST,
+    base: "/compatible/",
+    env: () => ({}),
+    streams: (_, { stream }) => stream === true,
+    fold: (requestId) => new OpenAiFold(requestId)
+  },
+  {
+    name: "anthropic",
+    model: "claude-sonnet-4-5",
+    provider: "anthropic",
+    base: "/anthropic/",
+    env: (origin) => ({ ANTHROPIC_API_KEY: "sk-ant-golden", ANTHROPIC_BASE_URL: `${origin}/anthropic` }),
+    streams: (_, { stream }) => stream === true,
+    fold: (requestId) => new AnthropicFold(requestId)
+  },
+  {
+    name: "gemini",
+    model: "gemini-2.5-flash",
+    provider: "gemini",
+    base: "/gemini/",
+    env: (origin) => ({ GEMINI_API_KEY: "AIza-golden", GEMINI_BASE_URL: `${origin}/gemini` }),
+    streams: (path) => path.includes(":streamGenerateContent"),
+    fold: (requestId) => new GeminiFold(requestId)
+  }
+]

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Reasoning } from "../../../src/domain/Conversation.ts"
+import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "../../../src/providers/openai/Effort.ts"
+import { candidate } from "../calls.ts"
+
+const wish = (given: Partial<Reasoning>): Reasoning => ({
+  effort: undefined,
+  maxTokens: undefined,
+  enabled: undefined,
+  ...given
+})
+const able = candidate("up", { model: { capabilities: ["reasoning"] } })
+
+describe("effortOf", () => {
+  const rows: ReadonlyArray<readonly [Partial<Reasoning>, Effort | undefined]> = [
+    ...EFFORTS.map((effort) => [{ effort }, effort] as const),
+    [{}, undefined],
+    [{ enabled: true }, "medium"],
+    [{ enabled: true, effort: "low" }, "low"],
+    [{ enabled: false }, "none"],
+    [{ enabled: false, effort: "high" }, "none"],
+    [{ maxTokens: 0 }, "none"],
+    [{ maxTokens: 0, effort: "high" }, "none"],
+    [{ maxTokens: 1 }, "low"],
+    [{ maxTokens: 2_048 }, "low"],
+    [{ maxTokens: 8_192 }, "medium"],
+    [{ maxTokens: 8_193 }, "high"],
+    [{ maxTokens: 8_193, effort: "low" }, "low"]
+  ]
+  for (const [given, effort] of rows) {
+    it(`turns ${JSON.stringify(given)} into ${effort}`, () => {
+      assert.strictEqual(effortOf(wish(given), able, EFFORTS), effort)
+    })
+  }
+
+  it("says nothing where nothing is wished, nor to a model that does not reason, or not at this provider", () => {
+    const high = wish({ effort: "high" })
+    assert.isUndefined(effortOf(undefined, able, EFFORTS))
+    assert.isUndefined(effortOf(high, candidate("up"), EFFORTS))
+    assert.isUndefined(effortOf(high, { ...able, offer: { ...able.offer, unsupported: ["reasoning"] } }, EFFORTS))
+  })
+})
+
+describe("the efforts of OpenAI's models", () => {
+  const rows: ReadonlyArray<readonly [model: string, sent: ReadonlyArray<Effort>]> = [
+    ["o3-mini", ["low", "low", "low", "medium", "high", "high"]],
+    ["gpt-5", ["minimal", "minimal", "low", "medium", "high", "high"]],
+    ["gpt-5-mini-2025-08-07", ["minimal", "minimal", "low", "medium", "high", "high"]],
+    ["gpt-5-codex", ["low", "low", "low", "medium", "high", "high"]],
+    ["gpt-5.1", ["none", "low", "low", "medium", "high", "high"]],
+    ["gpt-5.2", ["none", "low", "low", "medium", "high", "xhigh"]],
+    ["gpt-5.6-sol", ["none", "low", "low", "medium", "high", "xhigh"]],
+    ["gpt-6-astra", ["none", "low", "low", "medium", "high", "xhigh"]],
+    ["some-other-model", EFFORTS]
+  ]
+  for (const [model, sent] of rows) {
+    it(`are the nearest that ${model} takes`, () => {
+      const known = effortsOfOpenAi(model)
+      assert.deepStrictEqual(
+        EFFORTS.map((effort) => effortOf(wish({ effort }), able, known)),
+        [...sent]
+      )
+    })
+  }
+})

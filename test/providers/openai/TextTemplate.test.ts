@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import type { OutputEvent } from "../../../src/domain/Output.ts"
+import { ChatStreamFold } from "../../../src/providers/openai/ChatStream.ts"
+import { isPlain, probeOf, templateOf, textBetween } from "../../../src/providers/openai/TextTemplate.ts"
+
+const bytesOf = (data: string) => new TextEncoder().encode(`data: ${data}\n\n`)
+
+/** Each piece told to a fold of its own, which has nothing to learn from. */
+const apart = (pieces: ReadonlyArray<string>): ReadonlyArray<OutputEvent> =>
+  pieces.flatMap((data) => [...new ChatStreamFold("req_1").push(bytesOf(data))])
+
+const together = (pieces: ReadonlyArray<string>) => {
+  const fold = new ChatStreamFold("req_1")
+  return { events: pieces.flatMap((data) => [...fold.push(bytesOf(data))]), end: fold.end(), fold }
+}
+
+const quoted = (text: string) => JSON.stringify(text)
+
+/** Ways to say a text, some of which say it where a careless reader would not look. */
+const shapes: ReadonlyArray<(text: string, other: string) => string> = [
+  (text) => `{"choices":[{"index":0,"delta":{"content":${quoted(text)}},"finish_reason":null}]}`,
+  (text) => `{"id": "a", "choices": [{"index": 0, "delta": {"content": ${quoted(text)}}}], "usage": null}`,
+  (text, other) => `{"choices":[{"delta":{"content":${quoted(text)}}}],"obfuscation":${quoted(other)}}`,
+  (text, other) => `{"id":{"content":${quoted(other)}},"choices":[{"delta":{"content":${quoted(text)}}}]}`,
+  (text, other) => `{"id":{"content":${quoted(text)}},"choices":[{"delta":{"content":${quoted(other)}}}]}`,
+  (text, other) => `{"choices":[{"delta":{"content":${quoted(other)},"content":${quoted(text)}}}]}`,
+  (text, other) => `{"choices":[{"delta":{"content":${quoted(text)},"content":${quoted(other)}}}]}`,
+  (text, other) => `{"choices":[{"delta":{"content":${quoted(text)},"reasoning_content":${quoted(other)}}}]}`,
+  (text) => `{"id":"\\"content\\":\\"","choices":[{"delta":{"content":${quoted(text)}}}]}`,
+  (text) => `{"choices":[{"delta":{"content":[{"type":"text","text":${quoted(text)}}]}}]}`,
+  (text) => `{"choices":[{"delta":{"content":${quoted(text)}},"logprobs":{"content":[{"token":${quoted(text)}}]}}]}`,
+  (text) => `{"choices":[{"delta":{"content":"${text}"}}]}`
+]
+
+const Piece = Schema.Struct({
+  shape: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: shapes.length - 1 })),
+  text: Schema.Literals([
+    "a",
+    " b",
+    "",
+    '"',
+    "\\",
+    "x",
+    "xx",
+    "\\u0041",
+    "\n",
+    "é😀",
+    'content":"',
+    " the",
+    "a text that is not short"
+  ]),
+  other: Schema.Literals(["", "a", "x", "pad"])
+})
+
+describe("a template of a text's data", () => {
+  it.effect.prop(
+    "changes nothing about what a stream says",
+    {
+      usual: Piece,
+      pieces: Schema.Array(Piece),
+      every: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 4 }))
+    },
+    ({ every, pieces, usual }) =>
+      Effect.sync(() => {
+        const dataOf = ({ other, shape, text }: typeof usual) => shapes[shape]!(text, other)
+        const learning = Array.from({ length: 6 }, () => dataOf({ ...usual, text: " the" }))
+        // Most pieces are worded as those before, as a host's are.
+        const rest = pieces.map((piece, at) => dataOf(at % every === 0 ? piece : { ...usual, text: piece.text }))
+        const all = [...learning, ...rest]
+        const broken = all.findIndex(isBroken)
+        const told = broken === -1 ? all : all.slice(0, broken)
+        assert.deepStrictEqual(together(told).events, apart(told))
+      }),
+    { arbitrary: { runs: 500 } }
+  )
+
+  it("is taken from where the text stands as it is", () => {
+    const data = shapes[0]!("sea", "")
+    const template = templateOf(data, "sea")!
+    assert.strictEqual(template.head + "sea" + template.tail, data)
+    assert.strictEqual(textBetween(template, shapes[0]!(" and", "")), " and")
+    for (const odd of ['"', "\\n", "\n", ""]) {
+      assert.isUndefined(textBetween(template, template.head + odd + template.tail))
+    }
+    assert.isUndefined(textBetween(template, shapes[1]!("sea", "")))
+    assert.isFalse(isPlain("a\nb"))
+    const long = "a text that is not short"
+    assert.strictEqual(textBetween(template, shapes[0]!(long, "")), long)
+    assert.isUndefined(templateOf(shapes[3]!("sea", "land"), "sea"))
+    const probe = probeOf({ head: "x", tail: "xx" })
+    assert.deepStrictEqual(probe, { data: "xxxxxx", text: "xxx" })
+  })
+
+  it("does not hide the finish and the usage that come among texts", () => {
+    const text = (more: string) => `{"choices":[{"delta":{"content":"a"}${more}}]`
+    const finish = `${text(',"finish_reason":"stop"')}}`
+    const usage = `${text("")},"usage":{"prompt_tokens":5,"completion_tokens":7}}`
+    for (const last of [finish, usage]) {
+      const plain = `${text("")}}`
+      const { end, fold } = together([...Array.from({ length: 8 }, () => plain), last, last, plain, last, plain])
+      assert.strictEqual(fold.stopped, last === finish)
+      assert.deepStrictEqual(
+        end.map(({ _tag }) => _tag),
+        last === finish ? ["Finish"] : ["Usage"]
+      )
+    }
+  })
+})
+
+/** Whether data is no JSON, which ends a stream and is told apart by its fault. */
+const isBroken = (data: string): boolean => {
+  try {
+    JSON.parse(data)
+    return false
+  } catch {
+    return true
+  }
+}
