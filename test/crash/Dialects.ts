@@ -97,8 +97,8 @@ const messages: Words = {
   bill: (piece) => piece
 }
 
-const deltas = ["response.output_text.delta", "response.function_call_arguments.delta"]
-const ends = ["response.completed", "response.incomplete"]
+const deltas = new Set(["response.output_text.delta", "response.function_call_arguments.delta"])
+const ends = new Set(["response.completed", "response.incomplete"])
 
 const responses: Words = {
   path: "/responses",
@@ -109,14 +109,13 @@ const responses: Words = {
   }),
   hear: ({ code, delta, error, output, type = "" }) => ({
     content:
-      typeof delta === "string" && deltas.includes(type)
+      typeof delta === "string" && deltas.has(type)
         ? delta
         : (output ?? []).map((item) => item.arguments ?? item.content?.map(({ text }) => text).join("") ?? "").join(""),
     code: type === "error" ? code : error?.code,
-    last: ends.includes(type)
+    last: ends.has(type)
   }),
-  bill: ({ response, type = "", ...body }) =>
-    response === undefined ? body : ends.includes(type) ? response : undefined
+  bill: ({ response, type = "", ...body }) => (response === undefined ? body : ends.has(type) ? response : undefined)
 }
 
 const all: Readonly<Record<Dialect, Words>> = { chat, messages, responses }

@@ -52,11 +52,13 @@ const loops = Effect.fnUntraced(function* ({ client, model }: Scene) {
   }
 })
 
-const callsSideBySide = Effect.fnUntraced(function* ({ client, model, parallel }: Scene) {
-  if (!parallel) return
+const callsSideBySide = Effect.fnUntraced(function* ({ client, model }: Scene) {
   for (const stream of [false, true]) {
-    const cities = yield* Effect.promise(() => client.calls({ model, text: "Tell me both", stream }))
-    assert.deepStrictEqual(cities, ["Oslo", "Rome"])
+    const calls = yield* Effect.promise(() => client.calls({ model, text: "The weather and time of Oslo", stream }))
+    assert.deepStrictEqual(calls, [
+      ["weather", "Oslo"],
+      ["time", "Oslo"]
+    ])
   }
 })
 

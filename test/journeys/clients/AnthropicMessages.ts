@@ -3,10 +3,14 @@ import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod"
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod"
 import type { Message, Tool } from "@anthropic-ai/sdk/resources/messages"
 import { toJSONSchema } from "zod"
-import { cityOf, costOf, Sky, type SurfaceOf, thrownBy, type Turn, weather } from "./Surface.ts"
+import { cityOf, costOf, Sky, type SurfaceOf, thrownBy, time, type Turn, weather } from "./Surface.ts"
 
 const { description, name, parameters } = weather
-const tools: Array<Tool> = [{ name, description, input_schema: toJSONSchema(parameters) as Tool["input_schema"] }]
+const tools = [weather, time].map((tool): Tool => ({
+  name: tool.name,
+  description: tool.description,
+  input_schema: toJSONSchema(tool.parameters) as Tool["input_schema"]
+}))
 
 const bodyOf = ({ model, text }: Pick<Turn, "model" | "text">) => ({
   model,
@@ -56,7 +60,9 @@ export const anthropicMessages: SurfaceOf = {
       calls: async (turn) => {
         const body = { ...bodyOf(turn), tools }
         const answer = turn.stream ? await messages.stream(body).finalMessage() : await messages.create(body)
-        return answer.content.filter((block) => block.type === "tool_use").map(({ input }) => cityOf(input))
+        return answer.content
+          .filter((block) => block.type === "tool_use")
+          .map((call) => [call.name, cityOf(call.input)])
       },
       parse: async (turn) => {
         const body = { ...bodyOf(turn), output_config: { format: zodOutputFormat(Sky) } }

@@ -1,7 +1,7 @@
 /** Who stands behind the gateway: the sandbox, or a simulation of a vendor's wire that knows nothing of this service. */
 import { LLMock } from "@copilotkit/aimock"
 import { Effect, type Scope } from "effect"
-import { weather } from "./Surface.ts"
+import { time, weather } from "./Surface.ts"
 
 export interface Behind {
   /** The settings of a gateway before it. */
@@ -11,8 +11,6 @@ export interface Behind {
   readonly slow: Readonly<Record<string, string>>
   /** What each answer to `hello` uses, where that is told. */
   readonly usage: { readonly input: number; readonly output: number } | undefined
-  /** Whether it calls a tool twice in one answer when it is asked for `both`. */
-  readonly parallel: boolean
 }
 
 export interface Host {
@@ -27,13 +25,12 @@ const sandbox: Host = {
     env: {},
     model: "gpt-4o-mini",
     slow: { "x-svc-sandbox": "chunk_ms=20,output_tokens=480" },
-    usage: undefined,
-    parallel: false
+    usage: undefined
   })
 }
 
-const calling = (...cities: ReadonlyArray<string>) => ({
-  toolCalls: cities.map((city) => ({ name: weather.name, arguments: JSON.stringify({ city }) }))
+const calling = (...tools: ReadonlyArray<{ readonly name: string }>) => ({
+  toolCalls: tools.map(({ name }) => ({ name, arguments: JSON.stringify({ city: "Oslo" }) }))
 })
 
 const usage = { input: 1_000, output: 200 }
@@ -44,8 +41,8 @@ const simulation = Effect.acquireRelease(
     const used = { prompt_tokens: usage.input, completion_tokens: usage.output }
     mock.onMessage("hello", { content: "Hello there, friend", usage: used })
     mock.onMessage("long", { content: WORDS }, { latency: 20 })
-    mock.on({ userMessage: "both", hasToolResult: false }, calling("Oslo", "Rome"))
-    mock.on({ userMessage: "Oslo", hasToolResult: false }, calling("Oslo"))
+    mock.on({ userMessage: "weather and time", hasToolResult: false }, calling(weather, time))
+    mock.on({ userMessage: "Oslo", hasToolResult: false }, calling(weather))
     mock.on({ userMessage: "Oslo", hasToolResult: true }, { content: `It is ${weather.answer} there` })
     mock.onMessage("sky", { content: JSON.stringify({ sky: "grey", degrees: -4 }) })
     mock.onMessage("refuse", { error: { message: "not this", type: "invalid_request_error" }, status: 400 })
@@ -62,8 +59,7 @@ const simulated = (name: string, model: string, prefix: string, base: string): H
     env: { SANDBOX: "off", [`${prefix}_API_KEY`]: "planted", [`${prefix}_BASE_URL`]: `${url}${base}` },
     model,
     slow: {},
-    usage,
-    parallel: true
+    usage
   }))
 })
 

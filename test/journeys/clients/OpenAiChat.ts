@@ -2,7 +2,18 @@ import OpenAI, { APIError } from "openai"
 import { zodResponseFormat } from "openai/helpers/zod"
 import type { ChatCompletion } from "openai/resources/chat"
 import { toJSONSchema } from "zod"
-import { cityOf, costOf, type Said, Sky, type SurfaceOf, thrownBy, type Told, type Turn, weather } from "./Surface.ts"
+import {
+  cityOf,
+  costOf,
+  type Said,
+  Sky,
+  type SurfaceOf,
+  thrownBy,
+  type Told,
+  time,
+  type Turn,
+  weather
+} from "./Surface.ts"
 
 /** The package `openai`, for all of its operations. */
 export const openAiOf = (baseURL: string, apiKey: string, defaultHeaders: Readonly<Record<string, string>> = {}) =>
@@ -14,12 +25,12 @@ export const toldByOpenAi = (error: unknown): Told => {
   return { kind: error.constructor.name, status: error.status, code: error.code ?? undefined, param: error.param }
 }
 
-const described = {
-  name: weather.name,
-  description: weather.description,
-  parameters: toJSONSchema(weather.parameters) as Record<string, unknown>
-}
-const tools = [{ type: "function" as const, function: described }]
+const described = ({ description, name, parameters }: typeof time) => ({
+  name,
+  description,
+  parameters: toJSONSchema(parameters) as Record<string, unknown>
+})
+const tools = [weather, time].map((tool) => ({ type: "function" as const, function: described(tool) }))
 
 const bodyOf = ({ model, text }: Pick<Turn, "model" | "text">) => ({
   model,
@@ -64,7 +75,7 @@ export const openAiChat: SurfaceOf = {
           return weather.answer
         }
         const runnable = {
-          ...described,
+          ...described(weather),
           parse: (text: string) => weather.parameters.parse(JSON.parse(text)),
           function: run
         }
@@ -74,7 +85,7 @@ export const openAiChat: SurfaceOf = {
       },
       calls: async (turn) =>
         ((await answerTo(turn)).choices[0]?.message.tool_calls ?? []).map((call) =>
-          call.type === "function" ? cityOf(JSON.parse(call.function.arguments)) : call.type
+          call.type === "function" ? [call.function.name, cityOf(JSON.parse(call.function.arguments))] : [call.type, ""]
         ),
       parse: async (turn) => {
         const body = { ...bodyOf(turn), response_format: zodResponseFormat(Sky, "sky") }

@@ -2,18 +2,15 @@ import { zodTextFormat } from "openai/helpers/zod"
 import type { Response, ResponseInput } from "openai/resources/responses/responses"
 import { toJSONSchema } from "zod"
 import { openAiOf, toldByOpenAi } from "./OpenAiChat.ts"
-import { cityOf, costOf, Sky, type SurfaceOf, thrownBy, type Turn, weather } from "./Surface.ts"
+import { cityOf, costOf, Sky, type SurfaceOf, thrownBy, time, type Turn, weather } from "./Surface.ts"
 
-const { description, name, parameters } = weather
-const tools = [
-  {
-    type: "function" as const,
-    name,
-    description,
-    parameters: toJSONSchema(parameters) as Record<string, unknown>,
-    strict: true
-  }
-]
+const described = ({ description, name, parameters }: typeof time) => ({
+  type: "function" as const,
+  name,
+  description,
+  parameters: toJSONSchema(parameters) as Record<string, unknown>,
+  strict: true
+})
 
 const bodyOf = ({ model, text }: Pick<Turn, "model" | "text">) => ({ model, max_output_tokens: 500, input: text })
 
@@ -25,8 +22,12 @@ export const openAiResponses: SurfaceOf = {
   noMoney: "APIError",
   make: ({ api }, key, headers) => {
     const { responses } = openAiOf(api, key, headers)
-    const answerTo = ({ model, stream }: Turn, input: string | ResponseInput): PromiseLike<Response> => {
-      const body = { model, max_output_tokens: 500, input, tools }
+    const answerTo = (
+      { model, stream }: Turn,
+      input: string | ResponseInput,
+      ...offered: ReadonlyArray<typeof time>
+    ): PromiseLike<Response> => {
+      const body = { model, max_output_tokens: 500, input, tools: offered.map(described) }
       return stream ? responses.stream(body).finalResponse() : responses.create(body)
     }
     return {
@@ -50,7 +51,7 @@ export const openAiResponses: SurfaceOf = {
       loop: async (turn, ran) => {
         const input: ResponseInput = [{ role: "user", content: turn.text }]
         for (let round = 0; round < 5; round++) {
-          const answer = await answerTo(turn, input)
+          const answer = await answerTo(turn, input, weather)
           const calls = callsIn(answer)
           if (calls.length === 0) return answer.output_text
           input.push(...(answer.output as ResponseInput))
@@ -61,7 +62,11 @@ export const openAiResponses: SurfaceOf = {
         }
         return "calls without end"
       },
-      calls: async (turn) => callsIn(await answerTo(turn, turn.text)).map((call) => cityOf(JSON.parse(call.arguments))),
+      calls: async (turn) =>
+        callsIn(await answerTo(turn, turn.text, weather, time)).map((call) => [
+          call.name,
+          cityOf(JSON.parse(call.arguments))
+        ]),
       parse: async (turn) => {
         const body = { ...bodyOf(turn), text: { format: zodTextFormat(Sky, "sky") } }
         const answer = turn.stream ? await responses.stream(body).finalResponse() : await responses.parse(body)

@@ -5,14 +5,23 @@ import type { Service } from "../../support/Service.ts"
 /** What is asked for with a schema. */
 export const Sky = z.object({ sky: z.enum(["clear", "grey"]), degrees: z.number().int() })
 
+/** What all tools take. */
+const parameters = z.object({ city: z.enum(["Oslo", "Rome"]) })
+
 /** The tool that all clients offer. */
 export const weather = {
   name: "weather",
   description: "The weather of a city",
-  parameters: z.object({ city: z.enum(["Oslo", "Rome"]) }),
+  parameters,
   /** What it answers. */
   answer: "minus four"
 }
+
+/** Another, which they offer beside it where two are to be called at once. */
+export const time = { name: "time", description: "The time in a city", parameters }
+
+/** A call of one of them. */
+export type Called = readonly [tool: string, city: string]
 
 /** A question, and how its answer is to come. */
 export interface Turn {
@@ -45,8 +54,8 @@ export interface Surface {
   readonly say: (turn: Turn) => Promise<Said>
   /** Runs the tool that the model calls and goes on until there is an answer; `ran` is told of each city. */
   readonly loop: (turn: Turn, ran: (city: string) => void) => Promise<string>
-  /** The cities of the calls of one answer. */
-  readonly calls: (turn: Turn) => Promise<ReadonlyArray<string>>
+  /** The calls of one answer, where both tools are offered. */
+  readonly calls: (turn: Turn) => Promise<ReadonlyArray<Called>>
   readonly parse: (turn: Turn) => Promise<unknown>
   /** Hangs up at the first piece of a stream; answers the name of the class of what is thrown. */
   readonly abort: (turn: Omit<Turn, "stream">) => Promise<string>
