@@ -15,13 +15,20 @@ const schema = {
 }
 const image = "data:image/png;base64,iVBORw0KGgo="
 
-type Asked = Omit<Question, "model">
+interface Asked extends Omit<Question, "model"> {
+  readonly more?: { readonly budget_cents?: number; readonly routing?: object }
+}
 
 const questions: Readonly<Record<string, Asked>> = {
   text: { text: "How warm is it in Oslo? Ångström, 氷点下.", system: "Be brief.", maxTokens: 300 },
   "text without a cap": { text: "How warm is it in Oslo?" },
   "an image": { text: "What is this?", image, maxTokens: 300 },
-  "a call of a tool": { text: "How warm is it in Oslo?", tools: true, maxTokens: 300 },
+  "a call of a tool": {
+    text: "How warm is it in Oslo?",
+    tools: true,
+    maxTokens: 300,
+    more: { routing: { require_parameters: true } }
+  },
   "the answer of a tool": { text: "How warm is it?", tools: true, toolAnswer: "minus four", maxTokens: 300 },
   reasoning: { text: "Think of Oslo", effort: "low", maxTokens: 3_000 },
   "structured output": { text: "How is the sky in Oslo?", schema, maxTokens: 300 },
@@ -70,11 +77,20 @@ const ask = Effect.fnUntraced(function* (
   return { ...delivered, receipt }
 })
 
-/** What must not depend on the dialect: all but what names this one request. */
-const same = ({ calls, cost, reasoning, receipt, text, usage }: Paid) => {
+/** What must not depend on the dialect of a receipt: all but what names this one request. */
+const factsOf = (receipt: Frame): Frame => {
   const { created_at: _at, id: _id, operation: _operation, timings: _timings, trace_id: _trace, ...facts } = receipt
-  return { calls, cost, reasoning, text, usage, receipt: facts }
+  return facts
 }
+
+const same = ({ calls, cost, reasoning, receipt, text, usage }: Paid) => ({
+  calls,
+  cost,
+  reasoning,
+  text,
+  usage,
+  receipt: factsOf(receipt)
+})
 
 /** Asks a question in every dialect that has words for it. */
 const askAll = Effect.fnUntraced(function* (service: Service, key: string, question: Question, steering = "") {
@@ -127,7 +143,7 @@ describe("in the sandbox", () => {
         let cost = 0n
         for (const [name, question] of Object.entries(questions)) {
           // How providers have done lately must not choose between them.
-          const more = { ...question.more, routing: { providers: { only: [provider] } } }
+          const more = { ...question.more, routing: { ...question.more?.routing, providers: { only: [provider] } } }
           const all = yield* askAll(service, inferenceKey, { ...question, model, more }, steerings[name])
           checkQuestion(name, all, question.maxTokens !== undefined)
           for (const { paid } of all) cost += BigInt(Math.round(paid.cost * 1e9))
@@ -137,6 +153,74 @@ describe("in the sandbox", () => {
       }).pipe(Effect.scoped)
     )
   }
+
+  it.live("what a preset says is asked for and paid the same in every dialect", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(50)
+      const routing = { providers: { only: ["anthropic"] }, allow_fallbacks: false }
+      yield* service.preset(account.id, "brief", {
+        model: "claude-sonnet-4-6",
+        instructions: "Be brief, and speak of ships.",
+        max_tokens: 200,
+        temperature: 0.4,
+        stop: ["sandbox"],
+        routing
+      })
+      yield* service.preset(account.id, "thinker", {
+        models: ["claude-sonnet-4-6", "gpt-5-mini"],
+        reasoning: { effort: "low" },
+        budget_cents: 80,
+        routing
+      })
+      for (const model of ["@brief", "@thinker"]) {
+        for (const more of [{}, { routing: { strategy: "cost" } }]) {
+          const question = { model, text: "What of the sea?", maxTokens: 300, more }
+          checkQuestion(model, yield* askAll(service, inferenceKey, question), true)
+        }
+      }
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("what is chosen for a caller is the same in every dialect", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(50)
+      const routing = { providers: { only: ["openai"] } }
+      const text = "Write a function in TypeScript that sorts a list of ships by their length"
+      const auto = { model: "svc/auto", text, maxTokens: 300, more: { routing } }
+      checkQuestion("svc/auto", yield* askAll(service, inferenceKey, auto), true)
+      const chain = { ...auto, model: "claude-sonnet-4-6,gpt-5-mini" }
+      checkQuestion("a chain", yield* askAll(service, inferenceKey, chain), true)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a stream that breaks off is paid the same in every dialect", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(50)
+      const paid: Array<Frame> = []
+      for (const dialect of dialects) {
+        const only = { routing: { providers: { only: ["openai"] } } }
+        const body = dialect.ask(
+          { model: "gpt-4o-mini", text: "Tell me all of Oslo", maxTokens: 300, more: only },
+          true
+        )
+        if (body === undefined) continue
+        const steering = { "x-svc-sandbox": "fault=break,after=4,output_tokens=90" }
+        const response = yield* post(`${service.api}${dialect.path}`, inferenceKey, body, steering)
+        yield* dataOf(response)
+        const id = response.headers.get("x-request-id")
+        const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json)
+        assert.deepInclude(receipt, { status: "failed", usage_basis: "counted" })
+        assert.isAbove(receipt.cost_usd, 0)
+        paid.push(factsOf(receipt))
+      }
+      assert.lengthOf(paid, 3)
+      for (const other of paid.slice(1)) assert.deepStrictEqual(other, paid[0])
+    }).pipe(Effect.scoped)
+  )
 
   it.live("a question that costs too much is refused for the same amount in every dialect", () =>
     Effect.gen(function* () {
