@@ -23,7 +23,13 @@ export type Reason =
   | { readonly _tag: "InvalidFallbackChain"; readonly detail: string }
   | { readonly _tag: "NotVisionCapable"; readonly model: string }
   | { readonly _tag: "NotToolCapable"; readonly model: string }
-  | { readonly _tag: "ContextLengthExceeded"; readonly tokens: number; readonly window: number }
+  | {
+      readonly _tag: "ContextLengthExceeded"
+      readonly tokens: number
+      readonly window: number
+      /** The member that holds the prompt, where it is not `messages`. */
+      readonly param?: string
+    }
   | { readonly _tag: "ImageTooLarge"; readonly param: string; readonly limitBytes: number }
   | { readonly _tag: "MissingApiKey" }
   | { readonly _tag: "InvalidApiKey" }

@@ -111,7 +111,15 @@ export interface ChatDialect<D extends Decoded> {
   readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
   /** What a whole answer says in headers, where its body has no place for it. */
   readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
+  /** The member that holds the prompt, where it is not `messages`. */
+  readonly prompt?: string
 }
+
+/** Names the member that is too long as the dialect does. */
+const named = (param: string | undefined, failed: Failure): Failure =>
+  param !== undefined && failed.reason._tag === "ContextLengthExceeded"
+    ? failure({ ...failed.reason, param }, failed.log)
+    : failed
 
 /** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
 export interface Place {
@@ -127,6 +135,7 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
     const inference = yield* Inference
     const presets = yield* Presets
     const { sandbox } = yield* Config
+    const inWords = (failed: Failure) => named(dialect.prompt, failed)
     const run = Effect.runForkWith(yield* Effect.context())
     return Effect.fnUntraced(function* (
       request: HttpServerRequest.HttpServerRequest,
@@ -141,13 +150,13 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
       const chat = yield* Effect.fromResult(chatRequestOf(received, decoded))
       const ignored = ignoredHeader(decoded.ignored)
       if (!decoded.stream) {
-        const { answer, replayed } = yield* inference.chat(chat)
+        const { answer, replayed } = yield* Effect.mapError(inference.chat(chat), inWords)
         exchange.preset = answer.preset
         return HttpServerResponse.jsonUnsafe(dialect.encode(answer, decoded), {
           headers: { ...ignored, ...dialect.headersOf?.(answer), ...replayHeader(replayed) }
         })
       }
-      const stream = yield* inference.chatStream(chat)
+      const stream = yield* Effect.mapError(inference.chatStream(chat), inWords)
       exchange.preset = stream.preset
       const { created, requestId } = stream
       const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)

@@ -15,7 +15,7 @@ import type { Verdict } from "../ratelimit/Store.ts"
 import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { EventStream } from "./EventStream.ts"
-import { Exchange } from "./Exchange.ts"
+import { type ErrorForm, Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
 import { spanOf } from "./Observed.ts"
 
@@ -207,14 +207,19 @@ const Edge = HttpRouter.middleware(
   { global: true }
 )
 
+/** Groups whose failures have a form of their own. */
+const forms: Readonly<Record<string, ErrorForm>> = { legacy: "legacy", messages: "messages" }
+
 /** A known path under another method is answered 405; what has no route at all is left to the edge. */
 const Fallbacks = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const refuse = yield* makeRefuse
     const methodsByPath = new Map<string, Set<string>>([[OPENAPI_PATH, new Set(["GET"])]])
-    for (const group of Object.values(Api.groups)) {
+    const formByPath = new Map<string, ErrorForm>()
+    for (const [name, group] of Object.entries(Api.groups)) {
       for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
         methodsByPath.set(endpoint.path, (methodsByPath.get(endpoint.path) ?? new Set()).add(endpoint.method))
+        formByPath.set(endpoint.path, forms[name] ?? "standard")
       }
     }
     for (const [path, methods] of methodsByPath) {
@@ -226,8 +231,9 @@ const Fallbacks = HttpRouter.use((router) =>
           path as HttpRouter.PathInput,
           Effect.gen(function* () {
             const request = yield* HttpServerRequest.HttpServerRequest
-            const failed = failure({ _tag: "MethodNotAllowed", method: request.method, allowed })
-            return yield* refuse(yield* Exchange, failed)
+            const exchange = yield* Exchange
+            exchange.errors = formByPath.get(path) ?? "standard"
+            return yield* refuse(exchange, failure({ _tag: "MethodNotAllowed", method: request.method, allowed }))
           })
         )
       }

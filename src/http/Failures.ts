@@ -185,7 +185,7 @@ const paramOf = (reason: Reason): string | null => {
     case "NoModelInBudget":
       return "budget_cents"
     case "ContextLengthExceeded":
-      return "messages"
+      return reason.param ?? "messages"
     case "InsufficientScope":
       return reason.scope
     case "IdempotencyKeyReused":

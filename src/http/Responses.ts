@@ -23,7 +23,8 @@ const dialect: ChatDialect<DecodedResponses> = {
   decode: (body, preset) => decodeResponses(body, preset?.config),
   encode: (answer, { echo }) => encodeResponse(answer, echo),
   encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
-  headersOf
+  headersOf,
+  prompt: "input"
 }
 
 const place = { operation: "responses", path: "/responses" }

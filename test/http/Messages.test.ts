@@ -296,6 +296,11 @@ describe("a message that fails", () => {
         json
       )
       assert.strictEqual(blind.error.code, "model_not_vision_capable")
+      const got = yield* get(`${service.api}/messages`, key)
+      const { error, request_id, type } = yield* json(got)
+      assert.deepStrictEqual([got.status, got.headers.get("allow"), type], [405, "POST", "error"])
+      assert.deepStrictEqual([error.type, error.code], ["invalid_request_error", "method_not_allowed"])
+      assert.strictEqual(got.headers.get("request-id"), request_id)
     }).pipe(Effect.scoped)
   )
 

@@ -137,6 +137,11 @@ describe("POST /responses", () => {
       const image = { type: "input_image", image_url: "data:image/png;base64,iVBORw0KGgo=" }
       const refused = yield* ask({ model: "deepseek-r1", input: [{ role: "user", content: [image] }] })
       assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [400, "model_not_vision_capable"])
+      for (const stream of [false, true]) {
+        const long = yield* ask({ model: "gpt-4o-mini", input: "word ".repeat(200_000), stream })
+        const { error } = yield* json(long)
+        assert.deepStrictEqual([long.status, error.code, error.param], [400, "context_length_exceeded", "input"])
+      }
     }).pipe(Effect.scoped)
   )
 })
