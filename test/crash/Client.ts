@@ -1,6 +1,6 @@
 /** A client on raw HTTP that notes all it sees of an answer, and can hang up at any frame of it. */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
-import { bodyOf, hear, type Heard, pathOf } from "./Dialects.ts"
+import { bodyOf, dataOf, hear, type Heard, pathOf } from "./Dialects.ts"
 import type { Ask, Ending, Reading, Seen } from "./Notes.ts"
 
 /** Longer than the service itself waits for anything. */
@@ -38,8 +38,8 @@ class Sight {
     const frames = this.#text.split("\n\n")
     this.#text = frames.pop() ?? ""
     for (const frame of frames) {
-      const at = frame.indexOf("data: ")
-      if (at !== -1) this.#frame(hear(this.#ask, frame.slice(at + "data: ".length)))
+      const data = dataOf(frame)
+      if (data !== undefined) this.#frame(hear(this.#ask, data))
     }
   }
 

@@ -131,6 +131,12 @@ export const bodyOf = (ask: Ask): string =>
     ...all[ask.dialect].body(ask, `${promptOf(ask.id)}${QUESTION}`)
   })
 
+/** The data of a frame of a stream; undefined of a comment. */
+export const dataOf = (frame: string): string | undefined => {
+  const at = frame.indexOf("data: ")
+  return at === -1 ? undefined : frame.slice(at + "data: ".length)
+}
+
 const parse = (text: string): Piece | undefined => {
   try {
     return JSON.parse(text) as Piece
