@@ -70,6 +70,21 @@ const keepsToSchemas = Effect.fnUntraced(function* ({ client, model }: Scene) {
   assert.deepStrictEqual(streamed, whole)
 })
 
+/** What was thought comes with the answer, and may come back with what is asked next. */
+const thinks = Effect.fnUntraced(function* ({ client, thinker: model, usage }: Scene) {
+  const [whole, streamed] = yield* Effect.promise(
+    async () =>
+      [
+        await client.think({ model, text: "ponder the sea", stream: false }),
+        await client.think({ model, text: "ponder the sea", stream: true })
+      ] as const
+  )
+  assert.deepStrictEqual(streamed, whole)
+  if (usage === undefined) assert.include(whole.thought, "Considering")
+  else assert.deepStrictEqual([whole.thought, whole.text], ["The sea is wide.", "It is wide"])
+  assert.include(whole.next, "ello")
+})
+
 /** What a client says of a call that fails. */
 const toldOf = (client: Surface, turn: Parameters<Surface["say"]>[0]): Effect.Effect<Told> =>
   Effect.promise(async () => {
@@ -130,7 +145,7 @@ const hangsUp = Effect.fnUntraced(function* (scene: Scene) {
   assert.isBelow(receipt.usage.output_tokens, 300)
 })
 
-const steps = [says, loops, callsSideBySide, keepsToSchemas, fails, hangsUp]
+const steps = [says, loops, callsSideBySide, keepsToSchemas, thinks, fails, hangsUp]
 
 for (const host of hosts) {
   describe(`before ${host.name}`, () => {

@@ -3,7 +3,7 @@ import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod"
 import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod"
 import type { Message, Tool } from "@anthropic-ai/sdk/resources/messages"
 import { toJSONSchema } from "zod"
-import { cityOf, costOf, Sky, type SurfaceOf, thrownBy, time, type Turn, weather } from "./Surface.ts"
+import { cityOf, costOf, NEXT, Sky, type SurfaceOf, thrownBy, time, type Turn, weather } from "./Surface.ts"
 
 const { description, name, parameters } = weather
 const tools = [weather, time].map((tool): Tool => ({
@@ -68,6 +68,23 @@ export const anthropicMessages: SurfaceOf = {
         const body = { ...bodyOf(turn), output_config: { format: zodOutputFormat(Sky) } }
         const answer = turn.stream ? await messages.stream(body).finalMessage() : await messages.parse(body)
         return answer.parsed_output
+      },
+      think: async (turn) => {
+        const body = {
+          ...bodyOf(turn),
+          max_tokens: 4_000,
+          thinking: { type: "enabled" as const, budget_tokens: 1_024 }
+        }
+        const answer = await (turn.stream ? messages.stream(body).finalMessage() : messages.create(body))
+        const next = await messages.create({
+          ...bodyOf(turn),
+          messages: [...body.messages, { role: "assistant", content: answer.content }, { role: "user", content: NEXT }]
+        })
+        return {
+          thought: answer.content.map((block) => (block.type === "thinking" ? block.thinking : "")).join(""),
+          text: textOf(answer.content as ReadonlyArray<{ type: string; text?: string }>),
+          next: textOf(next.content as ReadonlyArray<{ type: string; text?: string }>)
+        }
       },
       abort: (turn) => {
         const stream = messages.stream(bodyOf(turn))

@@ -7,6 +7,8 @@ export interface Behind {
   /** The settings of a gateway before it. */
   readonly env: Record<string, string>
   readonly model: string
+  /** A model that thinks when it is asked to. */
+  readonly thinker: string
   /** What a client sends along so that its answer takes a while. */
   readonly slow: Readonly<Record<string, string>>
   /** What each answer to `hello` uses, where that is told. */
@@ -24,6 +26,7 @@ const sandbox: Host = {
   start: Effect.succeed({
     env: {},
     model: "gpt-4o-mini",
+    thinker: "claude-sonnet-4-6",
     slow: { "x-svc-sandbox": "chunk_ms=20,output_tokens=480" },
     usage: undefined
   })
@@ -44,6 +47,7 @@ const simulation = Effect.acquireRelease(
     mock.on({ userMessage: "weather and time", hasToolResult: false }, calling(weather, time))
     mock.on({ userMessage: "Oslo", hasToolResult: false }, calling(weather))
     mock.on({ userMessage: "Oslo", hasToolResult: true }, { content: `It is ${weather.answer} there` })
+    mock.onMessage("ponder", { reasoning: "The sea is wide.", content: "It is wide" })
     mock.onMessage("sky", { content: JSON.stringify({ sky: "grey", degrees: -4 }) })
     mock.onMessage("refuse", { error: { message: "not this", type: "invalid_request_error" }, status: 400 })
     mock.onMessage("fail", { error: { message: "broken", type: "server_error" }, status: 500 })
@@ -58,6 +62,7 @@ const simulated = (name: string, model: string, prefix: string, base: string): H
   start: Effect.map(simulation, ({ url }) => ({
     env: { SANDBOX: "off", [`${prefix}_API_KEY`]: "planted", [`${prefix}_BASE_URL`]: `${url}${base}` },
     model,
+    thinker: model === "gpt-4o-mini" ? "gpt-5-mini" : model,
     slow: {},
     usage
   }))

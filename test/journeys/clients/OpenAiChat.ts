@@ -5,6 +5,7 @@ import { toJSONSchema } from "zod"
 import {
   cityOf,
   costOf,
+  NEXT,
   type Said,
   Sky,
   type SurfaceOf,
@@ -45,6 +46,9 @@ const saidIn = (answer: ChatCompletion, pieces: ReadonlyArray<string>, costUsd: 
   outputTokens: answer.usage?.completion_tokens ?? 0,
   costUsd
 })
+
+/** What a message or a piece of one says of its reasoning, for which the client has no types. */
+const thoughtIn = (said: unknown): string => (said as { readonly reasoning?: string } | undefined)?.reasoning ?? ""
 
 /** `chat.completions`, with its helpers for streams, schemas and tools. */
 export const openAiChat: SurfaceOf = {
@@ -93,6 +97,25 @@ export const openAiChat: SurfaceOf = {
           ? await completions.stream(body).finalChatCompletion()
           : await completions.parse(body)
         return answer.choices[0]?.message.parsed
+      },
+      think: async (turn) => {
+        const body = { ...bodyOf(turn), max_tokens: 4_000, reasoning_effort: "low" as const }
+        const thoughts: Array<string> = []
+        const ask = () => {
+          if (!turn.stream) return completions.create(body)
+          const stream = completions.stream(body)
+          // The helper does not know the member, and keeps the last piece of it alone.
+          stream.on("chunk", ({ choices }) => thoughts.push(thoughtIn(choices[0]?.delta)))
+          return stream.finalChatCompletion()
+        }
+        const { message } = (await ask()).choices[0]!
+        const history = [...body.messages, message, { role: "user" as const, content: NEXT }]
+        const next = await completions.create({ ...bodyOf(turn), messages: history })
+        return {
+          thought: turn.stream ? thoughts.join("") : thoughtIn(message),
+          text: message.content ?? "",
+          next: next.choices[0]?.message.content ?? ""
+        }
       },
       abort: (turn) => {
         const stream = completions.stream(bodyOf(turn))

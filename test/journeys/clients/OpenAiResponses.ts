@@ -2,7 +2,7 @@ import { zodTextFormat } from "openai/helpers/zod"
 import type { Response, ResponseInput } from "openai/resources/responses/responses"
 import { toJSONSchema } from "zod"
 import { openAiOf, toldByOpenAi } from "./OpenAiChat.ts"
-import { cityOf, costOf, Sky, type SurfaceOf, thrownBy, time, type Turn, weather } from "./Surface.ts"
+import { cityOf, costOf, NEXT, Sky, type SurfaceOf, thrownBy, time, type Turn, weather } from "./Surface.ts"
 
 const described = ({ description, name, parameters }: typeof time) => ({
   type: "function" as const,
@@ -71,6 +71,18 @@ export const openAiResponses: SurfaceOf = {
         const body = { ...bodyOf(turn), text: { format: zodTextFormat(Sky, "sky") } }
         const answer = turn.stream ? await responses.stream(body).finalResponse() : await responses.parse(body)
         return answer.output_parsed
+      },
+      think: async (turn) => {
+        const body = { ...bodyOf(turn), max_output_tokens: 4_000, reasoning: { effort: "low" as const } }
+        const answer = await (turn.stream ? responses.stream(body).finalResponse() : responses.create(body))
+        const input: ResponseInput = [{ role: "user", content: turn.text }, ...(answer.output as ResponseInput)]
+        const next = await responses.create({ ...bodyOf(turn), input: [...input, { role: "user", content: NEXT }] })
+        const thought = answer.output.flatMap((item) => (item.type === "reasoning" ? item.summary : []))
+        return {
+          thought: thought.map(({ text }) => text).join(""),
+          text: answer.output_text,
+          next: next.output_text
+        }
       },
       abort: (turn) => {
         const stream = responses.stream(bodyOf(turn))

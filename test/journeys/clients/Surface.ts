@@ -40,6 +40,17 @@ export interface Said {
   readonly costUsd: number
 }
 
+/** An answer that was thought about. */
+export interface Thought {
+  readonly thought: string
+  readonly text: string
+  /** The answer to what was asked next. */
+  readonly next: string
+}
+
+/** What is asked next. */
+export const NEXT = "hello again"
+
 /** What a client's error says. */
 export interface Told {
   /** The name of its class. */
@@ -57,6 +68,8 @@ export interface Surface {
   /** The calls of one answer, where both tools are offered. */
   readonly calls: (turn: Turn) => Promise<ReadonlyArray<Called>>
   readonly parse: (turn: Turn) => Promise<unknown>
+  /** Asks for thinking, and goes on with all of the answer, thinking included. */
+  readonly think: (turn: Turn) => Promise<Thought>
   /** Hangs up at the first piece of a stream; answers the name of the class of what is thrown. */
   readonly abort: (turn: Omit<Turn, "stream">) => Promise<string>
   readonly told: (error: unknown) => Told
