@@ -127,6 +127,13 @@ const checkQuestion = (name: string, all: Effect.Success<ReturnType<typeof askAl
   if (capped) assert.strictEqual(whole.receipt.held_usd, streamed.receipt.held_usd)
 }
 
+/** What is said to be held for a question. */
+const estimated = (service: Service, key: string, question: Question) =>
+  Effect.map(
+    Effect.flatMap(post(`${service.api}/estimate`, key, dialects[0]?.ask(question, false)), json),
+    (estimate): number => estimate.hold_usd
+  )
+
 describe("in the sandbox", () => {
   // One that shows what it thinks, one that does not, one that is billed by tier, one that does not think.
   const models = {
@@ -146,6 +153,10 @@ describe("in the sandbox", () => {
           const more = { ...question.more, routing: { ...question.more?.routing, providers: { only: [provider] } } }
           const all = yield* askAll(service, inferenceKey, { ...question, model, more }, steerings[name])
           checkQuestion(name, all, question.maxTokens !== undefined)
+          const [first] = all
+          const estimate = yield* estimated(service, inferenceKey, { ...question, model, more })
+          // Without a cap more may be held than must be available.
+          if (question.maxTokens !== undefined) assert.strictEqual(first?.paid.receipt.held_usd, estimate)
           for (const { paid } of all) cost += BigInt(Math.round(paid.cost * 1e9))
         }
         assert.deepStrictEqual(yield* service.balance(account.id), { posted: 50_000_000_000n - cost, held: 0n })
@@ -193,6 +204,26 @@ describe("in the sandbox", () => {
       checkQuestion("svc/auto", yield* askAll(service, inferenceKey, auto), true)
       const chain = { ...auto, model: "claude-sonnet-4-6,gpt-5-mini" }
       checkQuestion("a chain", yield* askAll(service, inferenceKey, chain), true)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a prompt counts as many tokens in every dialect that counts", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(0)
+      const counting = { messages: "/messages/count_tokens", responses: "/responses/input_tokens" }
+      for (const [name, question] of Object.entries(questions)) {
+        const counts = new Set<number>()
+        for (const { ask: words, name: dialect } of dialects) {
+          const path = counting[dialect as keyof typeof counting]
+          if (path === undefined) continue
+          const body = words({ ...question, model: "gpt-4o-mini", maxTokens: 300 }, false)
+          counts.add((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, body), json)).input_tokens)
+        }
+        const [count, ...others] = counts
+        assert.isAbove(count ?? 0, 5)
+        assert.deepStrictEqual(others, [], name)
+      }
     }).pipe(Effect.scoped)
   )
 
