@@ -4,12 +4,13 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Model } from "../../src/domain/Model.ts"
 import { emptyOutput, type Output } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
+import { TOKENS_PER_IMAGE } from "../../src/domain/Tokens.ts"
 import { makeMetrics, Metrics } from "../../src/platform/Metrics.ts"
 import { rules } from "../../src/providers/Breaker.ts"
 import { Course, type PoolCall } from "../../src/providers/Course.ts"
 import type { AttemptSample } from "../../src/providers/FirstContent.ts"
 import { makeHosts } from "../../src/providers/Hosts.ts"
-import type { Provider } from "../../src/providers/Provider.ts"
+import type { ChatCall, Provider } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../support/Conversations.ts"
@@ -116,6 +117,32 @@ describe("an answer off its schema", () => {
         "cannot be asked for of these models, whose answers are checked: a pattern is no regular expression"
       assert.deepStrictEqual(reason, { _tag: "ValidationError", problems: [{ field: "response_format", message }] })
       assert.strictEqual(off.asked.times, 0)
+    })
+  )
+})
+
+describe("a call", () => {
+  it.effect("says whose it is, and bounds its prompt by what the model bills images at", () =>
+    Effect.gen(function* () {
+      const seen: Array<ChatCall> = []
+      const seeing: Provider = {
+        ...saying("a", "seen").provider,
+        chat: (call) => Effect.sync(() => (seen.push(call), { ...emptyOutput, text: "seen", finish: "stop" }))
+      }
+      const { pool } = yield* pooled(seeing)
+      const image = { type: "image", url: "u", detail: "auto" } as const
+      const shown = asked("", { messages: [{ role: "user", content: [image, image] }] })
+      for (const tokensPerImage of [undefined, TOKENS_PER_IMAGE + 5]) {
+        const plan = poolCall([candidate("a", { model: { tokensPerImage } })], {}, { conversation: shown })
+        yield* pool.chat({ ...plan, accountId: "one", promptBound: 20_000 })
+      }
+      assert.deepStrictEqual(
+        seen.map(({ accountId, promptBound }) => [accountId, promptBound]),
+        [
+          ["one", 20_000],
+          ["one", 20_010]
+        ]
+      )
     })
   )
 })
