@@ -1,6 +1,6 @@
 import type { RouterDecisionSummary, RoutingSummary } from "../../schemas/Routing.ts"
 import type { Model, Offer } from "./Model.ts"
-import type { TokenPrice } from "./Pricing.ts"
+import type { Price, TokenPrice } from "./Pricing.ts"
 
 export type Strategy = "balanced" | "cost" | "latency" | "quality"
 export type DataPolicy = "default" | "no_training" | "zero_retention"
@@ -49,20 +49,20 @@ export const defaultPolicy: RoutingPolicy = {
 }
 
 /** One model at one provider at one price: what an attempt is made of. */
-export interface Candidate {
+export interface Candidate<P extends Price = TokenPrice> {
   readonly model: Model
   readonly offer: Offer
-  readonly price: TokenPrice
+  readonly price: P
 }
 
 /** How `svc/auto` came to its choice, as answers and receipts show it. */
 export type RouterDecision = RouterDecisionSummary
 
 /** The decision of the router: whom to try, in which order. */
-export interface Plan {
+export interface Plan<P extends Price = TokenPrice> {
   readonly requestedModels: ReadonlyArray<string>
   readonly policy: RoutingPolicy
-  readonly candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]
+  readonly candidates: readonly [Candidate<P>, ...ReadonlyArray<Candidate<P>>]
   /** Of a request to `svc/auto`. */
   readonly decision?: RouterDecision
   /**

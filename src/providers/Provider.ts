@@ -3,6 +3,17 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
+import type {
+  Embedded,
+  EmbedWork,
+  Found,
+  Reranked,
+  RerankWork,
+  SearchWork,
+  SpeakWork,
+  Spoken,
+  WorkCall
+} from "./Work.ts"
 
 /** The clocks of one attempt, in milliseconds. */
 export interface Clocks {
@@ -96,4 +107,9 @@ export interface Provider {
   readonly server?: { readonly address: string; readonly port: number }
   readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>
   readonly chatStream: (call: ChatCall) => Effect.Effect<ChatSource, ProviderError, Scope.Scope>
+  /** Work other than chat, each where the provider does it. Interrupting it ends the upstream call at once. */
+  readonly embed?: (call: WorkCall, work: EmbedWork) => Effect.Effect<Embedded, ProviderError>
+  readonly rerank?: (call: WorkCall, work: RerankWork) => Effect.Effect<Reranked, ProviderError>
+  readonly speak?: (call: WorkCall, work: SpeakWork) => Effect.Effect<Spoken, ProviderError>
+  readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<Found, ProviderError>
 }

@@ -1,0 +1,98 @@
+/** Work other than chat: what a provider is asked, and what comes of it. */
+import type { Candidate } from "../domain/Plan.ts"
+import type { Price } from "../domain/Pricing.ts"
+import type { Clocks } from "./Provider.ts"
+
+/** One call to one provider, whatever it is for. */
+export interface WorkCall {
+  readonly requestId: string
+  readonly candidate: Candidate<Price>
+  /** Of a call that is not streamed: after connecting, only the total one counts. */
+  readonly clocks: Clocks
+  /** What tells the provider of the trace the call belongs to; absent for one that is not to be told. */
+  readonly traceHeaders?: Readonly<Record<string, string>> | undefined
+  /** The raw `X-Svc-Sandbox` header; only the sandbox's double looks at it. */
+  readonly steering: string | undefined
+}
+
+/** Texts to be placed in a model's vector space. */
+export interface EmbedWork {
+  /** Texts, or each one's tokens. */
+  readonly inputs: ReadonlyArray<string> | ReadonlyArray<ReadonlyArray<number>>
+  readonly dimensions: number | undefined
+  readonly format: "float" | "base64"
+  readonly inputType: "query" | "document" | undefined
+  /** Whether inputs beyond the model's window are cut; they are refused otherwise. */
+  readonly truncation: boolean
+  readonly user: string | undefined
+}
+
+export interface Embedded {
+  /** The JSON of the list of embeddings, as the provider wrote it: it is long, and nothing in it is ours to change. */
+  readonly data: Uint8Array
+  /** Prompt tokens as the provider counts them; absent when it does not say. */
+  readonly tokens: number | undefined
+}
+
+/** Documents to be put in the order in which they answer a query. */
+export interface RerankWork {
+  readonly query: string
+  readonly documents: ReadonlyArray<string>
+  readonly topN: number | undefined
+  readonly truncation: boolean
+}
+
+export interface Reranked {
+  /** Best first; `index` is the document's place in the request. */
+  readonly results: ReadonlyArray<{ readonly index: number; readonly score: number }>
+  readonly tokens: number | undefined
+}
+
+export type AudioFormat = "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm"
+
+/** A text to be spoken. */
+export interface SpeakWork {
+  readonly input: string
+  readonly voice: string
+  readonly format: AudioFormat
+  /** From 0.25 to 4. */
+  readonly speed: number
+}
+
+export interface Spoken {
+  readonly audio: Uint8Array
+}
+
+/** Questions to a search engine. */
+export interface SearchWork {
+  /** One to five. */
+  readonly queries: ReadonlyArray<string>
+  /** Of each query, 1 to 20. */
+  readonly maxResults: number
+  readonly maxTokensPerPage: number | undefined
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string | undefined
+  readonly languages: ReadonlyArray<string>
+  readonly domains: ReadonlyArray<string>
+  readonly withoutDomains: ReadonlyArray<string>
+  readonly recency: "hour" | "day" | "week" | "month" | "year" | undefined
+  /** Days as `YYYY-MM-DD`. */
+  readonly publishedAfter: string | undefined
+  readonly publishedBefore: string | undefined
+  readonly updatedAfter: string | undefined
+  readonly updatedBefore: string | undefined
+  readonly mode: "web" | "academic" | "sec"
+  readonly contextSize: "low" | "medium" | "high"
+}
+
+export interface Found {
+  readonly results: ReadonlyArray<{
+    readonly title: string
+    readonly url: string
+    readonly snippet: string
+    readonly date?: string
+    readonly lastUpdated?: string
+    /** Which of the queries it answers. */
+    readonly queryIndex: number
+  }>
+}
