@@ -276,7 +276,8 @@ describe("Work", () => {
         ask: (one, call) => one.embed?.(call, {} as never),
         used: ({ tokens }) => tokens,
         keep: () => undefined,
-        empty: undefined
+        empty: undefined,
+        restore: undefined
       }
       const answer = yield* work.run(request)
       const price = tokenPrice("text-embedding-3-small", "azure")
