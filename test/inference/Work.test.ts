@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
@@ -63,14 +63,14 @@ const scene = (
   providers: ReadonlyArray<Provider>,
   {
     balance = BALANCE,
-    drain = Duration.minutes(1)
-  }: { readonly balance?: Nano; readonly drain?: Duration.Duration } = {}
+    holdTtl = Duration.minutes(5)
+  }: { readonly balance?: Nano; readonly holdTtl?: Duration.Duration } = {}
 ) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     const pool = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })
-    const options = { holdTtl: Duration.minutes(5), drain, shutdownGrace: Duration.seconds(20) }
+    const options = { holdTtl, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
     const rooms = Work.layerFrom(options).pipe(
       Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
       Layer.provideMerge(
@@ -388,6 +388,24 @@ describe("Work", () => {
       yield* Deferred.succeed(answer, ranked)
       assert.deepStrictEqual((yield* Fiber.join(fiber)).value, ranked)
       yield* Fiber.join(closing)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("puts the expiry of its hold off for as long as it takes", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { rerank, row, sql, work } = yield* scene([provider], { holdTtl: Duration.seconds(2) })
+      const request = rerank()
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      const renewed: Effect.Effect<void, SqlError.SqlError> = Effect.flatMap(
+        sql`SELECT 1 FROM request WHERE id = ${request.requestId} AND expires_at > created_at + interval '2.2 seconds'`,
+        (rows) => (rows.length === 0 ? renewed : Effect.void)
+      )
+      yield* renewed
+      yield* Deferred.succeed(answer, ranked)
+      yield* Fiber.join(fiber)
+      assert.strictEqual((yield* row(request.requestId)).status, "succeeded")
     }).pipe(Effect.scoped)
   )
 
