@@ -7,7 +7,9 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
+import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
 import type { Nano } from "../../src/domain/Money.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { maximumCost, tokenCost, unitCost } from "../../src/domain/Pricing.ts"
@@ -57,6 +59,16 @@ const waiting = (stopsBillingOnAbort: boolean) =>
 
 const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
 
+/** Azure asks more for an embedding than OpenAI. */
+const dear: OverlayPrice = {
+  model: "text-embedding-3-small",
+  provider: "azure",
+  unit: "token",
+  inputUsdPerMillion: 5,
+  source: "this test"
+}
+const changes = { load: Effect.succeed({ ...noChanges, prices: [dear] }), version: Effect.succeed("") }
+
 const claimOf = (fingerprint: string) => ({ idempotencyKey: "k", claim: "POST /rerank k", fingerprint })
 
 const scene = (
@@ -74,7 +86,7 @@ const scene = (
     const rooms = Work.layerFrom(options).pipe(
       Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
       Layer.provideMerge(
-        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] }), LiveFigures.layer)
+        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
       ),
       Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
       Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
@@ -284,10 +296,8 @@ describe("Work", () => {
       const cost = tokenCost(price, { ...noTokens, input: 10 })
       assert.deepInclude(answer, { provider: "azure", value: embedded, cost })
       const { closed, held } = yield* row(request.requestId)
-      const most = [price, tokenPrice("text-embedding-3-small", "openai")].map((one) =>
-        maximumCost(one, PROMPT_BOUND, 0)
-      )
-      assert.strictEqual(held, most[0]! > most[1]! ? most[0] : most[1])
+      assert.isTrue(price.tiers[0].rates.input > tokenPrice(request.model, "openai").tiers[0].rates.input)
+      assert.strictEqual(held, maximumCost(price, PROMPT_BOUND, 0))
       assert.deepStrictEqual(
         (closed as ClosedFacts).routing.provider_attempts?.map(({ outcome, provider }) => `${provider} ${outcome}`),
         ["openai failed_over", "azure served"]
