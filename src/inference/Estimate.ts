@@ -4,6 +4,7 @@ import { maxNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
 import { maximumCost, outputWithin } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/Tokens.ts"
+import type { Bounds } from "./Metered.ts"
 
 /** The ceiling of output tokens where the caller gave none. */
 export const DEFAULT_OUTPUT_CEILING = 16_384
@@ -23,11 +24,7 @@ export interface PromptSize {
 }
 
 /** What a request may cost, before anything is held: a function of the request, the plan and its prices alone. */
-export interface Estimate extends PromptSize {
-  /** What must be available for the request to be admitted. */
-  readonly atLeast: Nano
-  /** The most that is held at the start. */
-  readonly upTo: Nano
+export interface Estimate extends Bounds, PromptSize {
   /** The most the request can cost in the end. */
   readonly ceiling: Nano
   /** True when the hold grows with the stream instead of covering all of it at the start. */
