@@ -44,7 +44,7 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
 /** OpenRouter takes prices as numbers and as texts of numbers. */
 const AliasPriceLimit = Schema.Union([
   PriceLimit,
-  Schema.String.check(Schema.isPattern(/^(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
+  Schema.String.check(Schema.isPattern(/^(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
 ])
 
 const priceOf = (limit: number | string | undefined): number | undefined =>
