@@ -51,7 +51,7 @@ const priceOf = (limit: number | string | undefined): number | undefined =>
   limit === undefined ? undefined : Number(limit)
 
 /** OpenRouter's `provider` object, as far as this service can follow it. */
-const ProviderAlias = Schema.Struct({
+export const ProviderAlias = Schema.Struct({
   only: Schema.optionalKey(Schema.NullOr(ProviderNames)),
   order: Schema.optionalKey(Schema.NullOr(ProviderNames)),
   ignore: Schema.optionalKey(Schema.NullOr(ProviderNames)),

@@ -5,6 +5,7 @@ import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
 import { objectOf } from "../Decode.ts"
 import { strangers } from "../Members.ts"
+import { ProviderAlias } from "../Routing.ts"
 
 type Body = Readonly<Record<string, unknown>>
 type Wire = MessagesCountRequest
@@ -17,12 +18,12 @@ export type DocumentBlock = Extract<Block, { readonly type: "document" }>
 
 const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
 
-/** Routing is read elsewhere, and what it does not know is refused there. */
+/** What `routing` and `router` do not know is refused where they are read; `provider` is read by all dialects, and refused by this one. */
 const strangerIn = strangers(
   Schema.Struct({
     ...MessagesCountRequest.fields,
     routing: Schema.Unknown,
-    provider: Schema.Unknown,
+    provider: ProviderAlias,
     router: Schema.Unknown
   }).ast
 )

@@ -247,7 +247,9 @@ const saidOf = (wire: Wire): Said => {
     parameters: parametersOf(wire, conversation),
     stream: wire.stream === true,
     budgetCents: wire.budget_cents ?? undefined,
-    sessionId: wire.session_id ?? undefined
+    sessionId: wire.session_id ?? undefined,
+    saysFormat: conversation.format.type !== "text",
+    saysToolChoice: wire.tool_choice != null
   }
 }
 

@@ -26,6 +26,8 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["a container", { ...hello, container: "c" }, "container"],
   ["management of the context", { ...hello, context_management: {} }, "context_management"],
   ["OpenAI's word for stop sequences", { ...hello, stop: ["x"] }, "stop"],
+  ["a member of OpenRouter's routing", { ...hello, provider: { quantizations: ["fp8"] } }, "provider.quantizations"],
+  ["a price of images", { ...hello, provider: { max_price: { image: 1 } } }, "provider.max_price.image"],
   ["a member of a message", { ...hello, messages: [{ role: "user", content: "x", name: "n" }] }, "messages.0.name"],
   ["a member of a block", saying({ ...words, x: 1 }), `${at}.x`],
   ["a member of metadata", { ...hello, metadata: { user_id: "u", x: 1 } }, "metadata.x"],
@@ -101,7 +103,7 @@ describe("what is not offered", () => {
   })
 
   it("leaves routing to those who read it", () => {
-    assert.isUndefined(firstUnsupported({ ...hello, routing: { x: 1 }, router: { x: 1 }, provider: { x: 1 } }))
+    assert.isUndefined(firstUnsupported({ ...hello, routing: { x: 1 }, router: { x: 1 } }))
     assert.strictEqual(failureOf({ ...hello, routing: { x: 1 } })._tag, "ValidationError")
   })
 })

@@ -142,7 +142,7 @@ describe("a messages request", () => {
     const decoded = decodeMessages({ ...hello, output_format: { type: "json_schema", schema } })
     const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("it was taken")
     const problems = [{ field: "output_format.schema", message: "at most 65536 bytes of JSON" }]
-    assert.deepInclude(reason, { _tag: "ValidationError", problems })
+    assert.deepInclude<object>(reason, { _tag: "ValidationError", problems })
   })
 
   it("is strict about a schema that hosts can be strict about", () => {
