@@ -24,6 +24,8 @@ describe("Tokens", () => {
     assert.isAbove(promptBound(asked("hi", { messages: [{ role: "user", content: [image] }] })), bare + 1_000)
     const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true } as const
     assert.isAbove(promptBound(asked("hi", { format })), bare)
+    const described = promptBound(asked("hi", { format: { ...format, description: "d".repeat(50) } }))
+    assert.strictEqual(described, promptBound(asked("hi", { format })) + 50)
   })
   it("counts in pieces to within a percent, and takes special tokens for text", () => {
     const text = "Pack my box with five dozen liquor jugs. Zwölf Boxkämpfer jagen Viktor. ".repeat(300)
