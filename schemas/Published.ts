@@ -14,7 +14,6 @@ interface Document extends Record<string, unknown> {
 const OPEN = [
   "ChatCompletionRequest",
   "PresetChatRequest",
-  "EstimateRequest",
   "ChatMessage",
   "ResponsesRequest",
   "ResponsesTokensRequest",

@@ -34,7 +34,14 @@ describe("the published contract", () => {
     ]) {
       assert.notInclude(JSON.stringify(schemas[name]), '"additionalProperties":false', name)
     }
-    for (const name of ["ResponsesReasoning", "ChatReasoning", "RoutingPolicy", "MessagesRequest", "Response"]) {
+    for (const name of [
+      "EstimateRequest",
+      "ResponsesReasoning",
+      "ChatReasoning",
+      "RoutingPolicy",
+      "MessagesRequest",
+      "Response"
+    ]) {
       assert.isFalse(schemas[name].additionalProperties, name)
     }
   })
