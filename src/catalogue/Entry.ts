@@ -25,6 +25,8 @@ export interface Entry {
   readonly capabilities: ReadonlyArray<Capability>
   readonly contextWindow: number
   readonly maxOutputTokens: number
+  /** The most prompt tokens one image can be billed at, where that is beyond `TOKENS_PER_IMAGE`. */
+  readonly tokensPerImage?: number | undefined
   readonly hiddenReasoning: boolean
   readonly virtual: boolean
   readonly supportedParameters: ReadonlyArray<string>
@@ -83,6 +85,7 @@ interface TextSpec {
   readonly status?: ModelStatus
   readonly context: number
   readonly output: number
+  readonly perImage?: number
   readonly can: ReadonlyArray<Ability>
   readonly sampling?: ReadonlyArray<string>
   readonly about: string
@@ -108,6 +111,7 @@ export const textModels =
     capabilities: ["streaming", ...spec.can],
     contextWindow: spec.context,
     maxOutputTokens: spec.output,
+    tokensPerImage: spec.perImage,
     hiddenReasoning: spec.can.includes("reasoning"),
     virtual: false,
     supportedParameters: ["max_tokens", ...(spec.sampling ?? family), ...parametersOf(spec.can)],

@@ -216,6 +216,7 @@ const modelOf = (entry: Entry, status: ModelStatus, offers: ReadonlyArray<Priced
     capabilities: caching ? [...entry.capabilities, "prompt_caching"] : entry.capabilities,
     contextWindow: entry.contextWindow,
     maxOutputTokens: entry.maxOutputTokens,
+    tokensPerImage: entry.tokensPerImage,
     hiddenReasoning: entry.hiddenReasoning,
     virtual: entry.virtual,
     supportedParameters: entry.supportedParameters,

@@ -5,10 +5,10 @@ import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
-import { maximumCost, tokenCost } from "../domain/Pricing.ts"
+import { tokenCost } from "../domain/Pricing.ts"
 import { likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
-import { OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
+import { costAt, OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
 import type { Preparation, Prepared } from "../inference/Inference.ts"
 import { parseChain } from "../router/Chain.ts"
 import { wishOf } from "./chat/ChatDecode.ts"
@@ -98,7 +98,7 @@ export const encodeEstimate = (
       price_per_input_token: usdFromPico(rates.input),
       price_per_output_token: usdFromPico(rates.output),
       estimated_cost_usd: usdFromNano(likely),
-      max_cost_usd: usdFromNano(maximumCost(candidate.price, estimate.promptBound, cap))
+      max_cost_usd: usdFromNano(costAt(candidate, estimate, cap))
     }
   })
   return {

@@ -87,6 +87,8 @@ export type OutputFormat =
       readonly description?: string
       readonly schema: Readonly<Record<string, unknown>> | undefined
       readonly strict: boolean | undefined
+      /** Where the schema stands in the caller's request, for errors that name it. */
+      readonly field?: string
     }
 
 export interface Sampling {
@@ -109,6 +111,13 @@ export interface Reasoning {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | undefined
   readonly maxTokens: number | undefined
   readonly enabled: boolean | undefined
+}
+
+/** How many images the messages carry. */
+export const imagesIn = ({ messages }: Conversation): number => {
+  let images = 0
+  for (const { content } of messages) for (const { type } of content) if (type === "image") images += 1
+  return images
 }
 
 /** Whether any message carries an image. */

@@ -29,6 +29,8 @@ export interface Model {
   readonly capabilities: ReadonlyArray<Capability>
   readonly contextWindow: number
   readonly maxOutputTokens: number
+  /** The most prompt tokens one image can be billed at, where that is beyond what is taken for any model. */
+  readonly tokensPerImage?: number | undefined
   /** Output tokens a caller never sees (reasoning): such models are held whole at the start, never in steps. */
   readonly hiddenReasoning: boolean
   /** True for an id that stands for a choice among others, such as `svc/auto`. */

@@ -12,8 +12,11 @@ const TOKENS_PER_PROMPT = 32
 /** The hidden instructions some vendors add when tools are offered (Anthropic documents up to 813). */
 const TOKENS_FOR_TOOLS = 1_024
 
-/** No vendor of the catalogue bills one image at more: the largest documented is a tiled image at high detail. */
-const TOKENS_PER_IMAGE = 6_144
+/**
+ * No vendor bills one image at more, but for models of the catalogue that have a figure of their own. The largest documented are
+ * 6,404 of four tiles of Llama, 6,192 of 24 tiles of Gemini and 4,784 of Claude.
+ */
+export const TOKENS_PER_IMAGE = 8_192
 
 /** The tokenizer's time grows with the square of an unbroken run, so no run longer than this is given to it. */
 const PIECE_LENGTH = 128
@@ -91,6 +94,12 @@ export const promptBound = (conversation: Conversation): number => {
   }
   return bound
 }
+
+/** The bound of the same prompt with one model, some of which bill an image at more than others. */
+export const promptBoundAt = (
+  { images, promptBound }: { readonly promptBound: number; readonly images?: number | undefined },
+  { tokensPerImage = TOKENS_PER_IMAGE }: { readonly tokensPerImage?: number | undefined }
+): number => promptBound + (images ?? 0) * Math.max(0, tokensPerImage - TOKENS_PER_IMAGE)
 
 /** A likely number of tokens for so many bytes of ordinary text: four bytes each. For estimates shown, never for money. */
 export const likelyTokens = (bytes: number): number => Math.ceil(bytes / 4)

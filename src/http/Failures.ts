@@ -251,6 +251,7 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
   const seconds = retryAfterOf(reason)
   const passing =
     (reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight") ||
+    (reason._tag === "ValidationError" && reason.passing === "soon") ||
     (reason._tag === "NoProviderAvailable" && seconds !== undefined)
   return {
     "x-should-retry": String(table[reason._tag].retry || passing),

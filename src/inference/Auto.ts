@@ -10,7 +10,7 @@ import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { byRules, type Classified, type makeClassify } from "./Classify.ts"
 import type { Preparation, Prepared } from "./Inference.ts"
-import { Remembered } from "./Remembered.ts"
+import { Remembered } from "../platform/Remembered.ts"
 import type { AutoWish, ChatRequest } from "./Request.ts"
 
 /** Sessions of this process whose model is remembered; a few hundred bytes each. */

@@ -22,6 +22,7 @@ export const poolCall = (admitted: Admitted, running: Running): PoolCall => {
   const { estimate, held, plan, request } = admitted
   return {
     requestId: request.requestId,
+    accountId: request.principal.accountId,
     plan,
     conversation: request.conversation,
     promptBound: estimate.promptBound,

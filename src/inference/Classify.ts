@@ -12,7 +12,7 @@ import type { ProviderPool } from "../providers/ProviderPool.ts"
 import { type Classification, classify, lastWords } from "../router/Classifier.ts"
 import type { Router } from "../router/Router.ts"
 import { type Task, TASKS } from "../router/Task.ts"
-import { Remembered } from "./Remembered.ts"
+import { Remembered } from "../platform/Remembered.ts"
 import type { ChatRequest } from "./Request.ts"
 
 /** The model that classifies, and how long it may take. */

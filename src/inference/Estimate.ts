@@ -3,6 +3,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import { maxNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
 import { maximumCost, outputWithin } from "../domain/Pricing.ts"
+import { promptBoundAt } from "../domain/Tokens.ts"
 
 /** The ceiling of output tokens where the caller gave none. */
 export const DEFAULT_OUTPUT_CEILING = 16_384
@@ -13,15 +14,22 @@ export const OUTPUT_FLOOR = 256
 /** Output tokens a rolling hold covers at a time. */
 export const ROLLING_STEP = 4_096
 
+/** How large a prompt may be. */
+export interface PromptSize {
+  /** No model but those that bill images at more than the others counts more prompt tokens than this. */
+  readonly promptBound: number
+  /** How many images are in it; none when absent. */
+  readonly images?: number | undefined
+}
+
 /** What a request may cost, before anything is held: a function of the request, the plan and its prices alone. */
-export interface Estimate {
+export interface Estimate extends PromptSize {
   /** What must be available for the request to be admitted. */
   readonly atLeast: Nano
   /** The most that is held at the start. */
   readonly upTo: Nano
   /** The most the request can cost in the end. */
   readonly ceiling: Nano
-  readonly promptBound: number
   /** True when the hold grows with the stream instead of covering all of it at the start. */
   readonly rolling: boolean
   readonly maxTokens: number | undefined
@@ -30,6 +38,14 @@ export interface Estimate {
 /** The cap on output tokens of one candidate, whatever is held. */
 export const outputCap = (candidate: Candidate, maxTokens: number | undefined): number =>
   Math.min(maxTokens ?? DEFAULT_OUTPUT_CEILING, candidate.offer.maxOutputTokens)
+
+/** The most a candidate can cost with so many output tokens. */
+export const costAt = (candidate: Candidate, size: PromptSize, output: number): Nano =>
+  maximumCost(candidate.price, promptBoundAt(size, candidate.model), output)
+
+/** The most output tokens of a candidate that are within what is granted. */
+export const outputAt = (candidate: Candidate, size: PromptSize, granted: Nano): number =>
+  outputWithin(candidate.price, promptBoundAt(size, candidate.model), granted)
 
 const dearest = (plan: Plan, costOf: (candidate: Candidate) => Nano): Nano =>
   plan.candidates.map(costOf).reduce(maxNano, 0n)
@@ -40,40 +56,36 @@ const dearest = (plan: Plan, costOf: (candidate: Candidate) => Nano): Nano =>
  */
 export const estimate = (
   plan: Plan,
-  request: { readonly promptBound: number; readonly maxTokens: number | undefined; readonly stream: boolean }
+  request: PromptSize & { readonly maxTokens: number | undefined; readonly stream: boolean }
 ): Estimate => {
-  const { maxTokens, promptBound, stream } = request
+  const { images, maxTokens, promptBound, stream } = request
   const costWith = (output: (cap: number) => number) =>
-    dearest(plan, (candidate) => maximumCost(candidate.price, promptBound, output(outputCap(candidate, maxTokens))))
+    dearest(plan, (candidate) => costAt(candidate, request, output(outputCap(candidate, maxTokens))))
   const ceiling = costWith((cap) => cap)
   if (maxTokens !== undefined) {
-    return { atLeast: ceiling, upTo: ceiling, ceiling, promptBound, rolling: false, maxTokens }
+    return { atLeast: ceiling, upTo: ceiling, ceiling, promptBound, images, rolling: false, maxTokens }
   }
   const rolling = stream && plan.candidates.every(({ model }) => !model.hiddenReasoning)
   const atLeast = costWith((cap) => Math.min(cap, OUTPUT_FLOOR))
   const upTo = rolling ? costWith((cap) => Math.min(cap, ROLLING_STEP)) : ceiling
-  return { atLeast, upTo, ceiling, promptBound, rolling, maxTokens }
+  return { atLeast, upTo, ceiling, promptBound, images, rolling, maxTokens }
 }
 
 /** The cap sent upstream for a candidate: what the hold covers, or the whole ceiling where the hold grows with the stream. */
 export const capWithin = (candidate: Candidate, estimate: Estimate, granted: Nano): number => {
   const cap = outputCap(candidate, estimate.maxTokens)
-  return estimate.rolling ? cap : Math.min(cap, outputWithin(candidate.price, estimate.promptBound, granted))
+  return estimate.rolling ? cap : Math.min(cap, outputAt(candidate, estimate, granted))
 }
 
 /** Leaves out the candidates that could cost more than the caller's budget. */
 export const withinBudget = (
   plan: Plan,
-  request: {
-    readonly promptBound: number
-    readonly maxTokens: number | undefined
-    readonly budgetCents: number | undefined
-  }
+  request: PromptSize & { readonly maxTokens: number | undefined; readonly budgetCents: number | undefined }
 ): Result.Result<Plan, Failure> => {
-  const { budgetCents, maxTokens, promptBound } = request
+  const { budgetCents, maxTokens } = request
   if (budgetCents === undefined) return Result.succeed(plan)
   const budget = BigInt(Math.floor(budgetCents * Number(NANO_PER_CENT)))
-  const costOf = (candidate: Candidate) => maximumCost(candidate.price, promptBound, outputCap(candidate, maxTokens))
+  const costOf = (candidate: Candidate) => costAt(candidate, request, outputCap(candidate, maxTokens))
   const [first, ...others] = plan.candidates.filter((candidate) => costOf(candidate) <= budget)
   if (first !== undefined) {
     const { hedgeAfterMs, ...rest } = plan

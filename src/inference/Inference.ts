@@ -1,6 +1,6 @@
 import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { Auth } from "../auth/Auth.ts"
-import { hasImages } from "../domain/Conversation.ts"
+import { imagesIn } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
@@ -226,16 +226,17 @@ const metering = <A, B>(
 }
 
 const preparing =
-  (router: Router["Service"], pins: Pins, images: PromptImages, explores: boolean) =>
+  (router: Router["Service"], pins: Pins, promptImages: PromptImages, explores: boolean) =>
   (request: Preparation): Result.Result<Prepared, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
-    const vision = hasImages(conversation)
-    const wrong = vision ? images.check(conversation) : undefined
+    const images = imagesIn(conversation)
+    const vision = images > 0
+    const wrong = vision ? promptImages.check(conversation) : undefined
     if (wrong !== undefined) return Result.fail(wrong)
     const bound = promptTokens ?? promptBound(conversation)
     let counted: number | undefined
     const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
-    const size = { promptBound: bound, maxTokens: conversation.maxOutputTokens }
+    const size = { promptBound: bound, images, maxTokens: conversation.maxOutputTokens }
     const objection = (plan: Plan) => Result.getOrUndefined(Result.flip(withinBudget(plan, { ...size, budgetCents })))
     const planned = router.plan({
       models: chain,

@@ -3,7 +3,7 @@ import { Effect, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
 import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../domain/ImageType.ts"
-import type { PublicFetch, PublicFetchError, PublicResponse } from "../platform/PublicFetch.ts"
+import { isPassing, type PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool } from "../providers/ProviderPool.ts"
@@ -11,12 +11,18 @@ import type { ProviderPool } from "../providers/ProviderPool.ts"
 export interface PromptImageLimits {
   /** The longest image, in bytes. */
   readonly imageBytes: number
-  /** What the images of a request may have together, those that came inline included. */
+  /** What the images of a request may have together: those that came inline too, and each as often as it is shown. */
   readonly requestBytes: number
   /** Bytes of fetched images that all requests of this process hold at a time, from the first byte to the end of the answer. */
   readonly heldBytes: number
+  /** What of these may be one account's. */
+  readonly accountBytes: number
+  /** Images that are fetched for one account at a time. */
+  readonly accountFetches: number
   /** How long all the images of a request may take, in milliseconds. */
   readonly totalMs: number
+  /** Images in one request, one that is shown twice counting twice. */
+  readonly images: number
   /** Addresses in one request: who asks must not have many others asked. */
   readonly addresses: number
 }
@@ -27,7 +33,10 @@ export const promptImageLimits: PromptImageLimits = {
   imageBytes: 20 * MIB,
   requestBytes: 50 * MIB,
   heldBytes: 256 * MIB,
+  accountBytes: 64 * MIB,
+  accountFetches: 32,
   totalMs: 10_000,
+  images: 100,
   addresses: 64
 }
 
@@ -75,14 +84,33 @@ const dataProblem = (url: string): string | undefined => {
 const inlineBytes = (images: ReadonlyArray<ImagePart>): number =>
   images.reduce((sum, image) => (isWeb(image) ? sum : sum + image.url.length * 0.75), 0)
 
-/** Each address once, with the field that names it first. */
-const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>()
-  for (const image of images) if (isWeb(image) && !found.has(image.url)) found.set(image.url, fieldOf(image))
-  return found
+/** One address of a request. */
+interface Address {
+  readonly url: string
+  /** What names it first. */
+  readonly field: string
+  /** How often its image is sent upstream: fetched once, it is written out each time. */
+  uses: number
+}
+
+const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyArray<Address> => {
+  const found = new Map<string, Address>()
+  for (const image of images) {
+    if (!isWeb(image)) continue
+    const known = found.get(image.url)
+    if (known === undefined) found.set(image.url, { url: image.url, field: fieldOf(image), uses: 1 })
+    else known.uses += 1
+  }
+  return [...found.values()]
 }
 
 const wrong = (field: string, message: string): Reason => invalid(field, message).reason
+
+const wrongNow = (field: string, message: string): Reason => ({
+  _tag: "ValidationError",
+  problems: [{ field, message }],
+  passing: "soon"
+})
 
 const withData = (conversation: Conversation, data: ReadonlyMap<string, string>): Conversation => {
   const filled = (part: Part): Part => {
@@ -99,14 +127,22 @@ const withData = (conversation: Conversation, data: ReadonlyMap<string, string>)
   }
 }
 
+/** What all requests of one account have at present. */
+interface AccountShare {
+  held: number
+  fetches: number
+  requests: number
+}
+
 /** What one request's images have taken so far, of its own share and of the process's. */
 interface Share {
   readonly until: number
+  readonly account: AccountShare
   request: number
   held: number
 }
 
-/** Where a name leads is not told: whether one is known within this network must not be found out. */
+/** Where a name leads is not told, nor by whether it may pass: whether one is known within this network must not be found out. */
 const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number): Reason => {
   switch (reason._tag) {
     case "TooLarge":
@@ -114,12 +150,15 @@ const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number):
     case "Busy":
       return { _tag: "Overloaded" }
     case "TimedOut":
-      return wrong(field, `could not be fetched in ${totalMs / 1000} seconds`)
+      return wrongNow(field, `could not be fetched in ${totalMs / 1000} seconds`)
     case "Status":
-      return wrong(field, `could not be fetched: its host answered with status ${reason.status}`)
+      return (isPassing(reason.status) ? wrongNow : wrong)(
+        field,
+        `could not be fetched: its host answered with status ${reason.status}`
+      )
     case "Forbidden":
     case "Unreachable":
-      return wrong(field, "could not be fetched: no public host could be reached there")
+      return wrongNow(field, "could not be fetched: no public host could be reached there")
   }
 }
 
@@ -134,6 +173,7 @@ const dataUrlOf = ({ body }: PublicResponse, field: string): Result.Result<strin
 class Fetching {
   readonly #fetch: PublicFetch["Service"]["fetch"]
   readonly #limits: PromptImageLimits
+  readonly #accounts = new Map<string, AccountShare>()
   #held = 0
 
   constructor(fetch: PublicFetch["Service"]["fetch"], limits: PromptImageLimits) {
@@ -143,24 +183,41 @@ class Fetching {
 
   /** The call with every image's bytes in it. They are held until the scope closes. */
   filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
+    return Effect.suspend(() => this.#filled(call))
+  }
+
+  #filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
     const images = imagesOf(call.conversation)
     const until = performance.now() + this.#limits.totalMs
-    const share: Share = { until, request: inlineBytes(images), held: 0 }
+    const accountId = call.accountId ?? ""
+    const account = this.#accounts.get(accountId) ?? { held: 0, fetches: 0, requests: 0 }
+    this.#accounts.set(accountId, account)
+    account.requests += 1
+    const share: Share = { until, account, request: inlineBytes(images), held: 0 }
+    const back = () => {
+      this.#held -= share.held
+      account.held -= share.held
+      account.requests -= 1
+      if (account.requests === 0) this.#accounts.delete(accountId)
+    }
     const data = new Map<string, string>()
     const fetched = Effect.forEach(
       addressesOf(images),
-      ([url, field]) => Effect.map(this.#one(url, field, share), (found) => data.set(url, found)),
+      (address) => Effect.map(this.#one(address, share), (found) => data.set(address.url, found)),
       { concurrency: AT_A_TIME, discard: true }
     )
-    return Effect.addFinalizer(() => Effect.sync(() => (this.#held -= share.held))).pipe(
+    return Effect.addFinalizer(() => Effect.sync(back)).pipe(
       Effect.andThen(Effect.mapError(fetched, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
       Effect.map(() => ({ ...call, conversation: withData(call.conversation, data) }))
     )
   }
 
-  #one(url: string, field: string, share: Share): Effect.Effect<string, Reason> {
+  #one(address: Address, share: Share): Effect.Effect<string, Reason> {
+    const { field, url } = address
     return Effect.suspend(() => {
-      const { imageBytes, totalMs } = this.#limits
+      const { accountFetches, imageBytes, totalMs } = this.#limits
+      if (share.account.fetches >= accountFetches) return Effect.fail<Reason>({ _tag: "Overloaded" })
+      share.account.fetches += 1
       let full: Reason | undefined
       const answer = this.#fetch({
         method: "GET",
@@ -168,23 +225,26 @@ class Fetching {
         headers: HEADERS,
         totalMs: Math.max(1, share.until - performance.now()),
         maxBytes: imageBytes,
-        accept: (bytes) => (full = this.#take(bytes, field, share)) === undefined
+        accept: (bytes) => (full = this.#take(bytes, address, share)) === undefined
       })
+      const over = Effect.sync(() => (share.account.fetches -= 1))
       return Effect.flatMap(
-        Effect.mapError(answer, (error) => full ?? reasonOf(error, field, totalMs)),
+        Effect.mapError(Effect.ensuring(answer, over), (error) => full ?? reasonOf(error, field, totalMs)),
         (found) => Effect.fromResult(dataUrlOf(found, field))
       )
     })
   }
 
   /** Takes bytes of an image; answers why there may be no more of them. */
-  #take(bytes: number, field: string, share: Share): Reason | undefined {
-    const { heldBytes, requestBytes } = this.#limits
-    share.request += bytes
-    share.held += bytes
-    this.#held += bytes
+  #take(bytes: number, { field, uses }: Address, share: Share): Reason | undefined {
+    const { accountBytes, heldBytes, requestBytes } = this.#limits
+    const sent = bytes * uses
+    share.request += sent
+    share.held += sent
+    share.account.held += sent
+    this.#held += sent
     if (share.request > requestBytes) return { _tag: "ImageTooLarge", param: field, limitBytes: requestBytes }
-    return this.#held > heldBytes ? { _tag: "Overloaded" } : undefined
+    return this.#held > heldBytes || share.account.held > accountBytes ? { _tag: "Overloaded" } : undefined
   }
 }
 
@@ -200,14 +260,16 @@ export const makePromptImages = (
   return {
     check: (conversation) => {
       const images = imagesOf(conversation)
+      const more = images[limits.images]
+      if (more !== undefined) return invalid(fieldOf(more), `only ${limits.images} images may be in a request`)
       for (const image of images) {
         const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
         if (problem !== undefined) return invalid(fieldOf(image), problem)
       }
-      const beyond = [...addressesOf(images).values()][limits.addresses]
+      const beyond = addressesOf(images)[limits.addresses]
       return beyond === undefined
         ? undefined
-        : invalid(beyond, `only ${limits.addresses} images may be at addresses of their own`)
+        : invalid(beyond.field, `only ${limits.addresses} images may be at addresses of their own`)
     },
     before: ({ chat, chatStream }) => ({
       chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetching.filled(call), chat)) : chat(call)),

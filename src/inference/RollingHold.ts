@@ -1,7 +1,6 @@
 import { Effect, Fiber } from "effect"
 import { type Candidate } from "../domain/Plan.ts"
-import { maximumCost, outputWithin } from "../domain/Pricing.ts"
-import { outputCap, ROLLING_STEP } from "./Estimate.ts"
+import { costAt, outputAt, outputCap, ROLLING_STEP } from "./Estimate.ts"
 import { type Admitted, extendHold, type MeteredOptions } from "./Metered.ts"
 import type { Progress } from "./Progress.ts"
 
@@ -35,7 +34,7 @@ export class RollingHold {
     this.#served = served
     this.#progress = progress
     this.#cap = outputCap(served, admitted.estimate.maxTokens)
-    this.#covered = outputWithin(served.price, admitted.estimate.promptBound, admitted.held)
+    this.#covered = outputAt(served, admitted.estimate, admitted.held)
   }
 
   get advance(): Effect.Effect<boolean> {
@@ -77,7 +76,7 @@ export class RollingHold {
   /** A database that does not answer is no reason to cut a stream short: it goes on within what is held. */
   #extend(step: number): Effect.Effect<boolean> {
     const { estimate } = this.#admitted
-    const costOf = (output: number) => maximumCost(this.#served.price, estimate.promptBound, output)
+    const costOf = (output: number) => costAt(this.#served, estimate, output)
     const more = costOf(this.#covered + step) - costOf(this.#covered)
     return Effect.map(extendHold(this.#options, this.#admitted, more), (extended) => {
       if (extended) this.#covered += step

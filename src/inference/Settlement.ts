@@ -32,9 +32,11 @@ export interface Settlement {
   readonly final: boolean
 }
 
-/** Refusals of the request itself, an image of it that is not to be had among them: the same request would be refused again. */
+/** Refusals of the request itself: the same request would be refused again. */
 const isFinal = (error: Reason | undefined): boolean =>
-  error?._tag === "ProviderRefused" || error?._tag === "ValidationError" || error?._tag === "ImageTooLarge"
+  error?._tag === "ProviderRefused" ||
+  error?._tag === "ImageTooLarge" ||
+  (error?._tag === "ValidationError" && error.passing === undefined)
 
 /**
  * The settlement of an outcome: what was delivered is paid for, by the provider's own figures when it gave any (zero is a

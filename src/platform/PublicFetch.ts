@@ -40,6 +40,12 @@ export type PublicFetchReason =
   /** As many calls as there may be are under way. */
   | { readonly _tag: "Busy" }
 
+/** Statuses of a host that is out of order or asked too much: the same call may have an answer soon. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Whether a host with this status may answer otherwise soon. */
+export const isPassing = (status: number): boolean => PASSING.has(status)
+
 /** A call that got no answer of success. It never has an address in it. */
 export class PublicFetchError extends Data.TaggedError("PublicFetchError")<{ readonly reason: PublicFetchReason }> {}
 

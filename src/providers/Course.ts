@@ -1,5 +1,7 @@
 import type { Clock } from "effect"
+import { imagesIn } from "../domain/Conversation.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
+import { promptBoundAt } from "../domain/Tokens.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Trace } from "../platform/Tracing.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
@@ -139,11 +141,12 @@ export class Course {
     const totalMs = this.#begun === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
     const asked: ChatCall = {
       requestId: call.requestId,
+      accountId: call.accountId,
       candidate,
       conversation: call.conversation,
       caching: call.plan.policy.caching,
       maxOutputTokens: call.maxOutputTokens(candidate),
-      promptBound: call.promptBound,
+      promptBound: boundAt(call, candidate),
       held: call.held,
       clocks: this.#begun === 0 ? this.#clocks : { ...this.#clocks, totalMs },
       steering: call.steering
@@ -309,7 +312,7 @@ export class Course {
     const place = placeOf(turn.candidate)
     this.#before.push(place)
     this.#failures.push({ ...place, fault })
-    if (fault?._tag === "OffSchema" && isAnsweredOff(this.#failures)) this.#leaveToNative()
+    if (isAnsweredOff(fault)) this.#leaveToNative()
     if (turn.breaker !== undefined && (fault?._tag === "Unreachable" || pauseOf(fault) !== undefined)) {
       this.#worthMore ??= new Map()
       this.#worthMore.set(turn.candidate, turn)
@@ -349,6 +352,12 @@ export class Course {
     return wait
   }
 }
+
+/** Counted only where it makes a difference. */
+const boundAt = ({ conversation, promptBound }: PoolCall, { model }: Candidate): number =>
+  model.tokensPerImage === undefined
+    ? promptBound
+    : promptBoundAt({ promptBound, images: imagesIn(conversation) }, model)
 
 const placeOf = ({ model, offer }: Candidate) => ({ provider: offer.provider, model: model.id })
 

@@ -16,6 +16,7 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
     case undefined:
     case "Refused":
     case "OffSchema":
+    case "SchemaRefused":
       return undefined
     case "TimedOut":
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined

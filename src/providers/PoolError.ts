@@ -51,12 +51,9 @@ const MOST_EMPTY = 2
 export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean =>
   failures.filter(({ fault }) => fault === undefined).length >= MOST_EMPTY
 
-/** So many answers off the schema are as much the request's doing as the models'. */
-const MOST_OFF_SCHEMA = 2
-
-/** Whether nobody else is to be asked whose answer would have to be checked. */
-export const isAnsweredOff = (failures: ReadonlyArray<FailedAttempt>): boolean =>
-  failures.filter(({ fault }) => fault?._tag === "OffSchema").length >= MOST_OFF_SCHEMA
+/** Whether nobody else is to be asked whose answer would have to be checked: it may be the schema's doing, and the house pays. */
+export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
+  fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
 
 /**
  * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
@@ -70,12 +67,24 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   if (decisive?.fault?._tag === "Refused") {
     return { _tag: "ProviderRefused", provider: decisive.provider, detail: decisive.fault.detail }
   }
+  if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
   if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
     return { _tag: "UpstreamTimeout", clock: last.clock }
   }
   const detail = failures.map(({ provider, fault }) => `${provider}: ${describe(fault)}`).join("; ")
   const pause = pauseOf(last)
   return { _tag: "UpstreamError", detail, ...(pause === undefined ? {} : { retryAfterSeconds: pause }) }
+}
+
+const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefused" }>): Reason => {
+  const { detail, field, limit, passing } = fault
+  if (limit !== undefined) return { _tag: "RateLimitExceeded", ...limit }
+  const message = `cannot be asked for of these models, whose answers are checked: ${detail}`
+  return {
+    _tag: "ValidationError",
+    problems: [{ field, message }],
+    ...(passing === true ? { passing: "later" as const } : {})
+  }
 }
 
 /** A fault in words of our own, since a caller may read them. */
@@ -98,6 +107,8 @@ const describe = (fault: ProviderFault | undefined): string => {
       return "malformed answer"
     case "OffSchema":
       return `the answer did not meet the schema (${fault.detail})`
+    case "SchemaRefused":
+      return "the schema of the answer was refused"
     case "Broken":
       return "broken connection"
   }

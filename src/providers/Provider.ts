@@ -18,6 +18,8 @@ export interface Clocks {
 /** One chat call to one provider. */
 export interface ChatCall {
   readonly requestId: string
+  /** Whose request it is; no provider is told. */
+  readonly accountId?: string | undefined
   readonly candidate: Candidate
   readonly conversation: Conversation
   /** Whether breakpoints of the prompt cache are to be set for the caller. */
@@ -54,10 +56,20 @@ export type ProviderFault =
   | { readonly _tag: "Malformed"; readonly detail: string }
   /** The answer does not meet the schema it was asked for with, or could not be checked; `detail` says where, in our own words. */
   | { readonly _tag: "OffSchema"; readonly detail: string }
+  /** Nobody was asked, because no answer could be judged by the caller's schema, which stands in `field`. */
+  | {
+      readonly _tag: "SchemaRefused"
+      readonly field: string
+      readonly detail: string
+      /** Another time it may be judged otherwise. */
+      readonly passing?: true
+      /** In place of that: what the account's answers may not go beyond, whatever the schema. */
+      readonly limit?: { readonly limit: number; readonly retryAfterSeconds: number }
+    }
   /** The connection ended before the answer did. */
   | { readonly _tag: "Broken"; readonly detail: string }
 
-/** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, except of `Refused` and `OffSchema`. */
+/** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, but of `Refused` and the two of schemas. */
 export class ProviderError extends Data.TaggedError("ProviderError")<{
   readonly provider: string
   readonly fault: ProviderFault

@@ -22,6 +22,7 @@ import type { ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
 import { exchange, Openings } from "./SharedBreakers.ts"
 import { enforced } from "./Structured.ts"
 import { makeCheck } from "./StructuredCheck.ts"
+import { StructuredMemory } from "./StructuredMemory.ts"
 
 /** Who answered, and who was tried before. Attempts end with the one that served. */
 export interface ServedBy {
@@ -55,7 +56,7 @@ export interface ProviderPoolOptions {
 /**
  * Carries out a plan: its candidates are tried in order, only the first when fallbacks are not allowed, until one gives
  * content. An answer without any, and not cut short by its cap, is a failed attempt, and so is one off the schema it was asked for
- * with; after two of those only models are asked that keep to a schema by themselves. Once content of a stream has come,
+ * with; after one of those only models are asked that keep to a schema by themselves. Once content of a stream has come,
  * nobody else is asked, whatever happens to it.
  *
  * A candidate whose breaker is open is passed over, which is no attempt; where nobody else is left, it is probed once a second all
@@ -81,7 +82,8 @@ export class ProviderPool extends Context.Service<
         const { redisUrl } = options
         const metrics = yield* Metrics
         const check = yield* makeCheck
-        const providers = options.providers.map((provider) => enforced(provider, check))
+        const memory = new StructuredMemory()
+        const providers = options.providers.map((provider) => enforced(provider, check, memory))
         if (redisUrl === undefined) return make(options, metrics, makeHosts(providers, metrics))
         const openings = new Openings()
         const hosts = makeHosts(providers, metrics, openings.add)

@@ -1,12 +1,12 @@
 /** Answers of a form that was asked for, from models that do not keep to one by themselves. */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { Conversation, Message, OutputFormat } from "../domain/Conversation.ts"
 import type { Capability } from "../domain/Model.ts"
 import { eventsOf, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { Check } from "./StructuredCheck.ts"
-import type { Verdict } from "./StructuredVerdict.ts"
+import { MOST_OFF_A_MINUTE, type Objection, StructuredMemory } from "./StructuredMemory.ts"
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -72,33 +72,59 @@ const isOther = (output: Output): boolean =>
   output.stopSequence !== undefined ||
   isEmpty(output)
 
-const faultOf = (verdict: Exclude<Verdict, { readonly _tag: "Meets" }>): ProviderFault => {
-  const { _tag, detail } = verdict
-  if (_tag !== "Uncheckable") return { _tag: "OffSchema", detail }
-  return { _tag: "Refused", status: 400, detail: `the schema of the answer cannot be checked: ${detail}` }
-}
+const fieldOf = ({ conversation: { format } }: ChatCall): string =>
+  (format.type === "json_schema" ? format.field : undefined) ?? "response_format"
+
+const objected = (call: ChatCall, { detail, retryAfterSeconds }: Objection): ProviderFault => ({
+  _tag: "SchemaRefused",
+  field: fieldOf(call),
+  detail,
+  ...(retryAfterSeconds === undefined ? { passing: true } : { limit: { limit: MOST_OFF_A_MINUTE, retryAfterSeconds } })
+})
 
 /**
  * The provider with its answers kept to the form that was asked for, where the candidate does not do so by itself: asked for in
  * words, collected, and checked. What meets the schema is given out as the JSON alone, without fences and words around it; what
- * does not is a fault. A stream gives everything at once, after the check, so that somebody else can still be asked; its clocks
+ * does not is a fault, and remembered: a schema that answers fail again and again is asked for no more. A stream gives everything at once, after the check, so that somebody else can still be asked; its clocks
  * are those of a whole answer.
  */
-export const enforced = (provider: Provider, check: Check): Provider => {
+export const enforced = (
+  provider: Provider,
+  check: Check,
+  memory: StructuredMemory = new StructuredMemory()
+): Provider => {
+  const failing = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: provider.id, fault }))
   const answer = Effect.fnUntraced(function* (call: ChatCall, schema: JsonSchema) {
-    const judged = (text: string | undefined) =>
-      Effect.flatMap(check({ schema, text }), (verdict) =>
-        verdict._tag === "Meets"
-          ? Effect.succeed(verdict.json)
-          : Effect.fail(new ProviderError({ provider: provider.id, fault: faultOf(verdict) }))
-      )
-    // What can never be judged is not worth an answer.
-    yield* judged(undefined)
+    const { accountId = "" } = call
+    const clock = yield* Clock.Clock
+    const now = () => clock.currentTimeMillisUnsafe()
+    const key = memory.keyOf(accountId, schema)
+    const objection = memory.objection(key, now())
+    if (objection !== undefined) return yield* failing(objected(call, objection))
+    if (!memory.isFit(key, now())) {
+      // What can never be judged is not worth an answer.
+      const fit = yield* check({ schema, text: undefined, accountId })
+      if (fit._tag === "Unchecked" && fit.busy === true)
+        return yield* failing({ _tag: "OffSchema", detail: fit.detail })
+      if (fit._tag === "Unchecked") memory.tooHard(key, fit.detail, now())
+      if (fit._tag !== "Meets") {
+        const passing = fit._tag === "Unchecked" ? ({ passing: true } as const) : {}
+        return yield* failing({ _tag: "SchemaRefused", field: fieldOf(call), detail: fit.detail, ...passing })
+      }
+      memory.fit(key, now())
+    }
     const output = yield* provider.chat(askedOf(provider, call, schema))
     if (isOther(output)) return output
-    const json = yield* judged(output.text)
-    // Probabilities of tokens that are not given out belong to nothing.
-    return json === output.text ? output : { ...output, text: json, logprobs: undefined }
+    const verdict = yield* check({ schema, text: output.text, accountId })
+    if (verdict._tag === "Meets") {
+      memory.met(key, now())
+      // Probabilities of tokens that are not given out belong to nothing.
+      return verdict.json === output.text ? output : { ...output, text: verdict.json, logprobs: undefined }
+    }
+    const busy = verdict._tag === "Unchecked" && verdict.busy === true
+    if (!busy) memory.failed(key, now())
+    if (verdict._tag !== "Fails" && !busy) memory.tooHard(key, verdict.detail, now())
+    return yield* failing({ _tag: "OffSchema", detail: verdict.detail })
   })
   const schemaOf = ({ candidate, conversation }: ChatCall) => enforcedSchema(conversation.format, candidate)
   return {

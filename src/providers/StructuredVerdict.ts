@@ -1,5 +1,6 @@
 /** Whether a text is an answer that meets a JSON Schema. Schema and text come from outside, so it may take any time: not for the main thread. */
 import { dereference, type Schema, type SchemaDraft, validate, type ValidationResult } from "@cfworker/json-schema"
+import { checkablePattern, schemaProblem } from "./StructuredSchema.ts"
 
 /** What is to be judged; without a text, whether the schema can be checked at all. */
 export interface CheckJob {
@@ -14,12 +15,14 @@ export type Verdict =
   | { readonly _tag: "Fails"; readonly detail: string }
   /** The schema says what cannot be checked, whatever the answer. */
   | { readonly _tag: "Uncheckable"; readonly detail: string }
-  /** There was no time or no room for it. */
-  | { readonly _tag: "Unchecked"; readonly detail: string }
+  /** There was no time or no room for it. `busy` is not the schema's doing. */
+  | { readonly _tag: "Unchecked"; readonly detail: string; readonly busy?: true }
 
 /** The verdict on a text. */
 export const verdictOf = ({ schema, text }: CheckJob): Verdict => {
   try {
+    const problem = schemaProblem(schema)
+    if (problem !== undefined) return { _tag: "Uncheckable", detail: problem }
     const draft = draftOf(schema)
     // The package marks the schema it is given.
     const copy = structuredClone(schema) as Schema
@@ -53,18 +56,20 @@ const unfitOf = (lookup: Readonly<Record<string, Schema | boolean>>): string | u
     if (typeof schema === "boolean") continue
     const { $ref, __absolute_ref__, pattern, patternProperties } = schema
     if ($ref !== undefined && lookup[__absolute_ref__ ?? $ref] === undefined) return "a $ref leads nowhere"
-    const patterns = [...(pattern === undefined ? [] : [pattern]), ...Object.keys(patternProperties ?? {})]
-    if (!patterns.every(isPattern)) return "a pattern is no regular expression"
+    if (pattern !== undefined && !withCheckable(schema, pattern)) return "a pattern is no regular expression"
+    const names = Object.keys(patternProperties ?? {})
+    if (!names.every((name) => checkablePattern(name) === name)) return "a pattern is no regular expression"
   }
   return undefined
 }
 
-const isPattern = (pattern: string): boolean => {
-  try {
-    return new RegExp(pattern, "u") instanceof RegExp
-  } catch {
-    return false
-  }
+/** What is a regular expression and cannot be compiled here is not checked. */
+const withCheckable = (schema: Schema, pattern: string): boolean => {
+  const checkable = checkablePattern(pattern)
+  if (checkable === undefined) return false
+  if (checkable === null) delete schema.pattern
+  else schema.pattern = checkable
+  return true
 }
 
 /** Keywords whose own error only says that there is one further in. */
@@ -82,13 +87,20 @@ const problemOf = ({ errors }: ValidationResult): string => {
 
 const FENCE = "```"
 
+/** What a model thinks aloud before it answers. */
+const THOUGHT = /^\s*<think>[\s\S]*?<\/think>/
+
 /**
- * The one JSON value in a text, as it was written: all of it, the inside of the one code fence, or from the first bracket to the
- * last where words stand around it. Undefined where there is none, or where it could be more than one.
+ * The JSON value that a text is the answer with, as it was written, without what was thought aloud before it: all of it, the inside
+ * of the one code fence, from the first bracket to the last where words stand around it, or the last whole value among words.
  */
 export const jsonIn = (text: string): string | undefined => {
-  const whole = text.replace(/^\uFEFF/, "").trim()
-  return [whole, fencedIn(whole), bracketedIn(whole)].find((one) => one !== undefined && isJson(one))
+  const whole = text
+    .replace(/^\uFEFF/, "")
+    .replace(THOUGHT, "")
+    .trim()
+  const plain = [whole, fencedIn(whole), bracketedIn(whole)].find((one) => one !== undefined && isJson(one))
+  return plain ?? lastIn(whole)
 }
 
 /** A fence inside the value is a part of a string, so the outermost ones are meant. */
@@ -106,6 +118,45 @@ const bracketedIn = (text: string): string | undefined => {
   const start = text.search(/[{[]/)
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"))
   return start === -1 ? undefined : text.slice(start, end + 1)
+}
+
+/** Beyond so many brackets that begin nothing, a text is not looked through any further. */
+const MOST_BEGUN = 64
+
+const lastIn = (text: string): string | undefined => {
+  let found: string | undefined
+  let begun = 0
+  let at = nextBracket(text, 0)
+  while (at !== -1 && begun < MOST_BEGUN) {
+    const end = endOf(text, at)
+    const value = end === undefined ? undefined : text.slice(at, end)
+    const whole = value !== undefined && isJson(value)
+    if (whole) found = value
+    else begun += 1
+    at = nextBracket(text, whole ? (end ?? at) : at + 1)
+  }
+  return found
+}
+
+const nextBracket = (text: string, from: number): number => {
+  const further = text.slice(from).search(/[{[]/)
+  return further === -1 ? -1 : from + further
+}
+
+/** Where the value that begins with a bracket ends, if it does. */
+const endOf = (text: string, start: number): number | undefined => {
+  let depth = 0
+  let quoted = false
+  for (let at = start; at < text.length; at++) {
+    const char = text[at]
+    if (quoted) {
+      if (char === "\\") at += 1
+      else if (char === '"') quoted = false
+    } else if (char === '"') quoted = true
+    else if (char === "{" || char === "[") depth += 1
+    else if ((char === "}" || char === "]") && --depth === 0) return at + 1
+  }
+  return undefined
 }
 
 const isJson = (text: string): boolean => {

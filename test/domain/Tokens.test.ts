@@ -4,7 +4,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base"
 import { encode as encodeOlder } from "gpt-tokenizer/encoding/cl100k_base"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { countPrompt, countTokens, promptBound } from "../../src/domain/Tokens.ts"
+import { countPrompt, countTokens, promptBound, promptBoundAt, TOKENS_PER_IMAGE } from "../../src/domain/Tokens.ts"
 import { asked } from "../support/Conversations.ts"
 
 const plain = { disallowedSpecial: new Set<string>() }
@@ -26,6 +26,13 @@ describe("Tokens", () => {
     assert.isAbove(promptBound(asked("hi", { format })), bare)
     const described = promptBound(asked("hi", { format: { ...format, description: "d".repeat(50) } }))
     assert.strictEqual(described, promptBound(asked("hi", { format })) + 50)
+  })
+  it("bounds a prompt by the model as well where that bills images at more", () => {
+    const size = { promptBound: 20_000, images: 2 }
+    assert.strictEqual(promptBoundAt(size, {}), 20_000)
+    assert.strictEqual(promptBoundAt(size, { tokensPerImage: 100 }), 20_000)
+    assert.strictEqual(promptBoundAt(size, { tokensPerImage: TOKENS_PER_IMAGE + 7 }), 20_014)
+    assert.strictEqual(promptBoundAt({ promptBound: 20_000 }, { tokensPerImage: TOKENS_PER_IMAGE + 7 }), 20_000)
   })
   it("counts in pieces to within a percent, and takes special tokens for text", () => {
     const text = "Pack my box with five dozen liquor jugs. Zwölf Boxkämpfer jagen Viktor. ".repeat(300)

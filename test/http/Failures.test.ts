@@ -143,6 +143,14 @@ describe("the table of failures", () => {
 describe("headers of failures", () => {
   const afterOf = (failed: Failure) => headersOf(failed)["retry-after"]
 
+  it("say of a wrong field whether it may be right soon", () => {
+    const retryOf = (passing?: "soon" | "later") =>
+      headersOf(failure({ ...samples.ValidationError, ...(passing === undefined ? {} : { passing }) }))[
+        "x-should-retry"
+      ]
+    assert.deepStrictEqual([retryOf(), retryOf("later"), retryOf("soon")], ["false", "false", "true"])
+  })
+
   it("say when to come back, where waiting helps", () => {
     const after = Object.fromEntries(all.map((failed) => [failed.reason._tag, afterOf(failed)]))
     const told = Object.entries(after).filter(([, seconds]) => seconds !== undefined)

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { entries } from "../../src/catalogue/models.ts"
 import type { Model } from "../../src/domain/Model.ts"
 import { defaultPolicy, type Candidate, type Plan } from "../../src/domain/Plan.ts"
 import { maximumCost, tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
+import { promptBound } from "../../src/domain/Tokens.ts"
+import { asked } from "../support/Conversations.ts"
 import {
   capWithin,
   DEFAULT_OUTPUT_CEILING,
@@ -112,6 +115,45 @@ describe("estimate", () => {
       assert.isTrue(tokenCost(only.price, usage) <= granted)
     }
   )
+})
+
+describe("estimate of images", () => {
+  const bounds: Record<string, number> = {
+    // Tiles at high detail: a base and eight of 512 pixels.
+    "gpt-4o": 85 + 8 * 170,
+    "gpt-4o-mini": 2_833 + 8 * 5_667,
+    o1: 75 + 8 * 150,
+    // Patches of 32 pixels at high detail.
+    "gpt-4.1-mini": Math.ceil(1_536 * 1.62),
+    "gpt-4.1-nano": Math.ceil(1_536 * 2.46),
+    "gpt-5-nano": Math.ceil(1_536 * 2.46),
+    "o4-mini": Math.ceil(1_536 * 1.72),
+    "gpt-6-astra": Math.ceil(2_500 * 1.2),
+    "claude-opus-5-5": 4_784,
+    "gemini-2.5-flash": 24 * 258,
+    "gemini-3.8-flash": 2_240,
+    "grok-4": 7 * 256,
+    "qwen/qwen3-vl-235b-a22b-instruct": 16_777_216 / 32 ** 2
+  }
+
+  it("holds what a hundred images can be billed at, whichever candidate serves", () => {
+    const images = 100
+    for (const [id, tokens] of Object.entries(bounds)) {
+      const entry = entries.find((one) => one.id === id)
+      assert.isTrue(entry?.capabilities.includes("vision"), id)
+      const seeing = candidate(150_000n, 600_000n, { tokensPerImage: entry?.tokensPerImage })
+      const content = Array.from({ length: images }, () => ({ type: "image", url: "u", detail: "auto" }) as const)
+      const size = { promptBound: promptBound(asked("", { messages: [{ role: "user", content }] })), images }
+      for (const candidates of [plan(seeing), plan(candidate(1n, 1n), seeing)]) {
+        const found = estimate(candidates, { ...size, maxTokens: 10, stream: false })
+        const usage = { input: images * tokens, cached: 0, cacheWrite: 0, output: 10, reasoning: 0 }
+        assert.isTrue(tokenCost(seeing.price, usage) <= found.ceiling, id)
+        assert.strictEqual(capWithin(seeing, found, found.ceiling), 10, id)
+        const least = { ...size, maxTokens: 10, budgetCents: 0.001 }
+        assert.isTrue(Result.isFailure(withinBudget(plan(seeing), least)), id)
+      }
+    }
+  })
 })
 
 describe("withinBudget", () => {

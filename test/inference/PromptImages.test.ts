@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Conversation, ImagePart, Message } from "../../src/domain/Conversation.ts"
 import { emptyOutput } from "../../src/domain/Output.ts"
 import { makePromptImages, type PromptImageLimits, promptImageLimits } from "../../src/inference/PromptImages.ts"
@@ -38,10 +38,10 @@ const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicF
       chat: (call) => Effect.as(reach(call), { output: emptyOutput } as Served<Output>),
       chatStream: (call) => Effect.as(reach(call), {} as ServedStream)
     })
-    const callOf = (conversation: Conversation) => ({ conversation }) as PoolCall
+    const callOf = (conversation: Conversation, accountId = "one") => ({ conversation, accountId }) as PoolCall
     return {
       check: (conversation: Conversation) => images.check(conversation)?.reason,
-      chat: (conversation: Conversation) => chat(callOf(conversation)),
+      chat: (conversation: Conversation, accountId?: string) => chat(callOf(conversation, accountId)),
       chatStream: (conversation: Conversation) => chatStream(callOf(conversation)),
       refusal: (conversation: Conversation) =>
         Effect.map(Effect.flip(chat(callOf(conversation))), ({ attempts, failures, reason }) => {
@@ -53,6 +53,7 @@ const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicF
   })
 
 const wrong = (field: string, message: string) => ({ _tag: "ValidationError", problems: [{ field, message }] }) as const
+const wrongNow = (field: string, message: string) => ({ ...wrong(field, message), passing: "soon" }) as const
 
 /** A host with an image of every path, and the paths that were asked for. */
 const imageHost = Effect.gen(function* () {
@@ -166,15 +167,18 @@ describe("PromptImages", () => {
       const host = yield* upstream((request, response) => {
         if (request.url === "/slow") return
         if (request.url === "/long") response.end(Buffer.concat([PNG, Buffer.alloc(1_000)]))
+        else if (request.url === "/down") response.writeHead(503).end()
         else if (request.url === "/page") response.end("<html>")
         else response.writeHead(302, { location: "http://10.0.0.1/" }).end()
       })
       const { reached, refusal } = yield* scene({ imageBytes: 1_000, totalMs: 250 })
       const of = (url: string) => refusal(showing(at(url, "f")))
-      const unreachable = wrong("f", "could not be fetched: no public host could be reached there")
-      assert.deepStrictEqual(yield* of(`${host.origin}/slow`), wrong("f", "could not be fetched in 0.25 seconds"))
+      const unreachable = wrongNow("f", "could not be fetched: no public host could be reached there")
+      assert.deepStrictEqual(yield* of(`${host.origin}/slow`), wrongNow("f", "could not be fetched in 0.25 seconds"))
       assert.deepStrictEqual(yield* of(`${host.origin}/long`), { _tag: "ImageTooLarge", param: "f", limitBytes: 1_000 })
       assert.deepStrictEqual(yield* of(`${host.origin}/page`), wrong("f", "must be a PNG, JPEG, GIF or WebP image"))
+      const down = wrongNow("f", "could not be fetched: its host answered with status 503")
+      assert.deepStrictEqual(yield* of(`${host.origin}/down`), down)
       const moved = wrong("f", "could not be fetched: its host answered with status 302")
       assert.deepStrictEqual(yield* of(`${host.origin}/moved`), moved)
       assert.deepStrictEqual(yield* of(yield* nobody), unreachable)
@@ -195,6 +199,28 @@ describe("PromptImages", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("counts an image as often as it is sent upstream", () =>
+    Effect.gen(function* () {
+      const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
+      const { chat, refusal } = yield* scene({ requestBytes: 300 })
+      const shown = (times: number) => showing(...Array.from({ length: times }, () => at(`${host.origin}/1`, "f")))
+      yield* chat(shown(3))
+      assert.deepStrictEqual(yield* refusal(shown(4)), { _tag: "ImageTooLarge", param: "f", limitBytes: 300 })
+      const process = yield* scene({ heldBytes: 300 })
+      yield* process.chat(shown(3))
+      assert.deepStrictEqual(yield* process.refusal(shown(4)), { _tag: "Overloaded" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets so many images be in one request, wherever they come from, and names the first beyond", () =>
+    Effect.gen(function* () {
+      const { check } = yield* scene()
+      const images = Array.from({ length: 101 }, (_, n) => at(n % 2 === 0 ? png : "https://example.com/a", `f${n}`))
+      assert.isUndefined(check(showing(...images.slice(1))))
+      assert.deepStrictEqual(check(showing(...images)), wrong("f100", "only 100 images may be in a request"))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("holds so many bytes for all requests at a time, and gives them back at the end of each answer", () =>
     Effect.gen(function* () {
       const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
@@ -206,6 +232,35 @@ describe("PromptImages", () => {
       yield* Scope.close(scope, Exit.void)
       yield* chat(two)
       yield* chat(two)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves room for the other accounts, of bytes and of fetches", () =>
+    Effect.gen(function* () {
+      const host = yield* upstream((_, response) => response.end(Buffer.concat([PNG, Buffer.alloc(88)])))
+      const two = showing(at(`${host.origin}/1`), at(`${host.origin}/2`))
+      const bytes = yield* scene({ accountBytes: 250 })
+      const scope = yield* Scope.make()
+      yield* Scope.provide(bytes.chatStream(two), scope)
+      assert.deepStrictEqual(yield* bytes.refusal(two), { _tag: "Overloaded" })
+      yield* bytes.chat(two, "other")
+      yield* Scope.close(scope, Exit.void)
+      yield* bytes.chat(two)
+
+      const waiting: Array<() => void> = []
+      const slow = yield* upstream((request, response) => {
+        if (request.url === "/slow") waiting.push(() => response.end(PNG))
+        else response.end(PNG)
+      })
+      const fetches = yield* scene({ accountFetches: 1 })
+      const fast = showing(at(`${slow.origin}/fast`))
+      const running = yield* Effect.forkChild(fetches.chat(showing(at(`${slow.origin}/slow`))))
+      while (waiting.length === 0) yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      assert.deepStrictEqual(yield* fetches.refusal(fast), { _tag: "Overloaded" })
+      yield* fetches.chat(fast, "other")
+      for (const answer of waiting) answer()
+      yield* Fiber.join(running)
+      yield* fetches.chat(fast)
     }).pipe(Effect.scoped)
   )
 

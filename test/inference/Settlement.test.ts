@@ -54,5 +54,7 @@ describe("settlementOf", () => {
     for (const error of images) {
       assert.deepInclude(settlementOf({ _tag: "Nothing", error }, undefined), { cost: undefined, final: true })
     }
+    const passing = { ...images[1], passing: "soon" } as const
+    assert.isFalse(settlementOf({ _tag: "Nothing", error: passing }, undefined).final)
   })
 })

@@ -111,6 +111,12 @@ describe("an answer to a schema", () => {
         assert.notInclude(error.message, "SECRET")
         assert.strictEqual(response.headers.get("x-should-retry"), "true")
       }
+      yield* ask({ model: PLAIN }, steered("no"))
+      const braked = yield* ask({ model: PLAIN }, steered("no"))
+      const { error } = yield* json(braked)
+      assert.deepStrictEqual([braked.status, error.code], [400, "validation_error"])
+      assert.include(error.message, "answers to it have failed the check too often")
+      assert.strictEqual(braked.headers.get("x-should-retry"), "false")
       assert.deepStrictEqual(yield* spent, nothing)
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
@@ -174,8 +180,10 @@ describe("an answer to a schema", () => {
       for (const model of [PLAIN, NATIVE]) {
         assert.strictEqual((yield* refused({ title: "x".repeat(65_536) }, model)).param, field)
       }
-      const { message } = yield* refused({ $ref: "#/$defs/none" }, PLAIN)
-      assert.include(message, "cannot be checked: a $ref leads nowhere")
+      const { message, param } = yield* refused({ $ref: "#/$defs/none" }, PLAIN)
+      assert.strictEqual(param, field)
+      assert.include(message, "whose answers are checked: a $ref leads nowhere")
+      assert.include((yield* refused({ type: "strng" }, PLAIN)).message, "type: is no type of JSON Schema")
       assert.deepStrictEqual(yield* spent, nothing)
     }).pipe(Effect.scoped)
   )
@@ -284,10 +292,14 @@ describe("a host of one's own whose model keeps to no schema", () => {
   it.live("is asked in words, and keeps its breaker closed however often it fails the schema", () =>
     Effect.gen(function* () {
       const { ask, host, service, spent } = yield* own
-      for (let request = 0; request < rules.consecutive * 2; request++) {
-        assert.strictEqual((yield* ask({ model: JSON_MODE, stream: request % 2 === 1 })).status, 502)
+      const times = rules.consecutive + 2
+      for (let request = 0; request < times; request++) {
+        // One schema alone would be asked for no more.
+        const json_schema = { name: "weather", schema: { ...schema, title: `${request}` } }
+        const form = { response_format: { type: "json_schema", json_schema } }
+        assert.strictEqual((yield* ask({ model: JSON_MODE, stream: request % 2 === 1, ...form })).status, 502)
       }
-      assert.lengthOf(host.bodies, rules.consecutive * 2)
+      assert.lengthOf(host.bodies, times)
       assert.deepStrictEqual(yield* spent, nothing)
       const metrics = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((response) => response.text()))
       assert.match(metrics, /^svc_provider_breakers_open 0$/m)

@@ -40,14 +40,24 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual([isAnsweredEmpty([empty, broken]), isAnsweredEmpty([broken, empty, empty])], [false, true])
   })
 
-  it("is where an answer did not meet the schema; after two of those nobody is asked who would have to be checked", () => {
+  it("is where an answer did not meet the schema; after that nobody is asked who would have to be checked", () => {
     const off = { ...at("a"), fault: { _tag: "OffSchema", detail: "#/a: type" } } as const
     const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const
     assert.deepStrictEqual(reasonOf([off, broken]), {
       _tag: "UpstreamError",
       detail: "a: the answer did not meet the schema (#/a: type); b: broken connection"
     })
-    assert.deepStrictEqual([isAnsweredOff([off, broken]), isAnsweredOff([off, broken, off])], [false, true])
+    const refused = { _tag: "SchemaRefused", field: "f", detail: "a $ref leads nowhere" } as const
+    const offs = [undefined, broken.fault, off.fault, refused].map(isAnsweredOff)
+    assert.deepStrictEqual(offs, [false, false, true, true])
+    const message = "cannot be asked for of these models, whose answers are checked: a $ref leads nowhere"
+    const reason = { _tag: "ValidationError", problems: [{ field: "f", message }] } as const
+    assert.deepStrictEqual(reasonOf([{ ...at("a"), fault: refused }]), reason)
+    const passing = { ...at("a"), fault: { ...refused, passing: true } } as const
+    assert.deepStrictEqual(reasonOf([passing]), { ...reason, passing: "later" })
+    const limit = { limit: 10, retryAfterSeconds: 7 }
+    const limited = reasonOf([{ ...at("a"), fault: { ...refused, limit } }])
+    assert.deepStrictEqual(limited, { _tag: "RateLimitExceeded", ...limit })
   })
 
   it("takes the pause of a host that is limited or out of order, and passes it on", () => {

@@ -10,6 +10,7 @@ import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { enforced, enforcedSchema, inWords, isStructured } from "../../src/providers/Structured.ts"
 import type { Check } from "../../src/providers/StructuredCheck.ts"
 import { verdictOf } from "../../src/providers/StructuredVerdict.ts"
+import { TestClock } from "effect/testing"
 import { asked } from "../support/Conversations.ts"
 import { candidate, chatCall, drain, joined } from "./calls.ts"
 
@@ -223,11 +224,62 @@ describe("an enforced answer", () => {
       const seen: Array<ChatCall> = []
       const given = enforced(answering({ text: "{}" }, seen), direct)
       const fault = yield* faultOf(given.chat(call({ ...byName, schema: { $ref: "#/$defs/none" } })))
-      const detail = "the schema of the answer cannot be checked: a $ref leads nowhere"
-      assert.deepStrictEqual(fault, { _tag: "Refused", status: 400, detail })
-      const busy = enforced(answering({}, seen), () => Effect.succeed({ _tag: "Unchecked", detail: "why" }))
+      const refused = { _tag: "SchemaRefused", field: "response_format", detail: "a $ref leads nowhere" } as const
+      assert.deepStrictEqual(fault, refused)
+      const named = call({ ...byName, field: "text.format.schema", schema: { type: "strng" } })
+      assert.deepStrictEqual(yield* faultOf(given.chat(named)), {
+        ...refused,
+        field: "text.format.schema",
+        detail: "type: is no type of JSON Schema"
+      })
+      const busy = enforced(answering({}, seen), () => Effect.succeed({ _tag: "Unchecked", detail: "why", busy: true }))
       assert.deepStrictEqual(yield* faultOf(busy.chat(call())), { _tag: "OffSchema", detail: "why" })
       assert.deepStrictEqual(seen, [])
+    })
+  )
+
+  it.effect("is not asked for again where it took too long to look at, nor is its schema looked at twice", () =>
+    Effect.gen(function* () {
+      const seen: Array<ChatCall> = []
+      let looks = 0
+      const slow = enforced(answering({}, seen), () =>
+        Effect.sync(() => ({ _tag: "Unchecked", detail: `look ${++looks}` }) as const)
+      )
+      const fault = { _tag: "SchemaRefused", field: "response_format", detail: "look 1", passing: true } as const
+      for (const again of [1, 2]) assert.deepStrictEqual(yield* faultOf(slow.chat(call())), fault, `${again}`)
+      yield* TestClock.adjust("10 minutes")
+      assert.deepStrictEqual(yield* faultOf(slow.chat(call())), { ...fault, detail: "look 2" })
+      assert.deepStrictEqual(seen, [])
+      const texts: Array<string | undefined> = []
+      const quick = enforced(answering({ text: '{"a":1}' }), (job) => {
+        texts.push(job.text)
+        return direct(job)
+      })
+      yield* quick.chat(call())
+      yield* quick.chat(call())
+      assert.deepStrictEqual(texts, [undefined, '{"a":1}', '{"a":1}'])
+    })
+  )
+
+  it.effect("is asked for no more once its answers have failed again and again, and the account with it", () =>
+    Effect.gen(function* () {
+      const seen: Array<ChatCall> = []
+      const off = enforced(answering({ text: "no" }, seen), direct)
+      const of = (accountId: string, form: OutputFormat = format) => faultOf(off.chat({ ...call(form), accountId }))
+      for (const time of [1, 2, 3]) assert.strictEqual((yield* of("one"))._tag, "OffSchema", `${time}`)
+      assert.deepInclude(yield* of("one"), { _tag: "SchemaRefused", passing: true })
+      assert.lengthOf(seen, 3)
+      assert.strictEqual((yield* of("other"))._tag, "OffSchema")
+      const varied = (title: number): OutputFormat => ({ ...byName, schema: { ...schema, title: `${title}` } })
+      for (let title = 4; title <= 10; title++) assert.strictEqual((yield* of("one", varied(title)))._tag, "OffSchema")
+      const limit = { limit: 10, retryAfterSeconds: 60 }
+      assert.deepInclude(yield* of("one", varied(11)), { _tag: "SchemaRefused", limit })
+      assert.lengthOf(seen, 11)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* of("one", varied(11)))._tag, "OffSchema")
+      assert.deepInclude(yield* of("one"), { _tag: "SchemaRefused", passing: true })
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual((yield* of("one"))._tag, "OffSchema")
     })
   )
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { makeCheck, MOST_WAITING } from "../../src/providers/StructuredCheck.ts"
+import { makeCheck, MOST_WAITING, MOST_WAITING_OF_ONE } from "../../src/providers/StructuredCheck.ts"
 
 const fine = { schema: { type: "string" }, text: '"a"' }
 const meets = { _tag: "Meets", json: '"a"' } as const
@@ -89,20 +89,44 @@ describe("checks", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("take no more than can wait, and none of those that were taken back", () =>
+  const full = { _tag: "Unchecked", detail: "too much is to be checked at once", busy: true } as const
+  const fits = { _tag: "Meets", json: "" } as const
+
+  it.live("take no more schemas than can wait, none of those that were taken back, and every answer", () =>
     Effect.gen(function* () {
       const check = yield* makeCheck
       const first = yield* Effect.forkChild(check(redos), { startImmediately: true })
       const waiting = []
       for (let at = 0; at < MOST_WAITING; at++) {
-        waiting.push(yield* Effect.forkChild(check(fine), { startImmediately: true }))
+        const job = { ...fine, text: undefined, accountId: `${at}` }
+        waiting.push(yield* Effect.forkChild(check(job), { startImmediately: true }))
       }
-      const full = { _tag: "Unchecked", detail: "too much is to be checked at once" } as const
-      assert.deepStrictEqual(yield* check(fine), full)
+      assert.deepStrictEqual(yield* check({ ...fine, text: undefined }), full)
+      const paid = yield* Effect.forkChild(check(fine), { startImmediately: true })
       yield* Fiber.interrupt(waiting[0]!)
-      const late = yield* Effect.forkChild(check(fine), { startImmediately: true })
+      const late = yield* Effect.forkChild(check({ ...fine, text: undefined }), { startImmediately: true })
       assert.deepStrictEqual(yield* Fiber.join(first), tooLong)
-      assert.deepStrictEqual(yield* Fiber.join(late), meets)
+      assert.deepStrictEqual([yield* Fiber.join(paid), yield* Fiber.join(late)], [meets, fits])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("have accounts take turns, with so many schemas of one that wait", () =>
+    Effect.gen(function* () {
+      const check = yield* makeCheck
+      const order: Array<string> = []
+      const of = (accountId: string, text: string | undefined) =>
+        Effect.forkChild(
+          Effect.tap(check({ ...fine, text, accountId }), () => Effect.sync(() => order.push(accountId))),
+          { startImmediately: true }
+        )
+      const first = yield* Effect.forkChild(check(redos), { startImmediately: true })
+      const fibers = []
+      for (let at = 0; at < MOST_WAITING_OF_ONE; at++) fibers.push(yield* of("many", undefined))
+      assert.deepStrictEqual(yield* check({ ...fine, text: undefined, accountId: "many" }), full)
+      fibers.push(yield* of("few", undefined), yield* of("few", '"a"'))
+      yield* Fiber.join(first)
+      for (const fiber of fibers) yield* Fiber.join(fiber)
+      assert.deepStrictEqual(order, ["many", "few", "many", "few", "many", "many"])
     }).pipe(Effect.scoped)
   )
 
@@ -118,7 +142,7 @@ describe("checks", () => {
           return { check, left: fibers }
         })
       )
-      const stops = { _tag: "Unchecked", detail: "the service stops" } as const
+      const stops = { _tag: "Unchecked", detail: "the service stops", busy: true } as const
       for (const fiber of left) assert.deepStrictEqual(yield* Fiber.join(fiber), stops)
       assert.strictEqual((yield* check(fine))._tag, "Unchecked")
     })

@@ -4,12 +4,13 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Model } from "../../src/domain/Model.ts"
 import { emptyOutput, type Output } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
+import { TOKENS_PER_IMAGE } from "../../src/domain/Tokens.ts"
 import { makeMetrics, Metrics } from "../../src/platform/Metrics.ts"
 import { rules } from "../../src/providers/Breaker.ts"
 import { Course, type PoolCall } from "../../src/providers/Course.ts"
 import type { AttemptSample } from "../../src/providers/FirstContent.ts"
 import { makeHosts } from "../../src/providers/Hosts.ts"
-import type { Provider } from "../../src/providers/Provider.ts"
+import type { ChatCall, Provider } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../support/Conversations.ts"
@@ -49,22 +50,22 @@ const call = (...candidates: readonly [Candidate, ...ReadonlyArray<Candidate>]):
   poolCall(candidates, {}, { conversation })
 
 describe("an answer off its schema", () => {
-  it.effect("gives way to the next candidate, whole or streamed, and what is given out is the JSON alone", () =>
+  it.effect("gives way to who keeps to it by itself, whole or streamed; one on it is given out as the JSON alone", () =>
     Effect.gen(function* () {
-      const [off, good] = [saying("a", "SECRET"), saying("b", 'Here: {"a":1}')]
-      const { pool, samples } = yield* pooled(off.provider, good.provider)
-      const plan = call(candidate("a"), candidate("b"))
+      const [off, good, sure] = [saying("a", "SECRET"), saying("b", 'Here: {"a":1}'), saying("d", "unchecked")]
+      const { pool, samples } = yield* pooled(off.provider, good.provider, sure.provider)
+      const over = yield* pool.chat(call(candidate("a"), candidate("d", { model: native })))
+      assert.strictEqual(over.output.text, "unchecked")
+      assert.deepStrictEqual(outcomes(over.attempts), ["a failed_over", "d served"])
+      const plan = call(candidate("b"))
       const whole = yield* pool.chat(plan)
       assert.strictEqual(whole.output.text, '{"a":1}')
       const stream = yield* pool.chatStream(plan)
       assert.strictEqual(joined((yield* drain(stream.source)).flat(), "Text"), '{"a":1}')
       assert.isUndefined(stream.firstTokenMs)
-      for (const { attempts } of [whole, stream]) {
-        assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "b served"])
-      }
       assert.deepStrictEqual(
         samples.map(({ firstTokenMs, ok, provider }) => ({ firstTokenMs, ok, provider })),
-        [1, 2].map(() => ({ firstTokenMs: undefined, ok: true, provider: "b" }))
+        ["d", "b", "b"].map((provider) => ({ firstTokenMs: undefined, ok: true, provider }))
       )
     })
   )
@@ -75,7 +76,8 @@ describe("an answer off its schema", () => {
       const { pool, samples } = yield* pooled(off.provider)
       const times = rules.consecutive * 3
       for (let request = 0; request < times; request++) {
-        const { attempts, reason } = yield* Effect.flip(pool.chat(call(candidate("a"))))
+        const asking = { ...call(candidate("a")), accountId: `${request}` }
+        const { attempts, reason } = yield* Effect.flip(pool.chat(asking))
         assert.deepStrictEqual(outcomes(attempts), ["a failed"])
         const detail = "a: the answer did not meet the schema (#/a: type)"
         assert.deepStrictEqual(reason, { _tag: "UpstreamError", detail })
@@ -85,20 +87,20 @@ describe("an answer off its schema", () => {
     })
   )
 
-  it.effect("for the second time leaves the rest to those that keep to it by themselves", () =>
+  it.effect("leaves the rest to those that keep to it by themselves", () =>
     Effect.gen(function* () {
       const all = ["a", "b", "c"].map((id) => saying(id, "no"))
       const d = saying("d", "", { text: "unchecked" })
       const { pool } = yield* pooled(...[...all, d].map(({ provider }) => provider))
       const [a, b, c] = [candidate("a"), candidate("b"), candidate("c")]
       const served = yield* pool.chat(call(a, b, c, candidate("d", { model: native })))
-      assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "b failed_over", "d served"])
+      assert.deepStrictEqual(outcomes(served.attempts), ["a failed_over", "d served"])
       assert.strictEqual(served.output.text, "unchecked")
       const nobody = yield* Effect.flip(pool.chat(call(a, b, c)))
-      assert.deepStrictEqual(outcomes(nobody.attempts), ["a failed_over", "b failed"])
+      assert.deepStrictEqual(outcomes(nobody.attempts), ["a failed"])
       assert.deepStrictEqual(
         all.map(({ asked }) => asked.times),
-        [2, 2, 0]
+        [2, 0, 0]
       )
     })
   )
@@ -111,9 +113,36 @@ describe("an answer off its schema", () => {
       const { reason } = yield* Effect.flip(
         pool.chat({ ...call(candidate("a")), conversation: asked("hi", { format }) })
       )
-      const detail = "the schema of the answer cannot be checked: a pattern is no regular expression"
-      assert.deepStrictEqual(reason, { _tag: "ProviderRefused", provider: "a", detail })
+      const message =
+        "cannot be asked for of these models, whose answers are checked: a pattern is no regular expression"
+      assert.deepStrictEqual(reason, { _tag: "ValidationError", problems: [{ field: "response_format", message }] })
       assert.strictEqual(off.asked.times, 0)
+    })
+  )
+})
+
+describe("a call", () => {
+  it.effect("says whose it is, and bounds its prompt by what the model bills images at", () =>
+    Effect.gen(function* () {
+      const seen: Array<ChatCall> = []
+      const seeing: Provider = {
+        ...saying("a", "seen").provider,
+        chat: (call) => Effect.sync(() => (seen.push(call), { ...emptyOutput, text: "seen", finish: "stop" }))
+      }
+      const { pool } = yield* pooled(seeing)
+      const image = { type: "image", url: "u", detail: "auto" } as const
+      const shown = asked("", { messages: [{ role: "user", content: [image, image] }] })
+      for (const tokensPerImage of [undefined, TOKENS_PER_IMAGE + 5]) {
+        const plan = poolCall([candidate("a", { model: { tokensPerImage } })], {}, { conversation: shown })
+        yield* pool.chat({ ...plan, accountId: "one", promptBound: 20_000 })
+      }
+      assert.deepStrictEqual(
+        seen.map(({ accountId, promptBound }) => [accountId, promptBound]),
+        [
+          ["one", 20_000],
+          ["one", 20_010]
+        ]
+      )
     })
   )
 })

@@ -15,7 +15,12 @@ describe("the JSON in a text", () => {
     ["a number in a fence among words", `It is:\n${fence}JSON\n7\n${fence}\nas asked.`, "7"],
     ["with a fence in a string", `${fence}json\n{"a":"${fence}"}\n${fence}`, `{"a":"${fence}"}`],
     ["among words", 'Sure! {"a":{"b":[1]}} Anything else?', '{"a":{"b":[1]}}'],
-    ["a list among words", "Here: [1, 2].", "[1, 2]"]
+    ["a list among words", "Here: [1, 2].", "[1, 2]"],
+    ["the last of two values", '{"a":1} {"a":2}', '{"a":2}'],
+    ["the last of two values among words", 'First {"a":1}, but "{" and \'}\' aside: {"a":"}\\""}.', '{"a":"}\\""}'],
+    ["behind brackets that are no value", '[draft] {"a":1}', '{"a":1}'],
+    ["behind what was thought aloud", '<think>Is it {"a":1}? Or {</think>\n{"a":2}', '{"a":2}'],
+    ["fenced behind what was thought aloud", `<think>\n{}</think>${fence}json\n[2]\n${fence}`, "[2]"]
   ]
   for (const [name, text, json] of found) it(`is ${name}`, () => assert.strictEqual(jsonIn(text), json))
 
@@ -24,9 +29,6 @@ describe("the JSON in a text", () => {
     ["words", "I cannot say."],
     ["a number among words", "It is 7."],
     ["cut short", '{"a":'],
-    ["two values", '{"a":1} {"a":2}'],
-    ["two values among words", 'Either {"a":1} or {"a":2}.'],
-    ["a value and another in brackets", '[draft] {"a":1}'],
     ["two fences", `${fence}json\n1\n${fence}\nor\n${fence}json\n2\n${fence}`],
     ["a fence that is not closed, of a number", `${fence}json\n1`],
     ["brackets the wrong way round", "] {"]
@@ -127,13 +129,21 @@ describe("a verdict", () => {
     ["a reference to itself alone", { $ref: "#" }, "it is no valid JSON Schema"],
     ["a pattern that is none", { properties: { a: { pattern: "(" } } }, "a pattern is no regular expression"],
     ["a name's pattern that is none", { patternProperties: { "[": {} } }, "a pattern is no regular expression"],
-    ["a keyword of the wrong kind", { anyOf: 1 }, "it is no valid JSON Schema"],
+    ["a keyword of the wrong kind", { anyOf: 1 }, "anyOf: is not a list of schemas"],
+    ["what no answer meets", { not: {} }, "not: no answer can meet it"],
     ["a reference of the wrong kind", { $ref: {} }, "a $ref leads nowhere"]
   ]
   for (const [name, schema, detail] of unfit) {
     it(`is that ${name} cannot be checked, before there is an answer`, () =>
       assert.deepStrictEqual(verdictOf({ schema: { ...schema }, text: undefined }), { _tag: "Uncheckable", detail }))
   }
+
+  it("checks patterns that escape more than they have to, and lets be what cannot be compiled", () => {
+    const of = (pattern: string, text: string) => verdictOf({ schema: { pattern }, text: JSON.stringify(text) })._tag
+    assert.strictEqual(of(String.raw`^[a-z\_]+\@$`, "a_b@"), "Meets")
+    assert.strictEqual(of(String.raw`^[a-z\_]+\@$`, "A"), "Fails")
+    assert.strictEqual(of(String.raw`^a\-b$`, "c"), "Meets")
+  })
 
   it("leaves the schema as it is", () => {
     const schema = { $ref: "#/$defs/a", $defs: { a: { type: "string" } } }

@@ -284,6 +284,8 @@ export const openaiModels: ReadonlyArray<Entry> = [
     released: "2024-07-18",
     context: 128_000,
     output: 16_384,
+    // 2,833 and 5,667 for each of up to eight tiles.
+    perImage: 48_169,
     can: classic,
     about: "Small general model that reads text and images at low cost.",
     at: [at("openai", "gpt-4o-mini"), at("azure", "gpt-4o-mini"), at("openrouter", "openai/gpt-4o-mini")]

@@ -6,6 +6,9 @@ const plain = ["tools", "json_mode", "structured_outputs"] as const
 const reasoner = ["tools", "json_mode", "structured_outputs", "reasoning"] as const
 const seeingReasoner = ["tools", "vision", "json_mode", "structured_outputs", "reasoning"] as const
 
+/** What the open models are published with: a patch of 32 pixels to a token, up to 16,777,216 pixels. */
+const PER_IMAGE = 16_384
+
 export const qwenModels: ReadonlyArray<Entry> = [
   qwen({
     id: "qwen/qwen3.7-max",
@@ -23,6 +26,7 @@ export const qwenModels: ReadonlyArray<Entry> = [
     released: "2026-06-02",
     context: 1_000_000,
     output: 64_000,
+    perImage: PER_IMAGE,
     can: seeingReasoner,
     about: "Hosted Qwen model that reads images and can reason.",
     at: [at("fireworks", "accounts/fireworks/models/qwen3p7-plus"), at("openrouter", "qwen/qwen3.7-plus")]
@@ -33,6 +37,7 @@ export const qwenModels: ReadonlyArray<Entry> = [
     released: "2026-04-02",
     context: 1_000_000,
     output: 65_536,
+    perImage: PER_IMAGE,
     can: seeingReasoner,
     about: "Earlier hosted Qwen model with a window of a million tokens.",
     at: [at("fireworks", "accounts/fireworks/models/qwen3p6-plus"), at("openrouter", "qwen/qwen3.6-plus")]
@@ -43,6 +48,7 @@ export const qwenModels: ReadonlyArray<Entry> = [
     released: "2026-02-15",
     context: 262_144,
     output: 65_536,
+    perImage: PER_IMAGE,
     can: seeingReasoner,
     about: "Open-weights flagship of the Qwen3.5 series.",
     at: [at("openrouter", "qwen/qwen3.5-397b-a17b")]
@@ -87,6 +93,7 @@ export const qwenModels: ReadonlyArray<Entry> = [
     released: "2025-09-23",
     context: 262_144,
     output: 32_768,
+    perImage: PER_IMAGE,
     can: ["tools", "vision", "json_mode", "structured_outputs"],
     about: "Open-weights model for images, documents and user interfaces.",
     at: [at("bedrock", "qwen.qwen3-vl-235b-a22b-v1:0"), at("openrouter", "qwen/qwen3-vl-235b-a22b-instruct")]

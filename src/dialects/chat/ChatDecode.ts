@@ -75,7 +75,8 @@ const formatOf = (format: Wire["response_format"]): OutputFormat => {
     name,
     ...(description == null ? {} : { description }),
     schema: schema ?? undefined,
-    strict: strict ?? undefined
+    strict: strict ?? undefined,
+    field: "response_format.json_schema.schema"
   }
 }
 

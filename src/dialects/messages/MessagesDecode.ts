@@ -182,7 +182,13 @@ const formatOf = ({ output_config, output_format }: Wire): OutputFormat => {
   const format = output_config?.format ?? output_format
   if (format == null) return { type: "text" }
   const { schema } = format
-  return { type: "json_schema", name: "output", schema, strict: isClosed(schema) ? true : undefined }
+  return {
+    type: "json_schema",
+    name: "output",
+    schema,
+    strict: isClosed(schema) ? true : undefined,
+    field: output_config?.format == null ? "output_format.schema" : "output_config.format.schema"
+  }
 }
 
 /** The schema of a format is bounded wherever it stands. */

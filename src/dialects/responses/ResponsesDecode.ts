@@ -89,7 +89,8 @@ const formatOf = (text: Wire["text"]): OutputFormat => {
     name,
     ...(description == null ? {} : { description }),
     schema: schema ?? undefined,
-    strict: strict ?? undefined
+    strict: strict ?? undefined,
+    field: "text.format.schema"
   }
 }
 

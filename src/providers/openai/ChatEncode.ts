@@ -18,7 +18,7 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
   const { conversation, candidate, maxOutputTokens } = call
   return JSON.stringify({
     model: candidate.offer.upstreamId,
-    messages: encodeMessages(conversation.messages),
+    messages: encodeMessages(boundedImages(conversation.messages, candidate)),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     ...encodeTools(conversation),
@@ -28,6 +28,19 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
     user: conversation.user,
     prompt_cache_key: options.flavour === "openai" ? conversation.cacheKey : undefined
   })
+}
+
+/**
+ * Left to choose, OpenAI's newer models bill an image by its pixels without an end, which no hold could cover; at high detail they
+ * make it smaller first. `domain/Tokens.ts` counts on that.
+ */
+const boundedImages = (messages: ReadonlyArray<Message>, { model }: Candidate): ReadonlyArray<Message> => {
+  if (model.vendor !== "openai") return messages
+  const bounded = (part: Part): Part =>
+    part.type === "image" && part.detail === "auto" ? { ...part, detail: "high" } : part
+  return messages.map((message) =>
+    message.role === "user" || message.role === "tool" ? { ...message, content: message.content.map(bounded) } : message
+  )
 }
 
 /** Tool results take text only on this wire, so their images follow in a message of the user's. */

@@ -225,6 +225,7 @@ describe("a chat completion request", () => {
     const json_schema = { name: "cat", description: "A cat", schema: { type: "object" }, strict: null }
     assert.deepStrictEqual(of({ response_format: { type: "json_schema", json_schema } }).format, {
       type: "json_schema",
+      field: "response_format.json_schema.schema",
       name: "cat",
       description: "A cat",
       schema: { type: "object" },

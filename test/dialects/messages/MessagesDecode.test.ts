@@ -87,7 +87,13 @@ describe("a messages request", () => {
       ],
       toolChoice: { type: "tool", name: "look" } as const,
       parallelToolCalls: false,
-      format: { type: "json_schema", name: "output", schema: { type: "object" }, strict: undefined },
+      format: {
+        type: "json_schema",
+        name: "output",
+        schema: { type: "object" },
+        strict: undefined,
+        field: "output_config.format.schema"
+      },
       sampling: { temperature: 0.5, topP: 0.9, topK: 40, stop: ["END"] },
       reasoning: { effort: "xhigh", maxTokens: 2_000, enabled: true },
       maxOutputTokens: 9,
@@ -132,7 +138,10 @@ describe("a messages request", () => {
       output_format: { type: "json_schema", schema },
       metadata: { user_id: "u" }
     })
-    assert.deepStrictEqual([format, user], [{ type: "json_schema", name: "output", schema, strict: undefined }, "u"])
+    assert.deepStrictEqual(
+      [format, user],
+      [{ type: "json_schema", name: "output", schema, strict: undefined, field: "output_format.schema" }, "u"]
+    )
   })
 
   it("looks at the size of a schema before all else of it", () => {

@@ -98,7 +98,14 @@ describe("a request for a response", () => {
       tools: [{ name: "look", description: "Looks", parameters: { type: "object" }, strict: true }],
       toolChoice: { type: "tool", name: "look" },
       parallelToolCalls: false,
-      format: { type: "json_schema", name: "seen", description: "Sights", schema: { type: "object" }, strict: true },
+      format: {
+        type: "json_schema",
+        name: "seen",
+        description: "Sights",
+        schema: { type: "object" },
+        strict: true,
+        field: "text.format.schema"
+      },
       sampling: {
         temperature: 1.5,
         topP: 0.5,

@@ -29,6 +29,16 @@ describe("encodeChat", () => {
     assert.notProperty(body, "max_completion_tokens")
   })
 
+  it("has OpenAI's own models make images smaller where the caller leaves it open", () => {
+    const messages = [{ role: "user", content: [image("u"), image("u", "low"), image("u", "high")] }] as const
+    const detailsOf = (vendor: string) => {
+      const [message] = wire({ messages }, openai, { candidate: candidate("up", { model: { vendor } }) }).messages
+      return message.content.map((part: { image_url: { detail?: string } }) => part.image_url.detail)
+    }
+    assert.deepStrictEqual(detailsOf("openai"), ["high", "low", "high"])
+    assert.deepStrictEqual(detailsOf("z-ai"), [undefined, "low", "high"])
+  })
+
   it("encodes every kind of message", () => {
     const { messages } = wire({
       messages: [

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Remembered } from "../../src/inference/Remembered.ts"
+import { Remembered } from "../../src/platform/Remembered.ts"
 
 describe("what is remembered", () => {
   it("lives for its time, and anew when it is set again", () => {

@@ -1,0 +1,153 @@
+/** What a JSON Schema says that no answer can be judged by, found without an answer. */
+
+type Json = Readonly<Record<string, unknown>>
+
+const TYPES = new Set(["null", "boolean", "object", "array", "number", "integer", "string"])
+
+const ofSchema = new Set([
+  "not",
+  "if",
+  "then",
+  "else",
+  "contains",
+  "additionalItems",
+  "additionalProperties",
+  "propertyNames",
+  "unevaluatedItems",
+  "unevaluatedProperties"
+])
+const ofList = new Set(["allOf", "anyOf", "oneOf", "prefixItems"])
+const ofMap = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"])
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+const isSchema = (value: unknown): boolean => typeof value === "boolean" || isObject(value)
+const isNumber = (value: unknown): boolean => typeof value === "number"
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
+const isString = (value: unknown): boolean => typeof value === "string"
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isString)
+/** In draft 4 it says of another keyword how it is meant. */
+const isExclusive = (value: unknown): boolean => isNumber(value) || typeof value === "boolean"
+
+type Kind = readonly [is: (value: unknown) => boolean, wanted: string]
+
+const count: Kind = [isCount, "is not a whole number of 0 or more"]
+const number: Kind = [isNumber, "is not a number"]
+const exclusive: Kind = [isExclusive, "is not a number"]
+
+const kinds: Readonly<Record<string, Kind>> = {
+  minLength: count,
+  maxLength: count,
+  minItems: count,
+  maxItems: count,
+  minProperties: count,
+  maxProperties: count,
+  minimum: number,
+  maximum: number,
+  exclusiveMinimum: exclusive,
+  exclusiveMaximum: exclusive,
+  multipleOf: [(value) => isNumber(value) && Number(value) > 0, "is not a number above 0"],
+  pattern: [isString, "is not a string"],
+  required: [isNames, "is not a list of names"],
+  enum: [(value) => Array.isArray(value) && value.length > 0, "is not a list of at least one value"]
+}
+
+/** So deep may schemas stand in each other; the caller's own bound is far below. */
+const MOST_DEEP = 256
+
+/** Names in a place are the caller's own; it is for the caller alone, and shown to some length. */
+const MAX_PLACE_CHARS = 160
+
+/** The first thing wrong, with its place in the schema; undefined where an answer may decide. */
+export const schemaProblem = (schema: Json): string | undefined => {
+  if (schema["not"] === true || (isObject(schema["not"]) && Object.keys(schema["not"]).length === 0)) {
+    return "not: no answer can meet it"
+  }
+  return problemIn(schema, [])
+}
+
+const said = (place: ReadonlyArray<string>, problem: string): string => {
+  const at = place.join(".")
+  return `${at.length <= MAX_PLACE_CHARS ? at : `${at.slice(0, MAX_PLACE_CHARS).toWellFormed()}…`}: ${problem}`
+}
+
+const problemIn = (value: unknown, place: ReadonlyArray<string>): string | undefined => {
+  if (typeof value === "boolean") return undefined
+  if (!isObject(value)) return said(place, "is not a schema")
+  if (place.length > MOST_DEEP) return said(place, "is nested too deeply")
+  for (const [keyword, given] of Object.entries(value)) {
+    const problem = keywordProblem(keyword, given, [...place, keyword])
+    if (problem !== undefined) return problem
+  }
+  return crossedIn(value, place)
+}
+
+const typeProblem = (type: unknown): string | undefined => {
+  const types: ReadonlyArray<unknown> = Array.isArray(type) ? type : [type]
+  return types.length > 0 && types.every((one) => typeof one === "string" && TYPES.has(one))
+    ? undefined
+    : "is no type of JSON Schema"
+}
+
+const keywordProblem = (keyword: string, given: unknown, place: ReadonlyArray<string>): string | undefined => {
+  if (keyword === "type") {
+    const problem = typeProblem(given)
+    return problem === undefined ? undefined : said(place, problem)
+  }
+  if (ofSchema.has(keyword)) return problemIn(given, place)
+  if (ofList.has(keyword) || (keyword === "items" && Array.isArray(given))) return problemInList(given, place)
+  if (keyword === "items") return problemIn(given, place)
+  if (ofMap.has(keyword)) return problemInMap(given, place)
+  const kind = Object.hasOwn(kinds, keyword) ? kinds[keyword] : undefined
+  return kind === undefined || kind[0](given) ? undefined : said(place, kind[1])
+}
+
+const problemInList = (given: unknown, place: ReadonlyArray<string>): string | undefined => {
+  if (!Array.isArray(given)) return said(place, "is not a list of schemas")
+  for (const [index, one] of given.entries()) {
+    const problem = problemIn(one, [...place, `${index}`])
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const problemInMap = (given: unknown, place: ReadonlyArray<string>): string | undefined => {
+  if (!isObject(given)) return said(place, "is not an object of schemas")
+  for (const [name, one] of Object.entries(given)) {
+    const problem = isSchema(one) ? problemIn(one, [...place, name]) : said([...place, name], "is not a schema")
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const ranges = [
+  ["minimum", "maximum"],
+  ["minLength", "maxLength"],
+  ["minItems", "maxItems"],
+  ["minProperties", "maxProperties"]
+] as const
+
+const crossedIn = (schema: Json, place: ReadonlyArray<string>): string | undefined => {
+  for (const [least, most] of ranges) {
+    if (Number(schema[least]) > Number(schema[most])) return said([...place, least], `is more than ${most}`)
+  }
+  return undefined
+}
+
+/** Under the flag `u`, which the check compiles with, no more may be escaped than has to be. */
+const NEEDLESS = /\\([^\w^$\\.*+?()[\]{}|/-]|_)/gu
+
+const compiles = (pattern: string, flags: string): boolean => {
+  try {
+    return new RegExp(pattern, flags) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/** A pattern as the check can compile it; null where it is a regular expression all the same, undefined where it is none. */
+export const checkablePattern = (pattern: string): string | null | undefined => {
+  if (compiles(pattern, "u")) return pattern
+  const plainer = pattern.replace(NEEDLESS, (_, escaped: string) => escaped)
+  if (compiles(plainer, "u")) return plainer
+  return compiles(pattern, "") ? null : undefined
+}
