@@ -2,10 +2,14 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
+import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
+import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
+import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
+import { published } from "./Published.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
@@ -15,6 +19,8 @@ export class Api extends HttpApi.make("tollgate")
   .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.AdditionalSchemas, [ChatCompletionChunk, ResponsesStreamEvent, MessagesStreamEvent])
+  .annotate(OpenApi.Transform, published)
   .annotateMerge(
     OpenApi.annotations({
       title: "tollgate",

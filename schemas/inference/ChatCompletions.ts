@@ -174,6 +174,10 @@ export const ChatCompletionRequest = Schema.Struct({
   /** How much is said in an answer. */
   verbosity: orNull(Schema.Literals(["low", "medium", "high"])),
   user: orNull(text(0, 256)),
+  /** Stands in for `user`, where that is absent. */
+  safety_identifier: orNull(text(0, 64)),
+  /** A hint for OpenAI's prompt cache: requests with the same one have much in common. */
+  prompt_cache_key: orNull(text(0, 64)),
   metadata: orNull(Schema.Record(Schema.String, Schema.String)),
   /** Requests with the same one are of one session; see `router.pin_model`. */
   session_id: orNull(text(1, 256)),

@@ -196,6 +196,8 @@ export const ResponsesRequest = Schema.Struct({
   user: orNull(short(256)),
   /** Stands in for `user`, where that is absent. */
   safety_identifier: orNull(short(64)),
+  /** A hint for OpenAI's prompt cache: requests with the same one have much in common. */
+  prompt_cache_key: orNull(short(64)),
   /** Requests with the same one are of one session; see `router.pin_model`. */
   session_id: orNull(Schema.String.check(...sized(1, 256, "characters"))),
   routing: orNull(RoutingPolicy),

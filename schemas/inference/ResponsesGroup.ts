@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import { NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
@@ -13,6 +13,19 @@ const StreamFrame = Schema.Struct({
   data: Schema.String
 })
 
+/** A whole answer is closed, so that a header has what others say as `balance_warning`. */
+const warned = (operation: Record<string, unknown>): Record<string, unknown> => {
+  const responses = operation["responses"] as Readonly<Record<string, object>>
+  const header = {
+    description: "The threshold that the balance has fallen below; only while it has.",
+    schema: { type: "string" }
+  }
+  return {
+    ...operation,
+    responses: { ...responses, "200": { ...responses["200"], headers: { "X-Balance-Warning": header } } }
+  }
+}
+
 /** Chat with any text model in the words of OpenAI's responses, of which none is kept. */
 export class ResponsesGroup extends HttpApiGroup.make("responses")
   .add(
@@ -21,7 +34,9 @@ export class ResponsesGroup extends HttpApiGroup.make("responses")
       payload: ResponsesRequest,
       success: [ResponseObject, HttpApiSchema.StreamSse({ events: StreamFrame })],
       error: paidErrors
-    }).annotateMerge(operation("responses", "Create a response", { limit: "default", charge: "tokens" })),
+    })
+      .annotateMerge(operation("responses", "Create a response", { limit: "default", charge: "tokens" }))
+      .annotate(OpenApi.Transform, warned),
     HttpApiEndpoint.post("inputTokens", "/responses/input_tokens", {
       payload: ResponsesTokensRequest,
       success: ResponsesTokens,

@@ -44,6 +44,8 @@ export const PresetConfig = Schema.Struct({
     "stream",
     "stream_options",
     "user",
+    "safety_identifier",
+    "prompt_cache_key",
     "metadata",
     "session_id"
   ]),

@@ -61,7 +61,7 @@ export const decodeEstimate = (
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const size = wire.messages === undefined ? wire.input_tokens : undefined
     return {
-      model: typeof object["model"] === "string" ? object["model"] : chain.join(","),
+      model: typeof object["model"] === "string" ? object["model"] : (chain[0] ?? ""),
       preparation: {
         chain,
         policy,

@@ -13,24 +13,32 @@ import type { ChatWish } from "./Wish.ts"
 /** What a request says itself, but for its routing. */
 export interface Said extends Omit<ChatWish, "policy" | "auto"> {
   readonly sessionId: string | undefined
+  /** It says the format of its answer, be it plain text. */
+  readonly saysFormat: boolean
+  /** It says its choice of tools, be it the model's own. */
+  readonly saysToolChoice: boolean
 }
+
+/** What a format is called among the parameters. */
+const formats = new Set(["response_format", "structured_outputs"])
 
 /** What a preset says beside its instructions: a chat without a conversation. */
 const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
   decodeChat({ ...config, messages: [{ role: "user", content: "" }] })
 
 /** What the request says goes before what the preset says; its tools come with its own choice among them. */
-const filled = (said: Conversation, preset: Conversation, config: PresetConfig): Conversation => ({
+const filled = (
+  { conversation: said, saysFormat, saysToolChoice }: Said,
+  preset: Conversation,
+  config: PresetConfig
+): Conversation => ({
   ...said,
   messages: instructed(said.messages, config),
   ...(said.tools.length > 0
     ? {}
-    : {
-        tools: preset.tools,
-        toolChoice: said.toolChoice.type === "auto" ? preset.toolChoice : said.toolChoice
-      }),
+    : { tools: preset.tools, toolChoice: saysToolChoice ? said.toolChoice : preset.toolChoice }),
   parallelToolCalls: said.parallelToolCalls ?? preset.parallelToolCalls,
-  format: said.format.type === "text" ? preset.format : said.format,
+  format: saysFormat ? said.format : preset.format,
   sampling: { ...preset.sampling, ...said.sampling },
   reasoning: said.reasoning ?? preset.reasoning,
   maxOutputTokens: said.maxOutputTokens ?? preset.maxOutputTokens
@@ -49,9 +57,10 @@ const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "m
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
-  { sessionId, ...said }: Said,
+  whole: Said,
   config: PresetConfig | undefined
 ): Result.Result<ChatWish, Failure> => {
+  const { saysFormat, saysToolChoice: _, sessionId, ...said } = whole
   const base = presetPolicy(config)
   if (Result.isFailure(base)) return Result.fail(base.failure)
   const policy = decodePolicy(body, base.success)
@@ -63,8 +72,10 @@ export const wishOf = (
   return Result.map(wishOfPreset(config), (preset) => ({
     ...own,
     ...modelsOf(own, preset),
-    conversation: filled(said.conversation, preset.conversation, config),
-    parameters: [...new Set([...said.parameters, ...preset.parameters])],
+    conversation: filled(whole, preset.conversation, config),
+    parameters: [
+      ...new Set([...said.parameters, ...preset.parameters.filter((name) => !(saysFormat && formats.has(name)))])
+    ],
     budgetCents: said.budgetCents ?? preset.budgetCents,
     auto: body["router"] == null ? { ...own.auto, options: preset.auto.options } : own.auto
   }))

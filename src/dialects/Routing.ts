@@ -44,14 +44,14 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
 /** OpenRouter takes prices as numbers and as texts of numbers. */
 const AliasPriceLimit = Schema.Union([
   PriceLimit,
-  Schema.String.check(Schema.isPattern(/^(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
+  Schema.String.check(Schema.isPattern(/^(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,2})?$/i, { message: "a number of at least 0" }))
 ])
 
 const priceOf = (limit: number | string | undefined): number | undefined =>
   limit === undefined ? undefined : Number(limit)
 
 /** OpenRouter's `provider` object, as far as this service can follow it. */
-const ProviderAlias = Schema.Struct({
+export const ProviderAlias = Schema.Struct({
   only: Schema.optionalKey(Schema.NullOr(ProviderNames)),
   order: Schema.optionalKey(Schema.NullOr(ProviderNames)),
   ignore: Schema.optionalKey(Schema.NullOr(ProviderNames)),

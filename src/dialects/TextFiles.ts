@@ -1,6 +1,7 @@
 /** Files that come inline in a prompt and are nothing but text. */
 import { Result } from "effect"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { textOfBase64 } from "./Base64.ts"
 
 /** A file may have so many bytes before its encoding. */
 export const FILE_MAX_BYTES = 20 * 1_048_576
@@ -8,19 +9,8 @@ export const FILE_MAX_BYTES = 20 * 1_048_576
 /** What says of which type a file is, is no longer than this, and errors repeat it. */
 const HEAD_LENGTH = 256
 const HEAD = /^data:([^;,]*)((?:;[^;,]*)*);base64$/i
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const TEXT = /^(?:text\/[a-z0-9.+-]+|application\/json)$/i
 const UTF8 = /^(?:;charset="?(?:utf-?8|us-ascii)"?)?$/i
-
-/** The bytes of a data URL's base64 as strict UTF-8; undefined where they are not. */
-const textOf = (encoded: string): string | undefined => {
-  if (encoded.length % 4 !== 0 || !BASE64.test(encoded)) return undefined
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(encoded, "base64"))
-  } catch {
-    return undefined
-  }
-}
 
 /** On one line, whatever is in it. */
 const lineOf = (filename: string): string => filename.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, " ").trim()
@@ -45,7 +35,7 @@ export const textOfFile = (
   const encoded = dataUrl.slice(comma + 1)
   if (Buffer.byteLength(encoded, "base64") > FILE_MAX_BYTES)
     return Result.fail(invalid(field, "a file of at most 20 MiB"))
-  const text = textOf(encoded)
+  const text = textOfBase64(encoded)
   if (text === undefined) return Result.fail(invalid(field, "base64 of a text in UTF-8"))
   const name = lineOf(filename ?? "")
   return Result.succeed(name === "" ? text : `${name}\n${text}`)

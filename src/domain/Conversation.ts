@@ -11,6 +11,8 @@ export interface Conversation {
   readonly maxOutputTokens: number | undefined
   /** Opaque identity of the caller's end user, forwarded where the provider takes one. */
   readonly user: string | undefined
+  /** Requests with the same one have much of their prompt in common: a hint for a provider's cache. */
+  readonly cacheKey?: string
 }
 
 /** What may end a part of the prompt that is worth keeping in the provider's prompt cache. */
@@ -81,6 +83,8 @@ export type OutputFormat =
   | {
       readonly type: "json_schema"
       readonly name: string
+      /** What the answer is for, which the model is told. */
+      readonly description?: string
       readonly schema: Readonly<Record<string, unknown>> | undefined
       readonly strict: boolean | undefined
       /** Where the schema stands in the caller's request, for errors that name it. */

@@ -89,7 +89,9 @@ export const promptBound = (conversation: Conversation): number => {
   }
   const { format } = conversation
   if (format.type !== "text") bound += TOKENS_PER_MESSAGE + TOKENS_FOR_FORMAT
-  if (format.type === "json_schema") bound += bytesOf(JSON.stringify(format.schema ?? {}))
+  if (format.type === "json_schema") {
+    bound += bytesOf(JSON.stringify(format.schema ?? {})) + bytesOf(format.description ?? "")
+  }
   return bound
 }
 

@@ -2,7 +2,7 @@ import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { type Headers, HttpServerError, type HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
 /** The largest body taken: 32 MiB, enough for a conversation with images inline. */
@@ -10,6 +10,9 @@ export const MAX_BODY_BYTES = 32 * 1_048_576
 
 /** Nothing that a request can say is nested deeper; what walks a value may then recurse. */
 const MAX_DEPTH = 256
+
+/** No object of an honest request has more members. One with a million takes seconds to parse, and again for whatever walks it. */
+const MAX_MEMBERS = 10_000
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType === undefined || /^application\/([a-z0-9.+-]+\+)?json\s*(;|$)/i.test(contentType)
@@ -24,12 +27,47 @@ export const bodyFailure = (error: unknown): Failure | undefined => {
 
 const unreadable = (detail: string): Failure => failure({ _tag: "InvalidJson", detail })
 
+/** Whether something is more than so many times in a text. */
+const occurs = (text: string, what: string, more: number): boolean => {
+  let left = more
+  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + 1)) if (left-- === 0) return true
+  return false
+}
+
 /** More brackets than levels are no proof of depth, but fewer are one of its absence, and quick to count. */
-const mayBeDeep = (text: string): boolean => {
-  let brackets = 0
-  for (const bracket of "[{") {
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
-      if (++brackets > MAX_DEPTH) return true
+const mayBeDeep = (text: string): boolean => occurs(text, "[", MAX_DEPTH / 2) || occurs(text, "{", MAX_DEPTH / 2)
+
+/** Where the string ends whose first character is at `start`. */
+const endOfString = (text: string, start: number): number => {
+  for (let end = text.indexOf('"', start); end !== -1; end = text.indexOf('"', end + 1)) {
+    let first = end
+    while (first > start && text[first - 1] === "\\") first--
+    if ((end - first) % 2 === 0) return end
+  }
+  return text.length
+}
+
+/** Whether an object of a JSON text has too many members, found without parsing it. */
+const isCrowded = (text: string): boolean => {
+  if (!occurs(text, ":", MAX_MEMBERS)) return false
+  const around: Array<number> = []
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text[at]) {
+      case '"':
+        at = endOfString(text, at + 1)
+        break
+      case "{":
+      case "[":
+        around.push(members)
+        members = 0
+        break
+      case "}":
+      case "]":
+        members = around.pop() ?? 0
+        break
+      case ":":
+        if (++members > MAX_MEMBERS) return true
     }
   }
   return false
@@ -56,6 +94,7 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
     return Effect.fail(unreadable("it is not UTF-8"))
   }
   if (text.trim() === "") return Effect.fail(unreadable("it is empty"))
+  if (isCrowded(text)) return Effect.fail(invalid("body", `at most ${MAX_MEMBERS} members in one object`))
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {

@@ -67,11 +67,11 @@ export interface Received {
   readonly sandbox: boolean
 }
 
-/** The models of a request as the caller named them. */
-const modelOf = ({ body, slug }: Received, chain: ReadonlyArray<string>): string => {
+/** What the caller named first: a list of models may be longer than an answer's `model`, and is told in its `routing`. */
+const modelOf = ({ body, slug }: Received, [first = ""]: ReadonlyArray<string>): string => {
   const { model, models } = objectOf(body) ?? {}
   if (typeof model === "string") return model
-  return slug === undefined || models != null ? chain.join(",") : `@${slug}`
+  return slug === undefined || models != null ? first : `@${slug}`
 }
 
 /** The request of a wish. */

@@ -25,6 +25,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies Rea
 
 const EXPOSED = [
   "X-Request-ID",
+  "Request-ID",
   "X-RateLimit-Limit",
   "X-RateLimit-Remaining",
   "X-RateLimit-Reset",

@@ -37,17 +37,24 @@ interface Kept extends Pick<Answer, "resolvedModel" | "provider" | "output"> {
 /**
  * The key of a request, or undefined where nothing may be read or kept: under `zero_retention`, and with tools, whose calls have
  * effects. It has all that can change an answer and what is said of its routing, save what a hit says of its own: neither the
- * caller's clocks nor the budget, which decide no more than the model.
+ * caller's clocks nor the budget, which decide no more than the model, nor the hint to a provider's cache.
  */
 const keyFor = (request: ChatRequest, { candidates, policy }: Plan): CacheKey | undefined => {
   const { auto, chain, conversation, principal, steering } = request
   if (policy.dataPolicy === "zero_retention" || conversation.tools.length > 0) return undefined
   const { source: _, timeouts: __, ...routing } = policy
+  const { cacheKey: ___, ...asked } = conversation
   return keyOf({
     accountId: principal.accountId,
     projectId: principal.projectId,
     model: candidates[0].model.id,
-    request: { chain, conversation, router: isAuto(chain) ? auto?.options : undefined, routing, steering }
+    request: {
+      chain,
+      conversation: asked,
+      router: isAuto(chain) ? auto?.options : undefined,
+      routing,
+      steering
+    }
   })
 }
 

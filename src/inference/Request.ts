@@ -23,7 +23,7 @@ export interface PaidRequest {
   /** The operation's name on the receipt, `chat.completions` for one. */
   readonly operation: string
   readonly principal: Principal
-  /** What the caller named: an id, a chain or a preset, as written. */
+  /** What the caller named: an id, a chain or a preset, as written; of a list the first. */
   readonly model: string
   /** Where it was filled up from a preset. */
   readonly preset?: PresetUse | undefined

@@ -24,6 +24,8 @@ const said = (conversation: Partial<Conversation> = {}, more: Partial<Said> = {}
   stream: false,
   sessionId: undefined,
   budgetCents: undefined,
+  saysFormat: conversation.format !== undefined,
+  saysToolChoice: conversation.toolChoice !== undefined,
   ...more
 })
 
@@ -39,7 +41,7 @@ describe("a request of another dialect", () => {
     const { auto, policy, ...rest } = wish(undefined, said({}, { model: "a", sessionId: "s" }), {
       routing: { strategy: "cost" }
     })
-    const { sessionId, ...own } = said({}, { model: "a", sessionId: "s" })
+    const { saysFormat: _, saysToolChoice: __, sessionId, ...own } = said({}, { model: "a", sessionId: "s" })
     assert.deepStrictEqual(rest, own)
     assert.strictEqual(auto.sessionId, sessionId)
     assert.strictEqual(policy.strategy, "cost")
@@ -92,6 +94,21 @@ describe("a request of another dialect", () => {
     assert.deepStrictEqual(wish(preset, said({ toolChoice: { type: "none" } })).conversation.toolChoice, {
       type: "none"
     })
+  })
+
+  it("says plain text and a free choice of tools before its preset says others", () => {
+    const preset: PresetConfig = {
+      model: "a",
+      tools: [look],
+      tool_choice: "required",
+      response_format: { type: "json_schema", json_schema: { name: "n", schema: {} } }
+    }
+    const silent = wish(preset, said())
+    assert.strictEqual(silent.conversation.format.type, "json_schema")
+    assert.includeMembers([...silent.parameters], ["response_format", "structured_outputs"])
+    const spoken = wish(preset, said({ format: { type: "text" }, toolChoice: { type: "auto" } }))
+    assert.deepStrictEqual(spoken.conversation, { ...plain, tools: silent.conversation.tools })
+    assert.deepStrictEqual([...spoken.parameters], ["tools", "tool_choice"])
   })
 
   it("chooses by its preset's router where it says nothing of its own", () => {

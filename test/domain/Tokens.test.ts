@@ -24,6 +24,8 @@ describe("Tokens", () => {
     assert.isAbove(promptBound(asked("hi", { messages: [{ role: "user", content: [image] }] })), bare + 1_000)
     const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true } as const
     assert.isAbove(promptBound(asked("hi", { format })), bare)
+    const described = promptBound(asked("hi", { format: { ...format, description: "d".repeat(50) } }))
+    assert.strictEqual(described, promptBound(asked("hi", { format })) + 50)
   })
   it("bounds a prompt by the model as well where that bills images at more", () => {
     const size = { promptBound: 20_000, images: 2 }

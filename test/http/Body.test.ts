@@ -45,6 +45,21 @@ describe("a body", () => {
     )
   }
 
+  const membersOf = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}" : 0`).join(",")
+
+  it.effect("has objects of up to 10,000 members", () =>
+    Effect.gen(function* () {
+      const wide = `{${membersOf(10_000)}}`
+      const text = JSON.stringify(`\\${membersOf(20_000)}\\`)
+      const taken = yield* read(`{"a":${wide},"b":[${wide}],"c":${text},${membersOf(9_997)}}`)
+      assert.lengthOf(Object.keys(taken as object), 10_000)
+      const problems = [{ field: "body", message: "at most 10000 members in one object" }]
+      for (const body of [`{${membersOf(10_001)}}`, `{"a":[{"\\\\":${text},${membersOf(10_000)}}]}`]) {
+        assert.deepInclude<object>(yield* refused(body), { _tag: "ValidationError", problems })
+      }
+    })
+  )
+
   const broken: ReadonlyArray<readonly [string, string | Uint8Array<ArrayBuffer>, RegExp]> = [
     ["empty", "", /^it is empty$/],
     ["blank", " \r\n", /^it is empty$/],

@@ -37,6 +37,20 @@ describe("an operation of chat", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("names the first of a list of models, which may be too long to be named", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* asking
+      const others = ["gpt-4o", "gpt-5-mini", "gpt-5", "claude-sonnet-4-5", "claude-sonnet-4-6", "gemini-2.5-flash"]
+      const more = ["gemini-2.5-pro", "gpt-4.1", "gpt-4.1-mini", "gpt-5-nano", "meta-llama/llama-3.3-70b-instruct"]
+      const models = ["gpt-4o-mini", ...others, ...more]
+      assert.isAbove(models.join().length, 160)
+      const response = yield* ask({ ...chat, model: undefined, models })
+      const answer = yield* Effect.promise(() => response.json())
+      assert.strictEqual(answer.model, "gpt-4o-mini")
+      assert.lengthOf(answer.routing.requested_models, models.length)
+    }).pipe(Effect.scoped)
+  )
+
   it("says nothing where there is nothing to say", () => {
     assert.deepStrictEqual(ignoredHeader([]), {})
     assert.deepStrictEqual(replayHeader(false), {})

@@ -55,6 +55,7 @@ const notJson = told(400, "invalid_json")
 
 const CHAT = "/api/v1/chat/completions"
 const ESTIMATE = "/api/v1/estimate"
+const RESPONSES = "/api/v1/responses"
 const hello = { role: "user", content: "hello" }
 const plain = { model: "gpt-4o-mini", messages: [hello] }
 const tool = { type: "function", function: { name: "look", parameters: { type: "object" } } }
@@ -612,8 +613,10 @@ function hugeChoice(): string {
   return `"tools":${JSON.stringify([tool])},"tool_choice":${JSON.stringify(choice)}`
 }
 
-const unknownMembers = Array.from({ length: 200_000 }, (_, at) => `"m${at}":1`).join(",")
-const numbers = Array.from({ length: 200_000 }, (_, at) => `"k${at}":1`).join(",")
+const membersOf = (count: number, name: string) =>
+  Array.from({ length: count }, (_, at) => `"${name}${at}":1`).join(",")
+const unknownMembers = membersOf(9_900, "m")
+const numbers = membersOf(9_900, "k")
 
 describe("a body with more mistakes than can be told", () => {
   it.live("is answered shortly, and the next request is served", () =>
@@ -646,6 +649,10 @@ describe("a body with more mistakes than can be told", () => {
       )
       yield* refused(CHAT, `${head},"metadata":{${numbers}}}`, "metadata of numbers", /^metadata\.k\d+$/)
       yield* refused(ESTIMATE, `${head},${unknownMembers}}`, "unknown members of an estimate", /^m\d+$/)
+      const crowd = membersOf(1_500_000, "m")
+      for (const path of [CHAT, RESPONSES, `${RESPONSES}/input_tokens`]) {
+        yield* refused(path, `${head},"input":"hi",${crowd}}`, `a crowd of members to ${path}`, "body")
+      }
       const ignored = yield* send(posted(inferenceKey, CHAT, `${head},${unknownMembers}}`))
       assert.strictEqual(ignored.status, 200)
       assert.isAtMost(ignored.headers["x-svc-ignored-parameters"]?.length ?? 0, 2_048)

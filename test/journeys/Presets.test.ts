@@ -110,7 +110,7 @@ describe("a preset", () => {
           routing.requested_models
         ])
       assert.deepStrictEqual(yield* echoed({ model: "gpt-4o" }), ["gpt-4o", ["gpt-4o"]])
-      assert.deepStrictEqual(yield* echoed({ models: ["gpt-4o", "o3"] }), ["gpt-4o,o3", ["gpt-4o", "o3"]])
+      assert.deepStrictEqual(yield* echoed({ models: ["gpt-4o", "o3"] }), ["gpt-4o", ["gpt-4o", "o3"]])
       assert.deepStrictEqual(yield* echoed({ model: "@p" }), ["@p", ["gpt-4o-mini"]])
       assert.deepStrictEqual(yield* echoed({ model: null, models: null }), ["@p", ["gpt-4o-mini"]])
       const other = yield* ask("/presets/p/chat/completions", { model: "@q" })

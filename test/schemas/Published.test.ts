@@ -1,5 +1,11 @@
 import { assert, describe, expect, it } from "@effect/vitest"
+import { Result } from "effect"
 import { existsSync } from "node:fs"
+import { TAKEN } from "../../schemas/Published.ts"
+import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
+import { decodeResponses } from "../../src/dialects/responses/ResponsesDecode.ts"
+import type { Decoded } from "../../src/dialects/Wish.ts"
+import type { Failure } from "../../src/domain/Failure.ts"
 import { limits } from "../../src/ratelimit/Limits.ts"
 import { openApiText, operations, operationsText } from "../support/Published.ts"
 
@@ -15,6 +21,55 @@ describe("the published contract", () => {
 
   it("lists in operations.txt every operation", () =>
     expect(operationsText()).toMatchFileSnapshot(file("operations.txt")))
+
+  const { components, paths } = JSON.parse(openApiText())
+
+  it("leaves open what may have members that nobody knows, and nothing else", () => {
+    const { schemas } = components
+    for (const name of [
+      "ChatCompletionRequest",
+      "ResponsesRequest",
+      "ResponsesTokensRequest",
+      "ResponsesSaidMessage"
+    ]) {
+      assert.notInclude(JSON.stringify(schemas[name]), '"additionalProperties":false', name)
+    }
+    for (const name of [
+      "EstimateRequest",
+      "ResponsesReasoning",
+      "ChatReasoning",
+      "RoutingPolicy",
+      "MessagesRequest",
+      "Response"
+    ]) {
+      assert.isFalse(schemas[name].additionalProperties, name)
+    }
+  })
+
+  it("says of what is taken with some values alone which they are", () => {
+    const requests = {
+      chat: (more: object): Result.Result<Decoded, Failure> =>
+        decodeChat({ model: "m", messages: [{ role: "user", content: "hi" }], ...more }),
+      responses: (more: object): Result.Result<Decoded, Failure> =>
+        decodeResponses({ model: "m", input: "hi", ...more }, undefined)
+    }
+    for (const dialect of ["chat", "responses"] as const) {
+      for (const [name, { enum: values }] of Object.entries(TAKEN[dialect])) {
+        for (const value of values as ReadonlyArray<unknown>) {
+          const decoded = requests[dialect]({ [name]: value })
+          assert.deepStrictEqual(Result.isSuccess(decoded) && decoded.success.ignored, [], `${name}: ${String(value)}`)
+        }
+        assert.isTrue(Result.isFailure(requests[dialect]({ [name]: "another" })), name)
+      }
+    }
+  })
+
+  it("names the events of every stream, and the header in which a response tells of a low balance", () => {
+    for (const name of ["ChatCompletionChunk", "ResponsesStreamEvent", "ResponseBegun", "MessagesStreamEvent"]) {
+      assert.property(components.schemas, name)
+    }
+    assert.property(paths["/api/v1/responses"].post.responses["200"].headers, "X-Balance-Warning")
+  })
 
   it("names each operation once, in words and dots", () => {
     const ids = operations.map(({ id }) => id)

@@ -69,10 +69,11 @@ const toolingOf = (wire: Wire): Result.Result<Pick<Conversation, "tools" | "tool
 const formatOf = (format: Wire["response_format"]): OutputFormat => {
   if (format == null || format.type === "text") return { type: "text" }
   if (format.type === "json_object") return { type: "json_object" }
-  const { name, schema, strict } = format.json_schema
+  const { description, name, schema, strict } = format.json_schema
   return {
     type: "json_schema",
     name,
+    ...(description == null ? {} : { description }),
     schema: schema ?? undefined,
     strict: strict ?? undefined,
     field: "response_format.json_schema.schema"
@@ -182,7 +183,8 @@ export const wishOf = (
       sampling: samplingOf(wire),
       reasoning: reasoningOf(wire),
       maxOutputTokens: wire.max_completion_tokens ?? wire.max_tokens ?? undefined,
-      user: wire.user ?? undefined
+      user: wire.user ?? wire.safety_identifier ?? undefined,
+      ...(wire.prompt_cache_key == null ? {} : { cacheKey: wire.prompt_cache_key })
     },
     policy: policy.success,
     auto: { options: options.success, sessionId: wire.session_id ?? undefined },
@@ -199,6 +201,7 @@ const ignoredOf = (
   filled: Readonly<Record<string, unknown>>
 ): ReadonlyArray<string> => {
   const idle = withoutEffect.filter((name) => body[name] != null)
+  if (body["user"] != null && body["safety_identifier"] != null) idle.push("safety_identifier")
   const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
   return [...ignoredMembers(body, fields), ...idle, ...auto, ...ignoredRouting(body)]
 }

@@ -13,7 +13,6 @@ export const oneOf =
   (...values: ReadonlyArray<unknown>) =>
   (value: unknown) =>
     values.includes(value)
-export const anything = () => true
 export const nothing = () => false
 
 /** Whether plugins are none but the one that chooses a model, which is not foreign here. */
@@ -39,10 +38,7 @@ const harmless: Harmless = new Map(
     plugins: onlyAutoRouter,
     transforms: isEmptyList,
     route: oneOf("fallback"),
-    top_a: oneOf(0),
-    prompt_cache_key: anything,
-    prompt_cache_retention: anything,
-    safety_identifier: anything
+    top_a: oneOf(0)
   })
 )
 

@@ -2,8 +2,10 @@
 import { Schema } from "effect"
 import { MessagesCountRequest } from "../../../schemas/inference/Messages.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
+import { textOfBase64 } from "../Base64.ts"
 import { objectOf } from "../Decode.ts"
 import { strangers } from "../Members.ts"
+import { ProviderAlias } from "../Routing.ts"
 
 type Body = Readonly<Record<string, unknown>>
 type Wire = MessagesCountRequest
@@ -16,12 +18,12 @@ export type DocumentBlock = Extract<Block, { readonly type: "document" }>
 
 const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
 
-/** Routing is read elsewhere, and what it does not know is refused there. */
+/** What `routing` and `router` do not know is refused where they are read; `provider` is read by all dialects, and refused by this one. */
 const strangerIn = strangers(
   Schema.Struct({
     ...MessagesCountRequest.fields,
     routing: Schema.Unknown,
-    provider: Schema.Unknown,
+    provider: ProviderAlias,
     router: Schema.Unknown
   }).ast
 )
@@ -65,15 +67,8 @@ const ofCache = ({ cache_control }: Cacheable, at: string): Failure | undefined 
     ? unsupported(`${at === "" ? "" : `${at}.`}cache_control.ttl`, "Only a ttl of 5m is offered")
     : undefined
 
-/** The text of base64; undefined where it is not that of a text in UTF-8. */
-const textOf = (data: string): string | undefined => {
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data)) return undefined
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(data, "base64"))
-  } catch {
-    return undefined
-  }
-}
+/** Base64 may be broken into lines here, whose ends are taken out at once: a pattern that allows for them could be made to try again. */
+const textOf = (data: string): string | undefined => textOfBase64(data.replaceAll(/\s+/g, ""))
 
 /** The text of a document, behind its title and what is said about it. */
 export const documentText = ({ context, source, title }: DocumentBlock): string => {

@@ -170,9 +170,9 @@ const isClosed = (schema: unknown): boolean => {
   if (object === undefined) return true
   const { additionalProperties, properties, required, type } = object
   if (type === "object" || objectOf(properties) !== undefined) {
-    const listed = Array.isArray(required) ? required : []
     if (additionalProperties !== false) return false
-    if (!Object.keys(objectOf(properties) ?? {}).every((name) => listed.includes(name))) return false
+    const listed = new Set(Array.isArray(required) ? required : [])
+    if (!Object.keys(objectOf(properties) ?? {}).every((name) => listed.has(name))) return false
   }
   return Object.values(object).every(isClosed)
 }
@@ -253,7 +253,9 @@ const saidOf = (wire: Wire): Said => {
     parameters: parametersOf(wire, conversation),
     stream: wire.stream === true,
     budgetCents: wire.budget_cents ?? undefined,
-    sessionId: wire.session_id ?? undefined
+    sessionId: wire.session_id ?? undefined,
+    saysFormat: conversation.format.type !== "text",
+    saysToolChoice: wire.tool_choice != null
   }
 }
 
@@ -285,9 +287,11 @@ const decodeBody = (
     const foreign = firstUnsupported(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
     const wire = yield* decode(object)
+    const unusable = unsupportedValue(wire) ?? checkFormat(wire)
+    if (unusable !== undefined) return yield* Result.fail(unusable)
     const said = saidOf(wire)
     const { messages, tools } = said.conversation
-    const failed = unsupportedValue(wire) ?? checkNames(tools) ?? checkImages(messages) ?? checkFormat(wire)
+    const failed = checkNames(tools) ?? checkImages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
     const wish = yield* wishOf(object, said, config)
     const unmatched = checkChoice(wish.conversation)

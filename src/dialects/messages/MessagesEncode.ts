@@ -59,9 +59,10 @@ export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | u
 
 /**
  * Input is an object on this wire. Arguments that are none, as those cut off by the cap on the output, stand in it as the text
- * they are, under `arguments`: no tool takes that for its input, and what the model wrote can be read.
+ * they are, under `arguments`: no tool takes that for its input, and what the model wrote can be read. A stream says the same, save of an object
+ * that is cut off: its beginning has been said before that is known.
  */
-const inputOf = (text: string): Readonly<Record<string, unknown>> =>
+export const inputOf = (text: string): Readonly<Record<string, unknown>> =>
   text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
 
 /** In the order in which it came. Texts between which thinking is not shown are one, as they are in a stream. */

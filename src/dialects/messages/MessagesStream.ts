@@ -6,7 +6,7 @@ import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { argumentsOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"
+import { argumentsOf, inputOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"
 import { encodeMessagesError } from "./MessagesFailure.ts"
 
 const frame = (event: MessagesStreamEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
@@ -37,6 +37,8 @@ interface Open {
   /** Of a tool call: its index among those of the answer, and its arguments so far. */
   readonly call: number
   readonly text: Array<string>
+  /** What its arguments are, as far as their first character says it. */
+  form: "blank" | "object" | "other"
   /** All of a delta's frame before its text. */
   readonly head: string
 }
@@ -118,8 +120,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
       case "ToolDelta": {
         const open = this.#open
         if (open?.kind === "tool" && open.call === event.index) {
-          open.text.push(event.text)
-          return this.#delta(open, event.text)
+          return this.#argue(open, event.text)
         }
         // Of a call that has ended, nothing but blanks can come.
         this.#waiting?.push(event)
@@ -139,6 +140,17 @@ export class MessagesStreamEncoder implements StreamEncoder {
     const closing = this.#close()
     const [starting, begun] = this.#begin(kind, blocks[kind])
     return closing + starting + this.#delta(begun, event.text)
+  }
+
+  /** An object is said as it comes. What is none waits for the end of its call, to be put into one as in a whole answer. */
+  #argue(open: Open, text: string): string {
+    open.text.push(text)
+    if (open.form === "object") return this.#delta(open, text)
+    if (open.form === "other") return ""
+    const said = text.trimStart()
+    if (said === "") return ""
+    open.form = said.startsWith("{") ? "object" : "other"
+    return open.form === "object" ? this.#delta(open, open.text.join("")) : ""
   }
 
   #delta({ head }: Open, text: string): string {
@@ -163,7 +175,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #begin(kind: Open["kind"], content_block: MessagesBlock, call = -1): readonly [string, Open] {
     const index = this.#blocks++
     const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${deltas[kind]}`
-    const open: Open = { kind, call, text: [], head }
+    const open: Open = { kind, call, text: [], form: "blank", head }
     this.#open = open
     if (kind === "tool") this.#called = true
     if (kind === "refusal") this.#refused = true
@@ -171,9 +183,11 @@ export class MessagesStreamEncoder implements StreamEncoder {
   }
 
   #close(): string {
-    if (this.#open === undefined) return ""
+    const open = this.#open
+    if (open === undefined) return ""
     this.#open = undefined
-    return frame({ type: "content_block_stop", index: this.#blocks - 1 })
+    const held = open.form === "other" ? this.#delta(open, JSON.stringify(inputOf(open.text.join("")))) : ""
+    return held + frame({ type: "content_block_stop", index: this.#blocks - 1 })
   }
 
   #end(answer: Answer): string {

@@ -83,10 +83,11 @@ const formatOf = (text: Wire["text"]): OutputFormat => {
   const format = text?.format
   if (format == null || format.type === "text") return { type: "text" }
   if (format.type === "json_object") return { type: "json_object" }
-  const { name, schema, strict } = format
+  const { description, name, schema, strict } = format
   return {
     type: "json_schema",
     name,
+    ...(description == null ? {} : { description }),
     schema: schema ?? undefined,
     strict: strict ?? undefined,
     field: "text.format.schema"
@@ -162,6 +163,7 @@ const idle = (wire: Wire): ReadonlyArray<string> => {
   return [
     ...(wire.max_tool_calls == null ? [] : ["max_tool_calls"]),
     ...(wire.stream_options == null ? [] : ["stream_options"]),
+    ...(wire.user == null || wire.safety_identifier == null ? [] : ["safety_identifier"]),
     ...(wire.truncation === "auto" ? ["truncation"] : []),
     ...(wire.top_logprobs == null || logprobs ? [] : ["top_logprobs"]),
     ...(summary === "concise" || summary === "detailed" ? ["reasoning.summary"] : []),
@@ -196,7 +198,8 @@ const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): R
     sampling: samplingOf(wire),
     reasoning: reasoningOf(wire),
     maxOutputTokens: wire.max_output_tokens ?? undefined,
-    user: wire.user ?? wire.safety_identifier ?? undefined
+    user: wire.user ?? wire.safety_identifier ?? undefined,
+    ...(wire.prompt_cache_key == null ? {} : { cacheKey: wire.prompt_cache_key })
   }
   const wish = wishOf(
     body,
@@ -207,7 +210,9 @@ const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): R
       parameters: parametersOf(wire),
       stream: wire.stream === true,
       budgetCents: wire.budget_cents ?? undefined,
-      sessionId: wire.session_id ?? undefined
+      sessionId: wire.session_id ?? undefined,
+      saysFormat: wire.text?.format != null,
+      saysToolChoice: wire.tool_choice != null
     },
     preset
   )

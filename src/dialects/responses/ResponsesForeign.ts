@@ -1,7 +1,6 @@
 /** Members of OpenAI's responses request that this service knows of and does not offer. */
 import type { Failure } from "../../domain/Failure.ts"
 import {
-  anything,
   type Harmless,
   isEmptyList,
   nothing,
@@ -26,9 +25,6 @@ const harmless: Harmless = new Map(
     moderation: nothing,
     image: nothing,
     service_tier: oneOf("auto", "default"),
-    prompt_cache_key: anything,
-    prompt_cache_retention: anything,
-    prompt_cache_options: anything,
     plugins: onlyAutoRouter,
     modalities: (value: unknown) => Array.isArray(value) && value.every((entry) => entry === "text"),
     transforms: isEmptyList,

@@ -61,7 +61,7 @@ const saidParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyA
 class Turns {
   readonly messages: Array<Message> = []
   /** The message of the assistant that still grows; it is the last one. */
-  #open: { content: ReadonlyArray<TextPart>; toolCalls: Array<ToolCall> } | undefined
+  #open: { readonly content: Array<TextPart>; readonly toolCalls: Array<ToolCall> } | undefined
 
   push(message: Message): void {
     this.#close()
@@ -71,11 +71,11 @@ class Turns {
   /** A message without calls is as it was sent; one that comes after calls is of the same turn as they are. */
   say(content: ReadonlyArray<TextPart>): void {
     if (this.#open !== undefined && this.#open.toolCalls.length > 0) {
-      this.#open.content = [...this.#open.content, ...content]
+      for (const part of content) this.#open.content.push(part)
       return
     }
     this.#close()
-    this.#open = { content, toolCalls: [] }
+    this.#open = { content: [...content], toolCalls: [] }
   }
 
   call(call: ToolCall): void {

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto"
 import type { Conversation, ImagePart, Message, Part, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
@@ -140,8 +141,12 @@ const encodeToolCall = (call: ToolCall): Block => ({
   breakpoint: call.cacheBreakpoint === true
 })
 
-/** Ids that another provider gave may have characters that are refused here; call and result change alike. */
-const idOf = (id: string): string => id.replaceAll(/[^A-Za-z0-9_-]/g, "_")
+/**
+ * Ids that another provider gave may have characters that are refused here. Call and result change alike, and a hash keeps ids apart
+ * that differ in such characters alone.
+ */
+const idOf = (id: string): string =>
+  /^[A-Za-z0-9_-]+$/.test(id) ? id : `${id.replaceAll(/[^A-Za-z0-9_-]/g, "_")}_${hash("sha256", id, "hex").slice(0, 8)}`
 
 /** Input is an object on this wire; what a model wrote that is none is kept as the text it was. */
 const inputOf = (text: string): object => {

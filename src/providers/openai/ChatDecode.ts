@@ -15,7 +15,11 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   const choice = objectOf(listOf(answer["choices"])[0])
   const message = objectOf(choice?.["message"])
   if (choice === undefined || message === undefined) return malformed("the body has no message")
-  const toolCalls = decodeToolCalls(message, requestId)
+  const called = decodeToolCalls(message, requestId)
+  const finish = finishOf(choice["finish_reason"], called.length > 0)
+  const toolCalls = isCut(finish)
+    ? called
+    : called.map((call) => ({ ...call, arguments: call.arguments.trim() === "" ? NO_ARGUMENTS : call.arguments }))
   const logprobs = objectOf(choice["logprobs"])?.["content"]
   const stopSequence = stopSequenceOf(choice)
   return Result.succeed({
@@ -24,7 +28,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
     refusal: textIn(message, "refusal") ?? "",
     toolCalls,
     logprobs: Array.isArray(logprobs) ? logprobs : undefined,
-    finish: finishOf(choice["finish_reason"], toolCalls.length > 0),
+    finish,
     ...(stopSequence === undefined ? {} : { stopSequence }),
     usage: usageOf(answer["usage"])
   })
@@ -45,6 +49,12 @@ export const reasoningOf = (message: JsonObject): string =>
 /** A tool call's arguments as text; some hosts send the parsed value. */
 export const argumentsOf = (value: unknown): string =>
   typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value)
+
+/** What is said where a host leaves out the arguments of a whole call: callers parse what they get. */
+export const NO_ARGUMENTS = "{}"
+
+/** Whether the last call of an answer may lack its end. */
+export const isCut = (finish: FinishReason | undefined): boolean => finish === "length" || finish === "content_filter"
 
 const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<ToolCall> => {
   const legacy = message["function_call"]

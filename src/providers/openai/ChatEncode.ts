@@ -25,7 +25,8 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
     response_format: encodeFormat(conversation),
     ...encodeSampling(conversation, candidate, options),
     reasoning_effort: effortOf(conversation.reasoning, candidate, effortsOf(call, options)),
-    user: conversation.user
+    user: conversation.user,
+    prompt_cache_key: options.flavour === "openai" ? conversation.cacheKey : undefined
   })
 }
 
@@ -115,8 +116,8 @@ const encodeTools = ({ tools, toolChoice, parallelToolCalls }: Conversation): ob
 const encodeFormat = ({ format }: Conversation): object | undefined => {
   if (format.type === "text") return undefined
   if (format.type === "json_object") return { type: "json_object" }
-  const { name, schema, strict } = format
-  return { type: "json_schema", json_schema: { name, schema, strict } }
+  const { description, name, schema, strict } = format
+  return { type: "json_schema", json_schema: { name, description, schema, strict } }
 }
 
 /** OpenAI's reasoning models refuse all sampling that they leave to themselves; other hosts take no notice of it. */

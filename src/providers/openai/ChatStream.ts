@@ -3,7 +3,16 @@ import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
-import { argumentsOf, finishOf, reasoningOf, stopSequenceOf, textOf, usageOf } from "./ChatDecode.ts"
+import {
+  argumentsOf,
+  finishOf,
+  isCut,
+  NO_ARGUMENTS,
+  reasoningOf,
+  stopSequenceOf,
+  textOf,
+  usageOf
+} from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
@@ -19,6 +28,8 @@ interface ToolSlot {
   name: string | undefined
   /** Arguments that came before the name, which the start of a call must carry. */
   early: string
+  /** Something has come of the arguments. */
+  argued: boolean
 }
 
 /**
@@ -74,6 +85,9 @@ export class ChatStreamFold implements ChatFold {
       this.#finish,
       this.#tools.some((tool) => tool.name !== undefined)
     )
+    for (const { argued, index, name } of isCut(finish) ? [] : this.#tools) {
+      if (name !== undefined && !argued) out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
+    }
     if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
     if (this.#usage !== undefined) out.push({ _tag: "Usage", usage: this.#usage })
     return out
@@ -156,6 +170,7 @@ export class ChatStreamFold implements ChatFold {
     const name = textIn(made, "name")
     const text = argumentsOf(made["arguments"])
     const slot = this.#slotOf(call["index"], id, name)
+    slot.argued ||= text.trim() !== ""
     if (slot.name === undefined) {
       slot.id ??= id
       slot.early += text
@@ -187,7 +202,7 @@ export class ChatStreamFold implements ChatFold {
       name !== undefined &&
       (id === undefined ? index === undefined && known.name !== undefined && known.name !== name : isOther(known, id))
     if (known !== undefined && !another) return known
-    const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "" }
+    const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "", argued: false }
     this.#tools.push(slot)
     if (index !== undefined) this.#byWireIndex.set(index, slot)
     return slot

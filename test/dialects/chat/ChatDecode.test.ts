@@ -110,6 +110,15 @@ describe("a chat completion request", () => {
     ])
   })
 
+  it("takes the safety identifier for the user where it names none, and the key of the prompt's cache", () => {
+    const { conversation } = decoded({ safety_identifier: "s", prompt_cache_key: "k" })
+    assert.deepStrictEqual([conversation.user, conversation.cacheKey], ["s", "k"])
+    const both = decoded({ safety_identifier: "s", user: "u", prompt_cache_retention: "24h" })
+    assert.strictEqual(both.conversation.user, "u")
+    assert.deepStrictEqual(both.ignored, ["prompt_cache_retention", "safety_identifier"])
+    assert.deepStrictEqual(fieldsOf({ prompt_cache_key: "k".repeat(65) }), ["prompt_cache_key"])
+  })
+
   it("says of what it takes and does nothing with that it is ignored", () => {
     const { ignored } = decoded({
       colour: 1,
@@ -213,11 +222,12 @@ describe("a chat completion request", () => {
     const named = { type: "function", function: { name: "look" } }
     assert.deepStrictEqual(of({ tool_choice: named }).toolChoice, { type: "tool", name: "look" })
     assert.strictEqual(of({ parallel_tool_calls: false }).parallelToolCalls, false)
-    const json_schema = { name: "cat", schema: { type: "object" }, strict: null }
+    const json_schema = { name: "cat", description: "A cat", schema: { type: "object" }, strict: null }
     assert.deepStrictEqual(of({ response_format: { type: "json_schema", json_schema } }).format, {
       type: "json_schema",
       field: "response_format.json_schema.schema",
       name: "cat",
+      description: "A cat",
       schema: { type: "object" },
       strict: undefined
     })

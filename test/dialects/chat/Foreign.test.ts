@@ -20,10 +20,7 @@ describe("members of other services' requests", () => {
     ["plugins", []],
     ["transforms", []],
     ["route", "fallback"],
-    ["top_a", 0],
-    ["prompt_cache_key", "k"],
-    ["prompt_cache_retention", "24h"],
-    ["safety_identifier", "u"]
+    ["top_a", 0]
   ]
   const telling: ReadonlyArray<readonly [name: string, value: unknown]> = [
     ["n", 2],

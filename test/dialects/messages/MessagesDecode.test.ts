@@ -144,6 +144,16 @@ describe("a messages request", () => {
     )
   })
 
+  it("looks at the size of a schema before all else of it", () => {
+    const names = Array.from({ length: 150_000 }, (_, index) => `n${index}`)
+    const properties = Object.fromEntries(names.map((name) => [name, {}]))
+    const schema = { type: "object", additionalProperties: false, properties, required: names }
+    const decoded = decodeMessages({ ...hello, output_format: { type: "json_schema", schema } })
+    const reason = Result.isFailure(decoded) ? decoded.failure.reason : assert.fail("it was taken")
+    const problems = [{ field: "output_format.schema", message: "at most 65536 bytes of JSON" }]
+    assert.deepInclude<object>(reason, { _tag: "ValidationError", problems })
+  })
+
   it("is strict about a schema that hosts can be strict about", () => {
     const strict = (schema: object) => {
       const { format } = conversationOf({ ...hello, output_config: { format: { type: "json_schema", schema } } })

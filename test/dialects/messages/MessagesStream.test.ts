@@ -186,6 +186,22 @@ describe("a stream of events", () => {
     ])
   })
 
+  it("puts arguments that are no object into one, as the whole answer does", () => {
+    const all = ["[1", ",2]", " ", " {", "}", "", "hello"]
+    const calls: ReadonlyArray<ReadonlyArray<string>> = [
+      all.slice(0, 2),
+      all.slice(2, 5),
+      all.slice(5, 6),
+      all.slice(6)
+    ]
+    const events = calls.flatMap((texts, index) => [start(index), ...texts.map((text) => args(index, text))])
+    const whole = encodeMessage(answerWith(foldOf(events)), true).content
+    const inputs = whole.map((block) => (block.type === "tool_use" ? block.input : assert.fail(block.type)))
+    assert.deepStrictEqual(inputs, [{ arguments: "[1,2]" }, {}, {}, { arguments: "hello" }])
+    const said = blocksOf(streamed(events)).map((block) => JSON.parse(block.said === "" ? "{}" : block.said))
+    assert.deepStrictEqual(said, inputs)
+  })
+
   it("says nothing of empty texts, of log probabilities, or of thinking that is not wanted", () => {
     const all: ReadonlyArray<OutputEvent> = [thought("a"), text(""), { _tag: "Logprobs", content: [1] }, text("b")]
     const end: StreamItem = { _tag: "End", answer: answerWith(endOf(all)) }

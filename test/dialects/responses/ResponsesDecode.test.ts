@@ -83,7 +83,7 @@ describe("a request for a response", () => {
       tool_choice: look,
       parallel_tool_calls: false,
       text: {
-        format: { type: "json_schema", name: "seen", schema: { type: "object" }, strict: true },
+        format: { type: "json_schema", name: "seen", description: "Sights", schema: { type: "object" }, strict: true },
         verbosity: "low"
       },
       reasoning: { effort: "high", max_tokens: 7, enabled: true, summary: "auto" },
@@ -101,6 +101,7 @@ describe("a request for a response", () => {
       format: {
         type: "json_schema",
         name: "seen",
+        description: "Sights",
         schema: { type: "object" },
         strict: true,
         field: "text.format.schema"
@@ -138,6 +139,7 @@ describe("a request for a response", () => {
   it("takes the safety identifier for the user where it names none", () => {
     assert.strictEqual(decoded({ safety_identifier: "s" }).conversation.user, "s")
     assert.strictEqual(decoded({ safety_identifier: "s", user: "u" }).conversation.user, "u")
+    assert.strictEqual(decoded({ prompt_cache_key: "k" }).conversation.cacheKey, "k")
   })
 
   it("chooses among tools in every form", () => {
@@ -220,6 +222,8 @@ describe("a request for a response", () => {
       [{ session_id: "s" }, ["session_id"]],
       [{ router: { pin_model: true } }, ["router"]],
       [{ routing: { max_price: { image: 1 } } }, ["routing.max_price.image"]],
+      [{ prompt_cache_retention: "24h", prompt_cache_options: {} }, ["prompt_cache_retention", "prompt_cache_options"]],
+      [{ user: "u", safety_identifier: "s" }, ["safety_identifier"]],
       [{ metadata: { a: "b" }, prompt_cache_key: "k", service_tier: "auto", store: false }, []]
     ]
     for (const [body, names] of idle) assert.deepStrictEqual([...decoded(body).ignored], [...names])

@@ -46,6 +46,23 @@ describe("encodeChat", () => {
     assert.isTrue(wire({}, "claude-sonnet-4-5", true).stream)
   })
 
+  it("keeps apart the ids of calls that differ in what is not taken", () => {
+    const calls = ["a.b", "a:b", "a_b", ""].map((id) => ({ id, name: "f", arguments: "" }))
+    const { messages } = said([
+      user("hi"),
+      { role: "assistant", content: [], toolCalls: calls },
+      ...calls.map(({ id }) => ({ role: "tool" as const, toolCallId: id, content: [] }))
+    ]) as { readonly messages: ReadonlyArray<{ readonly content: ReadonlyArray<Record<string, string>> }> }
+    const ids = messages[1]?.content.map(({ id }) => id ?? "") ?? []
+    assert.strictEqual(new Set(ids).size, calls.length)
+    for (const id of ids) assert.match(id, /^[A-Za-z0-9_-]+$/)
+    assert.strictEqual(ids[2], "a_b")
+    assert.deepStrictEqual(
+      messages[2]?.content.map(({ tool_use_id }) => tool_use_id),
+      ids
+    )
+  })
+
   it("encodes every kind of message, the results of tools first in their turn", () => {
     const url = "data:image/png;base64,AAAA"
     assert.deepStrictEqual(
@@ -82,7 +99,7 @@ describe("encodeChat", () => {
             role: "assistant",
             content: [
               text("well"),
-              { type: "tool_use", id: "call_1", name: "f", input: { x: 1 } },
+              { type: "tool_use", id: "call_1_0af63155", name: "f", input: { x: 1 } },
               { type: "tool_use", id: "c2", name: "g", input: {} }
             ]
           },
@@ -91,7 +108,7 @@ describe("encodeChat", () => {
             content: [
               {
                 type: "tool_result",
-                tool_use_id: "call_1",
+                tool_use_id: "call_1_0af63155",
                 content: [
                   text("done"),
                   { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } }

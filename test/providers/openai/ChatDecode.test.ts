@@ -67,9 +67,16 @@ describe("decodeChat", () => {
     assert.deepStrictEqual(output.toolCalls, [
       { id: "c1", name: "f", arguments: '{"x":1}' },
       { id: "call_reqabc123_1", name: "g", arguments: '{"y":2}' },
-      { id: "call_reqabc123_2", name: "h", arguments: "" }
+      { id: "call_reqabc123_2", name: "h", arguments: "{}" }
     ])
     assert.strictEqual(output.finish, "tool_calls")
+    const blank = { tool_calls: [{ id: "c", function: { name: "f", arguments: " " } }] }
+    for (const [finish_reason, text] of [
+      ["tool_calls", "{}"],
+      ["length", " "]
+    ] as const) {
+      assert.strictEqual(success(answer(blank, { finish_reason })).toolCalls[0]?.arguments, text)
+    }
     const legacy = success(
       answer({ function_call: { name: "f", arguments: "{}" } }, { finish_reason: "function_call" })
     )

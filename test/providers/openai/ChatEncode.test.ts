@@ -111,6 +111,13 @@ describe("encodeChat", () => {
       wire({ format: { type: "json_schema", name: "n", schema, strict: undefined } }).response_format,
       { type: "json_schema", json_schema: { name: "n", schema } }
     )
+    const format = { type: "json_schema", name: "n", description: "d", schema, strict: undefined } as const
+    assert.strictEqual(wire({ format }).response_format.json_schema.description, "d")
+  })
+
+  it("gives the key of a prompt's cache to OpenAI alone", () => {
+    assert.strictEqual(wire({ cacheKey: "k" }).prompt_cache_key, "k")
+    assert.notProperty(wire({ cacheKey: "k" }, compatible), "prompt_cache_key")
   })
 
   it("sends of the sampling what the host takes", () => {

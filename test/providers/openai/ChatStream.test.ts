@@ -127,7 +127,7 @@ describe("ChatStreamFold", () => {
       chunk({ tool_calls: [{ function: { name: "f", arguments: { x: 1 } } }, { function: { name: "g" } }] }),
       [
         ["call_req1_0", "f", '{"x":1}'],
-        ["call_req1_1", "g", ""]
+        ["call_req1_1", "g", "{}"]
       ]
     ],
     [
@@ -136,6 +136,16 @@ describe("ChatStreamFold", () => {
       [["call_req1_0", "f", "{}"]]
     ]
   ]
+  it("says no arguments where a host says none, unless the call is cut off", () => {
+    const calls =
+      call({ index: 0, id: "a", function: { name: "f", arguments: "" } }) +
+      call({ index: 1, id: "b", function: { name: "g", arguments: '{"x":1}' } })
+    const argued = (reason: string) =>
+      told(calls + finish(reason) + DONE).flatMap((event) => (event._tag === "ToolDelta" ? [event.text] : []))
+    assert.deepStrictEqual(argued("tool_calls"), ['{"x":1}', "{}"])
+    assert.deepStrictEqual(argued("length"), ['{"x":1}'])
+  })
+
   for (const [name, text, calls] of tools) {
     it(`reads ${name}`, () => {
       const events = told(text + finish("stop"))
