@@ -213,7 +213,9 @@ const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
     }))
     return { details }
   }
-  return reason._tag === "ProviderRefused" ? { details: [{ field: reason.param ?? "body", message: messageOf(reason) }] } : {}
+  return reason._tag === "ProviderRefused"
+    ? { details: [{ field: reason.param ?? "body", message: messageOf(reason) }] }
+    : {}
 }
 
 /** The whole body of a failure. */

@@ -31,14 +31,27 @@ export const countEmbed = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
     ? countTokens(inputs.join("\n"))
     : sum<Input>(inputs, countOf)
 
-/** The tokens of an input that is too long for a window; undefined where all fit. */
-export const tooLongFor = (window: number, inputs: EmbedWork["inputs"]): number | undefined => {
+/** The longest of a list, by its bound; the first of those that are equally long. */
+const longestOf = <A extends Input>(
+  inputs: ReadonlyArray<A>
+): { readonly input: A; readonly bound: number } | undefined => {
+  let longest: { readonly input: A; readonly bound: number } | undefined
   for (const input of inputs) {
-    if (boundOf(input) <= window) continue
-    const tokens = countOf(input)
-    if (tokens > window) return tokens
+    const bound = boundOf(input)
+    if (longest === undefined || bound > longest.bound) longest = { input, bound }
   }
-  return undefined
+  return longest
+}
+
+/**
+ * The tokens of the longest input, where it is too long for a window; undefined where it fits. The others are left to the
+ * provider to refuse: to count thousands would keep everybody else waiting.
+ */
+export const tooLongFor = (window: number, { inputs }: Pick<EmbedWork, "inputs">): number | undefined => {
+  const longest = longestOf<Input>(inputs)
+  if (longest === undefined || longest.bound <= window) return undefined
+  const tokens = countOf(longest.input)
+  return tokens > window ? tokens : undefined
 }
 
 /** An upper bound of the tokens that a reranking takes: the query is read with every document. */
@@ -49,17 +62,13 @@ export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "do
 export const countRerank = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
   countTokens(query) * documents.length + countEmbed({ inputs: documents })
 
-/** The tokens of the query with a document that is too long for a window; undefined where all fit. */
+/** The tokens of the query with the longest document, where they are too long for a window; undefined where they fit. */
 export const pairTooLongFor = (
   window: number,
   { documents, query }: Pick<RerankWork, "query" | "documents">
 ): number | undefined => {
-  const bound = boundOf(query)
-  let counted: number | undefined
-  for (const document of documents) {
-    if (bound + boundOf(document) <= window) continue
-    const tokens = (counted ??= countOf(query)) + countOf(document)
-    if (tokens > window) return tokens
-  }
-  return undefined
+  const longest = longestOf(documents)
+  if (longest === undefined || boundOf(query) + longest.bound <= window) return undefined
+  const tokens = countOf(query) + countOf(longest.input)
+  return tokens > window ? tokens : undefined
 }

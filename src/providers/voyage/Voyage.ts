@@ -1,0 +1,53 @@
+import { Effect, Redacted, Result } from "effect"
+import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import { decodeEmbeddings, mostEmbedBytes } from "../EmbedDecode.ts"
+import { makeHttpWork } from "../HttpWork.ts"
+import { noChat } from "../NoChat.ts"
+import { faultOfError, faultOfStatus } from "../openai/Failure.ts"
+import type { Provider } from "../Provider.ts"
+import { encodeEmbeddings } from "./EmbedEncode.ts"
+import { decodeRerank, encodeRerank } from "./Rerank.ts"
+
+export interface VoyageOptions {
+  readonly id: string
+  /** Everything before `/embeddings`, such as `https://api.voyageai.com/v1`. */
+  readonly baseUrl: string
+  readonly apiKey: Redacted.Redacted<string>
+}
+
+/** A result as long as its index and its score may be written. */
+const RERANK_BYTES = 256
+
+/** Voyage AI's embeddings and reranking, over the outbound pool. */
+export const makeVoyage = ({ apiKey, baseUrl, id }: VoyageOptions): Effect.Effect<Provider, never, Outbound> =>
+  Effect.gen(function* () {
+    const base = baseUrl.replace(/\/+$/, "")
+    const targets = { embeddings: targetOf(`${base}/embeddings`), rerank: targetOf(`${base}/rerank`) }
+    const headers = { authorization: `Bearer ${Redacted.value(apiKey)}` }
+    const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
+    return {
+      id,
+      stopsBillingOnAbort: true,
+      ...noChat(id),
+      embed: (call, asked) =>
+        Effect.suspend(() => {
+          const body = encodeEmbeddings(call, asked)
+          if (Result.isFailure(body)) return work.decoded(body)
+          const question = { target: targets.embeddings, body: body.success, maxBodyBytes: mostEmbedBytes(asked) }
+          return Effect.flatMap(work.ask(call, question), (answer) =>
+            work.decoded(decodeEmbeddings(answer, asked, faultOfError))
+          )
+        }),
+      rerank: (call, asked) =>
+        Effect.suspend(() =>
+          Effect.flatMap(
+            work.ask(call, {
+              target: targets.rerank,
+              body: encodeRerank(call, asked),
+              maxBodyBytes: (asked.documents.length + 64) * RERANK_BYTES
+            }),
+            (answer) => work.decoded(decodeRerank(answer, asked, faultOfError))
+          )
+        )
+    }
+  })
