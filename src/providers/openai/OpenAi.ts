@@ -1,14 +1,14 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
-import { decodeEmbeddings, mostEmbedBytes } from "../EmbedDecode.ts"
 import { makeHttpChat } from "../HttpChat.ts"
+import { makeHttpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { type ChatWireOptions, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
 import { encodeEmbeddings } from "./EmbedEncode.ts"
-import { faultOfError, faultOfStatus } from "./Failure.ts"
+import { faultOfStatus } from "./Failure.ts"
 
 /** A host that speaks OpenAI's chat completions and embeddings. */
 export interface OpenAiOptions extends ChatWireOptions {
@@ -46,18 +46,8 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       }
     })
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
-    return {
-      ...chat,
-      embed: (call, asked) =>
-        Effect.flatMap(
-          Effect.suspend(() =>
-            work.ask(call, {
-              target: targets.embeddings,
-              body: encodeEmbeddings(call, asked),
-              maxBodyBytes: mostEmbedBytes(asked)
-            })
-          ),
-          (body) => work.decoded(decodeEmbeddings(body, asked, faultOfError))
-        )
-    }
+    const embed = yield* makeHttpEmbed(work, targets.embeddings, (call, asked) =>
+      Result.succeed(encodeEmbeddings(call, asked))
+    )
+    return { ...chat, embed }
   })

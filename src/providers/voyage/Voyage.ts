@@ -1,8 +1,7 @@
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Redacted } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
-import { decodeEmbeddings, mostEmbedBytes } from "../EmbedDecode.ts"
-import { makeHttpWork } from "../HttpWork.ts"
-import { noChat } from "../NoChat.ts"
+import { makeHttpEmbed, orFault } from "../HttpEmbed.ts"
+import { makeHttpWork, withoutChat } from "../HttpWork.ts"
 import { faultOfError, faultOfStatus } from "../openai/Failure.ts"
 import type { Provider } from "../Provider.ts"
 import { encodeEmbeddings } from "./EmbedEncode.ts"
@@ -28,26 +27,16 @@ export const makeVoyage = ({ apiKey, baseUrl, id }: VoyageOptions): Effect.Effec
     return {
       id,
       stopsBillingOnAbort: true,
-      ...noChat(id),
-      embed: (call, asked) =>
-        Effect.suspend(() => {
-          const body = encodeEmbeddings(call, asked)
-          if (Result.isFailure(body)) return work.decoded(body)
-          const question = { target: targets.embeddings, body: body.success, maxBodyBytes: mostEmbedBytes(asked) }
-          return Effect.flatMap(work.ask(call, question), (answer) =>
-            work.decoded(decodeEmbeddings(answer, asked, faultOfError))
-          )
-        }),
+      ...withoutChat(id),
+      embed: yield* makeHttpEmbed(work, targets.embeddings, encodeEmbeddings),
       rerank: (call, asked) =>
         Effect.suspend(() =>
-          Effect.flatMap(
-            work.ask(call, {
-              target: targets.rerank,
-              body: encodeRerank(call, asked),
-              maxBodyBytes: (asked.documents.length + 64) * RERANK_BYTES
-            }),
-            (answer) => work.decoded(decodeRerank(answer, asked, faultOfError))
-          )
-        )
+          work.post(call, {
+            target: targets.rerank,
+            accept: "application/json",
+            body: encodeRerank(call, asked),
+            maxBodyBytes: (asked.documents.length + 64) * RERANK_BYTES
+          })
+        ).pipe(Effect.flatMap((body) => orFault(work, decodeRerank(body, asked, faultOfError))))
     }
   })
