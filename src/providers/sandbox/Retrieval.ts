@@ -37,8 +37,7 @@ const refusalOfEmbed = (id: string, most: number, work: EmbedWork): ProviderFaul
 
 const embedded = ({ candidate }: WorkCall, work: EmbedWork, steering: Steering): Embedded => {
   const { usual } = widthsOf(candidate.model.id)
-  const inputs = steering.fault === "empty" ? [] : work.inputs
-  const list = inputs.map((input, index) => {
+  const list = work.inputs.map((input, index) => {
     const vector = Array.from(vectorOf(input, work.dimensions ?? usual))
     const embedding =
       work.format === "base64" ? base64Of(vector) : vector.map((value) => Number(value.toPrecision(DIGITS)))
@@ -53,19 +52,28 @@ const reranked = (work: RerankWork, steering: Steering): Reranked => {
   const best = Math.max(...scores)
   const results = scores
     .map((score, index) => ({ index, score: best === 0 ? 0 : score / best }))
-    .sort((a, b) => b.score - a.score || a.index - b.index)
-    .slice(0, steering.fault === "empty" ? 0 : work.topN)
+    .toSorted((a, b) => b.score - a.score || a.index - b.index)
+    .slice(0, work.topN)
   return { results, tokens: tokensOf(steering, countRerank(work)) }
 }
 
+/** An answer without content is none to work that has one for every input. */
+const empty: ProviderFault = { _tag: "Malformed", detail: "a simulated answer without content" }
+
 /** The embeddings and the reranking of the double of this id. Where a real provider would refuse, it does. */
-export const makeRetrieval = (id: string): Required<Pick<Provider, "embed" | "rerank">> => ({
-  embed: (call, work) =>
-    playWork(id, call, (steering) => {
-      const fault = refusalOfEmbed(id, widthsOf(call.candidate.model.id).most, work)
+export const makeRetrieval = (id: string): Required<Pick<Provider, "embed" | "rerank">> => {
+  const play = <A>(call: WorkCall, refusal: ProviderFault | undefined, made: (steering: Steering) => A) =>
+    playWork(id, call, (steering): Effect.Effect<A, ProviderError> => {
+      const fault = refusal ?? (steering.fault === "empty" ? empty : undefined)
       return fault === undefined
-        ? Effect.sync(() => embedded(call, work, steering))
+        ? Effect.sync(() => made(steering))
         : Effect.fail(new ProviderError({ provider: id, fault }))
-    }),
-  rerank: (call, work) => playWork(id, call, (steering) => Effect.sync(() => reranked(work, steering)))
-})
+    })
+  return {
+    embed: (call, work) =>
+      play(call, refusalOfEmbed(id, widthsOf(call.candidate.model.id).most, work), (steering) =>
+        embedded(call, work, steering)
+      ),
+    rerank: (call, work) => play(call, undefined, (steering) => reranked(work, steering))
+  }
+}
