@@ -44,6 +44,12 @@ export const restingReason = (waitMs: number): Reason => ({
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
 })
 
+/** Nobody was asked, because none of them does such work. */
+export const unableReason: Reason = {
+  _tag: "NoProviderAvailable",
+  detail: "No provider of the requested model does this kind of work"
+}
+
 /** So many well-formed answers without content are the request's doing; each further one would cost the house as much again. */
 const MOST_EMPTY = 2
 
