@@ -16,6 +16,7 @@ import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Inference } from "./inference/Inference.ts"
+import { Work } from "./inference/Work.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
@@ -162,7 +163,9 @@ const classifier = Effect.gen(function* () {
 const inference = Layer.unwrap(
   Effect.gen(function* () {
     const { clientDrain, holdTtl, shutdownGrace } = yield* Config
-    return Inference.layerFrom({ holdTtl, drain: clientDrain, shutdownGrace, classifier: yield* classifier })
+    const options = { holdTtl, drain: clientDrain, shutdownGrace }
+    // Side by side, so that both have their time to finish at once when the service stops.
+    return Layer.mergeAll(Inference.layerFrom({ ...options, classifier: yield* classifier }), Work.layerFrom(options))
   })
 )
 

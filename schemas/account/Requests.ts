@@ -7,25 +7,45 @@ import { RoutingSummary } from "../Routing.ts"
 const Ms = Schema.NullOr(Schema.Finite)
 
 /** Tokens in disjoint buckets: no token stands in two of the first three, `reasoning_tokens` is a part of `output_tokens`. */
-export const ReceiptUsage = Schema.Struct({
+export const ReceiptTokens = Schema.Struct({
   input_tokens: Count,
   cached_tokens: Count,
   cache_creation_tokens: Count,
   output_tokens: Count,
   reasoning_tokens: Count
-}).annotate({ identifier: "ReceiptUsage" })
+}).annotate({ identifier: "ReceiptTokens" })
+
+const Unit = Schema.Literals(["request", "image", "second", "character"])
+
+/** What work that is not measured in tokens used: characters spoken, searches made … */
+export const ReceiptUnits = Schema.Struct({ units: Count, unit: Unit }).annotate({ identifier: "ReceiptUnits" })
+
+/** Tokens, or units of another kind, as the model is priced. */
+export const ReceiptUsage = Schema.Union([ReceiptTokens, ReceiptUnits]).annotate({ identifier: "ReceiptUsage" })
+
+/** What had lowered the rates. */
+const promotion = Schema.optionalKey(Schema.Struct({ label: Schema.String, discount_percent: Schema.Finite }))
 
 /** Rates in USD per token, as they stood when the request was admitted. */
-export const ReceiptPrice = Schema.Struct({
+export const ReceiptTokenPrice = Schema.Struct({
   unit: Schema.Literal("token"),
   input: Usd,
   cached_input: Usd,
   cache_write: Usd,
   output: Usd,
   per_request: Usd,
-  /** What had lowered the rates. */
-  promotion: Schema.optionalKey(Schema.Struct({ label: Schema.String, discount_percent: Schema.Finite }))
-}).annotate({ identifier: "ReceiptPrice" })
+  promotion
+}).annotate({ identifier: "ReceiptTokenPrice" })
+
+/** The price in USD of one unit, as it stood when the request was admitted. */
+export const ReceiptUnitPrice = Schema.Struct({
+  unit: Unit,
+  per_unit: Usd,
+  promotion
+}).annotate({ identifier: "ReceiptUnitPrice" })
+
+/** Rates per token, or the price of one unit of another kind. */
+export const ReceiptPrice = Schema.Union([ReceiptTokenPrice, ReceiptUnitPrice]).annotate({ identifier: "ReceiptPrice" })
 
 export const RequestStatus = Schema.Literals(["open", "succeeded", "failed", "cancelled"])
 

@@ -1,5 +1,5 @@
 import { type Nano, nanoFromPico, type Pico } from "./Money.ts"
-import { promptTokens, type TokenUsage } from "./Usage.ts"
+import { promptTokens, type TokenUsage, type UnitUsage } from "./Usage.ts"
 
 /** Rates of one price tier, in pico-USD per token. */
 export interface TokenRates {
@@ -25,7 +25,7 @@ export interface TokenPrice {
 
 /** What one unit of work costs: an image, a second of video, a search, a thousand characters … in pico-USD. */
 export interface UnitPrice {
-  readonly unit: "request" | "image" | "second" | "character"
+  readonly unit: UnitUsage["unit"]
   readonly perUnit: Pico
 }
 

@@ -15,6 +15,15 @@ export interface TokenUsage {
   readonly reasoning: number
 }
 
+/** Units of one call that is not measured in tokens: characters spoken, searches made … */
+export interface UnitUsage {
+  readonly units: number
+  readonly unit: "request" | "image" | "second" | "character"
+}
+
+/** What a call used, in whichever measure it is priced. */
+export type Used = TokenUsage | UnitUsage
+
 /** How a usage is known: the provider said so, a tokenizer counted what was delivered, or nothing was used. */
 export type UsageBasis = "reported" | "counted" | "none"
 
@@ -25,3 +34,6 @@ export const promptTokens = (usage: TokenUsage): number => usage.input + usage.c
 
 /** Prompt and output tokens together. */
 export const totalTokens = (usage: TokenUsage): number => promptTokens(usage) + usage.output
+
+/** A usage as one number: prompt tokens, or units. */
+export const quantityOf = (usage: Used): number => ("units" in usage ? usage.units : promptTokens(usage))

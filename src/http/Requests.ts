@@ -7,14 +7,20 @@ import { Api } from "../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
 import { failure, invalid, type Reason } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
-import { promptTokens, type TokenUsage } from "../domain/Usage.ts"
+import { quantityOf, type Used } from "../domain/Usage.ts"
 import type { ClosedFacts, KeptPrice, Opened } from "../inference/Receipt.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { messageOf, respond, table } from "./Failures.ts"
 
-const priceOf = (price: KeptPrice, usage: TokenUsage | undefined): RequestReceipt["price"] => {
-  const prompt = usage === undefined ? 0 : promptTokens(usage)
+const promotionOf = ({ promotion }: KeptPrice) =>
+  promotion === undefined ? {} : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }
+
+const priceOf = (price: KeptPrice, usage: Used | undefined): RequestReceipt["price"] => {
+  if ("unit" in price) {
+    return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...promotionOf(price) }
+  }
+  const prompt = usage === undefined ? 0 : quantityOf(usage)
   const tier = price.tiers.findLast(([above], index) => index === 0 || prompt > above)
   if (tier === undefined) return null
   const [, input, cached, cacheWrite, output] = tier.map((pico) => usdFromPico(BigInt(pico)))
@@ -25,22 +31,23 @@ const priceOf = (price: KeptPrice, usage: TokenUsage | undefined): RequestReceip
     cache_write: cacheWrite ?? 0,
     output: output ?? 0,
     per_request: usdFromPico(BigInt(price.perRequest)),
-    ...(price.promotion === undefined
-      ? {}
-      : { promotion: { label: price.promotion.label, discount_percent: price.promotion.discountPercent } })
+    ...promotionOf(price)
   }
 }
 
 const errorOf = (reason: Reason | null | undefined): RequestReceipt["error"] =>
   reason == null ? null : { code: table[reason._tag].code, message: messageOf(reason) }
 
-const usageOf = (usage: TokenUsage): RequestReceipt["usage"] => ({
-  input_tokens: usage.input,
-  cached_tokens: usage.cached,
-  cache_creation_tokens: usage.cacheWrite,
-  output_tokens: usage.output,
-  reasoning_tokens: usage.reasoning
-})
+const usageOf = (usage: Used): RequestReceipt["usage"] =>
+  "units" in usage
+    ? { units: usage.units, unit: usage.unit }
+    : {
+        input_tokens: usage.input,
+        cached_tokens: usage.cached,
+        cache_creation_tokens: usage.cacheWrite,
+        output_tokens: usage.output,
+        reasoning_tokens: usage.reasoning
+      }
 
 /** The receipt of a request row. */
 export const receiptOf = (row: RequestRow): RequestReceipt => {

@@ -3,6 +3,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import { maxNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
 import { maximumCost, outputWithin } from "../domain/Pricing.ts"
+import type { Bounds } from "./Metered.ts"
 
 /** The ceiling of output tokens where the caller gave none. */
 export const DEFAULT_OUTPUT_CEILING = 16_384
@@ -14,11 +15,7 @@ export const OUTPUT_FLOOR = 256
 export const ROLLING_STEP = 4_096
 
 /** What a request may cost, before anything is held: a function of the request, the plan and its prices alone. */
-export interface Estimate {
-  /** What must be available for the request to be admitted. */
-  readonly atLeast: Nano
-  /** The most that is held at the start. */
-  readonly upTo: Nano
+export interface Estimate extends Bounds {
   /** The most the request can cost in the end. */
   readonly ceiling: Nano
   readonly promptBound: number

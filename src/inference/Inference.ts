@@ -1,12 +1,9 @@
-import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Result } from "effect"
-import { Auth } from "../auth/Auth.ts"
+import { Context, Deferred, Effect, Layer, Result } from "effect"
 import { hasImages } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
 import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
-import { Ledger } from "../ledger/Ledger.ts"
-import { Metrics } from "../platform/Metrics.ts"
 import { PublicFetch } from "../platform/PublicFetch.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { enforcedSchema } from "../providers/Structured.ts"
@@ -14,25 +11,17 @@ import { isAuto } from "../router/AutoRouter.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
-import { carryOutChat, type Running } from "./ChatFlow.ts"
-import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
 import { autoRequest, Pins, prepareAuto, type WithModel } from "./Auto.ts"
+import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
 import { type Classified, type ClassifierOptions, makeClassify } from "./Classify.ts"
-import { abandon, admit, type Admitted, type MeteredOptions } from "./Metered.ts"
-import { makeOwnFibers } from "./OwnFibers.ts"
+import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
+import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { makePromptImages, type PromptImages } from "./PromptImages.ts"
-import { makeRenewals, type Renewals } from "./Renewals.ts"
-import { replay, replayUnplanned } from "./Replay.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
 
-export interface InferenceOptions {
-  readonly holdTtl: Duration.Duration
-  /** How long an answer is still read for a caller who is gone, where hanging up does not stop the bill. */
-  readonly drain: Duration.Duration
-  /** How long running requests may take to finish when the service stops. */
-  readonly shutdownGrace: Duration.Duration
+export interface InferenceOptions extends PaidFlowOptions {
   /** Who classifies requests to `svc/auto` that the rules leave open; nobody when absent. */
   readonly classifier?: ClassifierOptions | undefined
 }
@@ -89,28 +78,17 @@ export class Inference extends Context.Service<
         const images = makePromptImages(yield* PublicFetch)
         const seeing = images.before(pool)
         const requests = yield* Requests
-        const holdTtlMs = Duration.toMillis(options.holdTtl)
-        const metrics = yield* Metrics
-        const metered: MeteredOptions = { ledger: yield* Ledger, auth: yield* Auth, holdTtlMs, metrics }
-        const renewals = yield* makeRenewals(metered)
         const open = yield* makeOpenPipes
-        const fibers = yield* makeOwnFibers
-        yield* Effect.addFinalizer(() => Effect.timeoutOption(fibers.empty, options.shutdownGrace))
-        /** Runs in the background what is to happen when a caller has gone. */
-        const hangUp = (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => {
-          const wait = running.stopsBillingOnAbort
-            ? Effect.void
-            : Effect.timeoutOption(Fiber.await(fiber), options.drain)
-          return fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber)))
-        }
-
+        const flow = yield* makePaidFlow(options)
+        const { metered } = flow
+        const { metrics } = metered
         const pins = new Pins()
         const prepare = preparing(router, pins, images, true)
         const { classifier } = options
         const classify = classifier && makeClassify({ router, pool, metrics }, classifier)
         const withModel: WithModel = { auth: metered.auth, classify, ledger: metered.ledger, pins, prepare, requests }
         const door: Door = {
-          ...{ metered, pins, prepare, renewals, requests, withModel },
+          ...{ flow, pins, prepare, withModel },
           isServable: (model) => Result.isSuccess(router.plan({ ...plainRequest, models: [model] }))
         }
 
@@ -124,11 +102,7 @@ export class Inference extends Context.Service<
                 Effect.map(carryOutChat(metered, seeing, admitted, running), (answer) => ({ answer, replayed: false })),
               (answer) => ({ answer, replayed: true })
             )
-            return Effect.flatMap(fibers.run(work), (fiber) =>
-              Fiber.join(fiber as Fiber.Fiber<ChatResult, Failure>).pipe(
-                Effect.onInterrupt(() => hangUp(fiber, running))
-              )
-            )
+            return flow.attended(work, running)
           })
 
         const chatStream = (request: ChatRequest): Effect.Effect<AnswerStream, Failure> =>
@@ -142,11 +116,11 @@ export class Inference extends Context.Service<
               (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
               (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
             ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
-            const fiber = yield* fibers.run(work)
+            const fiber = yield* flow.run(work)
             const leave = Effect.suspend(() => {
               if (pipe.ended) return Effect.void
               pipe.leave()
-              return Effect.asVoid(hangUp(fiber, running))
+              return flow.hangUp(fiber, running)
             })
             const stream = yield* Deferred.await(opened).pipe(Effect.onInterrupt(() => leave))
             return { ...stream, read: (take) => Effect.onExit(stream.read(take), () => leave) }
@@ -169,51 +143,31 @@ const plainRequest = {
 
 /** What every request passes on its way in. */
 interface Door {
+  readonly flow: PaidFlow
   readonly isServable: (model: string) => boolean
-  readonly metered: MeteredOptions
   readonly pins: Pins
   readonly prepare: Inference["Service"]["prepare"]
-  readonly renewals: Renewals
-  readonly requests: Requests["Service"]
   readonly withModel: WithModel
 }
 
-/**
- * Plans, holds, and goes on with `carry`, or answers from what stands under the idempotency key. Between the hold and its close
- * nothing may be interrupted but the provider's call, which `carry` sees to.
- */
+/** Plans a request and takes it through the flow of paid ones. */
 const metering = <A, B>(
-  { isServable, metered, pins, prepare, renewals, requests, withModel }: Door,
+  { flow, isServable, pins, prepare, withModel }: Door,
   request: ChatRequest,
-  carry: (admitted: Admitted) => Effect.Effect<A, Failure>,
+  carry: (admitted: AdmittedChat) => Effect.Effect<A, Failure>,
   again: (answer: Answer) => B
 ): Effect.Effect<A | B, Failure> => {
-  const carried = (admitted: Admitted): Effect.Effect<A, Failure> => {
+  const carried = (admitted: AdmittedChat): Effect.Effect<A, Failure> => {
     const { decision } = admitted.plan
     if (decision !== undefined) {
-      metered.metrics.auto.classified(decision.classified_by)
+      flow.metered.metrics.auto.classified(decision.classified_by)
       pins.pin({ accountId: request.principal.accountId, auto: request.auto }, admitted.plan, isServable)
     }
-    const renewed = renewals.add(admitted)
-    return Effect.onExit(
-      Effect.suspend(() => carry(admitted)),
-      (exit) => {
-        renewals.drop(renewed)
-        metered.metrics.ledger.closed()
-        return Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? abandon(metered, admitted) : Effect.void
-      }
-    )
+    return carry(admitted)
   }
   const enter = ({ estimate, plan }: Prepared): Effect.Effect<A | B, Failure> =>
-    Effect.flatMap(admit(metered, request, plan, estimate), (admitted): Effect.Effect<A | B, Failure> =>
-      "claimedBy" in admitted
-        ? Effect.flatMap(Effect.interruptible(replay(requests, request, admitted.claimedBy)), (answer) =>
-            answer === undefined ? enter({ estimate, plan }) : Effect.succeed(again(answer))
-          )
-        : carried(admitted)
-    )
-  const unplanned = (failed: Failure): Effect.Effect<B, Failure> =>
-    Effect.map(Effect.interruptible(replayUnplanned(requests, metered.auth, request, failed)), again)
+    flow.enter({ request, plan, estimate }, carried, again)
+  const unplanned = (failed: Failure): Effect.Effect<B, Failure> => flow.unplanned(request, failed, again)
   return Effect.uninterruptible(
     Effect.suspend(() => {
       if (isAuto(request.chain)) {

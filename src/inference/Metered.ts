@@ -3,24 +3,32 @@ import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
-import { promptTokens } from "../domain/Usage.ts"
+import { noTokens, promptTokens, type Used } from "../domain/Usage.ts"
 import { minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
+import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { HoldResult } from "../ledger/Operation.ts"
 import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
-import type { Estimate } from "./Estimate.ts"
 import { type ClosedFacts, type Opened, priceOf } from "./Receipt.ts"
-import type { ChatRequest } from "./Request.ts"
-import { type Outcome, type Settlement, settlementOf } from "./Settlement.ts"
+import type { PaidRequest } from "./Request.ts"
+import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
+
+/** What is to be held for a request. */
+export interface Bounds {
+  /** What must be available for the request to be admitted. */
+  readonly atLeast: Nano
+  /** The most that is held at the start. */
+  readonly upTo: Nano
+}
 
 /** A request whose hold is committed. Whoever has one must close it, whatever happens. */
-export interface Admitted {
-  readonly request: ChatRequest
-  readonly plan: Plan
-  readonly estimate: Estimate
+export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price = Price, E extends Bounds = Bounds> {
+  readonly request: R
+  readonly plan: Plan<P>
+  readonly estimate: E
   /** What is held; grows with extensions. */
   held: Nano
   /** What has been used so far, at the least: the charge if this process ends here. */
@@ -33,9 +41,9 @@ export interface Admitted {
 }
 
 /** How a request was carried out. */
-export interface Carried {
-  readonly outcome: Outcome
-  readonly served: Candidate | undefined
+export interface Carried<P extends Price = Price, O extends Outcome | WorkOutcome = Outcome | WorkOutcome> {
+  readonly outcome: O
+  readonly served: Candidate<P> | undefined
   readonly attempts: ReadonlyArray<Attempt>
   /** From the arrival of the request to the first content sent on. */
   readonly firstTokenMs: number | null
@@ -45,7 +53,6 @@ export interface Carried {
 
 /** The books after a close. */
 export interface Closed {
-  readonly settlement: Settlement
   readonly cost: Nano
   /** The balance after it; undefined when the request had been ended by its expiry. */
   readonly posted: Nano | undefined
@@ -68,7 +75,7 @@ const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
 }
 
 /** What a request's span says of it from its plan on; the caller's own words are not among it. */
-const planned = ({ stream }: ChatRequest, { candidates, policy }: Plan) => ({
+const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<Price>) => ({
   "svc.model": candidates[0].model.id,
   "svc.streamed": stream,
   "svc.strategy": policy.strategy,
@@ -76,12 +83,12 @@ const planned = ({ stream }: ChatRequest, { candidates, policy }: Plan) => ({
 })
 
 /** Takes the hold of a request. Answers the id of the request that has the idempotency key instead, where one has. */
-export const admit = (
+export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   { auth, holdTtlMs, ledger, metrics }: MeteredOptions,
-  request: ChatRequest,
-  plan: Plan,
-  estimate: Estimate
-): Effect.Effect<Admitted | { readonly claimedBy: string }, Failure> => {
+  request: R,
+  plan: Plan<P>,
+  estimate: E
+): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
   const { principal } = request
   const budgets =
     principal.budget === undefined
@@ -89,7 +96,7 @@ export const admit = (
       : [{ budgetId: principal.budget.id, periodStart: periodStart(principal.budget.period, Date.now()) }]
   const startedAt = performance.now()
   const opened: Opened = {
-    streamed: request.stream,
+    streamed: request.stream === true,
     preset: request.preset?.slug,
     queueMs: startedAt - request.arrivedAt,
     traceId: traceIdOf(request.trace),
@@ -120,7 +127,7 @@ export const admit = (
       metrics.ledger.held("unavailable")
       return storeUnavailable(error)
     }),
-    (result): Effect.Effect<Admitted | { readonly claimedBy: string }, Failure> => {
+    (result): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
       metrics.ledger.held(holdOutcomes[result._tag])
       switch (result._tag) {
         case "Granted": {
@@ -186,7 +193,7 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
 })
 
 /** Why it failed, for the receipt. A provider's own words may quote the request, so they are not kept where nothing may be. */
-const errorOf = ({ plan }: Admitted, outcome: Outcome): Reason | null => {
+const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): Reason | null => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
   if (error?._tag === "ProviderRefused" && plan.policy.dataPolicy === "zero_retention") {
     return { ...error, detail: "its words are not kept" }
@@ -195,17 +202,17 @@ const errorOf = ({ plan }: Admitted, outcome: Outcome): Reason | null => {
 }
 
 /**
- * Ends a hold: settles what was delivered, or releases it. `keep` makes what a repeat under the same idempotency key is to be
+ * Ends a hold as its settlement says. `keep` makes what a repeat under the same idempotency key is to be
  * answered with; it is written in the same statement as the settle.
  */
 export const close = (
   { ledger, metrics }: MeteredOptions,
   admitted: Admitted,
   carried: Carried,
-  keep: (settlement: Settlement) => object | null
+  settlement: Settlement<Used>,
+  keep: () => object | null
 ): Effect.Effect<Closed, Failure> => {
   const { request } = admitted
-  const settlement = settlementOf(carried.outcome, carried.served?.price)
   const providerMs = carried.endedAt - admitted.heldAt
   const closed: ClosedFacts = {
     usage: settlement.usage,
@@ -214,7 +221,7 @@ export const close = (
     ...(carried.served === undefined || carried.served === admitted.plan.candidates[0]
       ? {}
       : { price: priceOf(carried.served) }),
-    finishReason: carried.outcome._tag === "Whole" ? carried.outcome.finish : null,
+    finishReason: "finish" in carried.outcome ? carried.outcome.finish : null,
     error: errorOf(admitted, carried.outcome),
     holdMs: admitted.holdMs,
     firstTokenMs: carried.firstTokenMs,
@@ -235,13 +242,13 @@ export const close = (
       resolvedModel: carried.served?.model.id ?? null,
       provider: carried.served?.offer.provider ?? null,
       closed,
-      answer: keepClaim ? keep(settlement) : null
+      answer: keepClaim ? keep() : null
     },
     request.trace?.span
   )
   return Effect.map(Effect.mapError(operation, storeUnavailable), (result) => {
     counted(metrics, admitted, carried, settlement, closed.overheadMs, result.settled)
-    return { settlement, cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined }
+    return { cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined }
   })
 }
 
@@ -250,10 +257,11 @@ const counted = (
   metrics: Metrics,
   { plan, request }: Admitted,
   { firstTokenMs, outcome, served }: Carried,
-  { status, usage }: Settlement,
+  { status, usage }: Settlement<Used>,
   overheadMs: number,
   settled: Nano
 ): void => {
+  const tokens = "units" in usage ? noTokens : usage
   const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
   metrics.request({
     provider: served?.offer.provider,
@@ -262,8 +270,8 @@ const counted = (
     totalMs: performance.now() - request.arrivedAt,
     overheadMs,
     firstTokenMs,
-    inputTokens: promptTokens(usage),
-    outputTokens: usage.output,
+    inputTokens: promptTokens(tokens),
+    outputTokens: tokens.output,
     settled
   })
   request.trace?.span?.set({

@@ -3,25 +3,37 @@ import type { Reason } from "../domain/Failure.ts"
 import type { Offer } from "../domain/Model.ts"
 import type { FinishReason } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
-import type { TokenPrice } from "../domain/Pricing.ts"
-import type { TokenUsage, UsageBasis } from "../domain/Usage.ts"
+import type { Price, TokenPrice } from "../domain/Pricing.ts"
+import type { UnitUsage, UsageBasis, Used } from "../domain/Usage.ts"
 
-/** A price as it is kept in a request row: rates in pico-USD as plain numbers, all of which are below 2^53. */
-export interface KeptPrice {
+interface KeptOf {
   readonly model: string
   readonly provider: string
-  readonly perRequest: number
-  /** Above how many prompt tokens; then input, cached, cache write, output. */
-  readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
   /** What had lowered the rates. */
   readonly promotion?: { readonly label: string; readonly discountPercent: number }
 }
 
-type KeptRates = Pick<KeptPrice, "perRequest" | "tiers">
+/** A price per token as it is kept in a request row: rates in pico-USD as plain numbers, all of which are below 2^53. */
+export interface KeptTokenPrice extends KeptOf {
+  readonly perRequest: number
+  /** Above how many prompt tokens; then input, cached, cache write, output. */
+  readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
+}
+
+/** The same of a price per unit. */
+export interface KeptUnitPrice extends KeptOf {
+  readonly unit: UnitUsage["unit"]
+  readonly perUnit: number
+}
+
+export type KeptPrice = KeptTokenPrice | KeptUnitPrice
+
+type KeptRates = Pick<KeptTokenPrice, "perRequest" | "tiers">
 
 const kept = new WeakMap<TokenPrice, KeptRates>()
 
-const keepPrice = (price: TokenPrice): KeptRates => {
+const keepPrice = (price: Price): KeptRates | Pick<KeptUnitPrice, "unit" | "perUnit"> => {
+  if (price.unit !== "token") return { unit: price.unit, perUnit: Number(price.perUnit) }
   const known = kept.get(price)
   if (known !== undefined) return known
   const made = {
@@ -59,7 +71,7 @@ const promotionOf = ({ promotion }: Offer): Pick<KeptPrice, "promotion"> => {
 }
 
 /** The price of a candidate as it is when it is planned. */
-export const priceOf = ({ model, offer, price }: Candidate): KeptPrice => ({
+export const priceOf = ({ model, offer, price }: Candidate<Price>): KeptPrice => ({
   model: model.id,
   provider: offer.provider,
   ...keepPrice(price),
@@ -68,7 +80,7 @@ export const priceOf = ({ model, offer, price }: Candidate): KeptPrice => ({
 
 /** The facts of a request known when it is closed. */
 export interface ClosedFacts {
-  readonly usage: TokenUsage
+  readonly usage: Used
   readonly basis: UsageBasis
   readonly routing: RoutingSummary
   /** The price of the candidate that served, where another one was to be tried first. */

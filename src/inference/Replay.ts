@@ -2,19 +2,19 @@ import { Effect } from "effect"
 import type { Auth } from "../auth/Auth.ts"
 import { Failure, failure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
-import { type Answer, restore } from "./Answer.ts"
+import { type PaidAnswer, restore } from "./Answer.ts"
 import { storeUnavailable } from "./Metered.ts"
-import type { ChatRequest } from "./Request.ts"
+import type { PaidRequest } from "./Request.ts"
 
 /**
  * What a request is answered with whose idempotency key another one has: that one's answer or final refusal, or why there is none.
  * Undefined when the other gave the key back in the meantime.
  */
-export const replay = (
+export const replay = <A extends PaidAnswer>(
   requests: Requests["Service"],
-  request: ChatRequest,
+  request: PaidRequest,
   claimedBy: string
-): Effect.Effect<Answer | undefined, Failure> =>
+): Effect.Effect<A | undefined, Failure> =>
   Effect.flatMap(Effect.mapError(requests.claimOf(claimedBy), storeUnavailable), (row) => {
     if (row === undefined || row.claim === null) return Effect.succeed(undefined)
     if (row.fingerprint !== request.claim?.fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
@@ -22,7 +22,7 @@ export const replay = (
     if (row.answer === null) {
       return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
     }
-    const kept = restore(row.answer, row.settled)
+    const kept = restore<A>(row.answer, row.settled)
     return kept._tag === "Answer"
       ? Effect.succeed(kept.answer)
       : Effect.fail(new Failure({ reason: kept.reason, replayed: true }))
@@ -33,19 +33,19 @@ export const replay = (
  * that. Where nobody has the key, the request fails as it would without one. No hold checks the caller's API key on this way, so
  * it is checked here.
  */
-export const replayUnplanned = (
+export const replayUnplanned = <A extends PaidAnswer>(
   requests: Requests["Service"],
   auth: Pick<Auth["Service"], "confirm">,
-  request: ChatRequest,
+  request: PaidRequest,
   unplanned: Failure
-): Effect.Effect<Answer, Failure> => {
+): Effect.Effect<A, Failure> => {
   const { claim, principal } = request
   if (claim === undefined) return Effect.fail(unplanned)
   return Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable).pipe(
     Effect.flatMap((claimedBy) =>
       claimedBy === undefined
         ? Effect.succeed(undefined)
-        : Effect.andThen(auth.confirm(principal.keyId), replay(requests, request, claimedBy))
+        : Effect.andThen(auth.confirm(principal.keyId), replay<A>(requests, request, claimedBy))
     ),
     Effect.flatMap((answer) => (answer === undefined ? Effect.fail(unplanned) : Effect.succeed(answer)))
   )

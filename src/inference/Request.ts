@@ -17,30 +17,36 @@ export interface PresetUse {
   readonly version: number
 }
 
-/** A chat request of any dialect, decoded. */
-export interface ChatRequest {
+/** What every paid request has, whatever it is for. */
+export interface PaidRequest {
   readonly requestId: string
   /** The operation's name on the receipt, `chat.completions` for one. */
   readonly operation: string
   readonly principal: Principal
   /** What the caller named: an id, a chain or a preset, as written. */
   readonly model: string
-  /** The fallback chain it stands for. */
-  readonly chain: ReadonlyArray<string>
   /** Where it was filled up from a preset. */
   readonly preset?: PresetUse | undefined
   readonly policy: RoutingPolicy
+  /** Whether the answer is streamed; absent where no answer is. */
+  readonly stream?: boolean
+  readonly claim: Claim | undefined
+  /** The raw `X-Svc-Sandbox` header. */
+  readonly steering: string | undefined
+  /** The trace it belongs to, where there is one. */
+  readonly trace?: Trace | undefined
+  /** When the request arrived, in `performance.now()` milliseconds. */
+  readonly arrivedAt: number
+}
+
+/** A chat request of any dialect, decoded. */
+export interface ChatRequest extends PaidRequest {
+  /** The fallback chain it stands for. */
+  readonly chain: ReadonlyArray<string>
   readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
   readonly budgetCents: number | undefined
-  readonly claim: Claim | undefined
-  /** The raw `X-Svc-Sandbox` header. */
-  readonly steering: string | undefined
-  /** The trace it belongs to, where there is one. */
-  readonly trace?: Trace
-  /** When the request arrived, in `performance.now()` milliseconds. */
-  readonly arrivedAt: number
 }

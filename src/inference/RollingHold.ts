@@ -1,8 +1,9 @@
 import { Effect, Fiber } from "effect"
 import { type Candidate } from "../domain/Plan.ts"
 import { maximumCost, outputWithin } from "../domain/Pricing.ts"
+import type { AdmittedChat } from "./ChatFlow.ts"
 import { outputCap, ROLLING_STEP } from "./Estimate.ts"
-import { type Admitted, extendHold, type MeteredOptions } from "./Metered.ts"
+import { extendHold, type MeteredOptions } from "./Metered.ts"
 import type { Progress } from "./Progress.ts"
 
 /** A rolling hold is extended when fewer output tokens than this are left in it. */
@@ -21,7 +22,7 @@ const TOKENIZER_SPREAD = 120
  */
 export class RollingHold {
   readonly #options: MeteredOptions
-  readonly #admitted: Admitted
+  readonly #admitted: AdmittedChat
   readonly #served: Candidate
   readonly #progress: Progress
   readonly #cap: number
@@ -29,7 +30,7 @@ export class RollingHold {
   #refusedAt = Number.NEGATIVE_INFINITY
   #underWay: Fiber.Fiber<void> | undefined
 
-  constructor(options: MeteredOptions, admitted: Admitted, served: Candidate, progress: Progress) {
+  constructor(options: MeteredOptions, admitted: AdmittedChat, served: Candidate, progress: Progress) {
     this.#options = options
     this.#admitted = admitted
     this.#served = served

@@ -1,8 +1,8 @@
 import type { Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { FinishReason } from "../domain/Output.ts"
-import { type TokenPrice, tokenCost } from "../domain/Pricing.ts"
-import { noTokens, type TokenUsage, type UsageBasis } from "../domain/Usage.ts"
+import { type Price, type TokenPrice, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { noTokens, type TokenUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
 import type { RequestStatus } from "../ledger/Operation.ts"
 
 /** How a request ended, as far as its money is concerned. */
@@ -11,8 +11,24 @@ export type Outcome =
   | { readonly _tag: "Whole"; readonly delivered: Delivered; readonly finish: FinishReason }
   /** Output came, and then no more: it broke, it was cut off, or the caller hung up. */
   | { readonly _tag: "Partial"; readonly delivered: Delivered; readonly error: Reason | undefined }
-  /** Nothing came. */
-  | { readonly _tag: "Nothing"; readonly error: Reason | undefined }
+  | Nothing
+
+/** Nothing came. */
+export interface Nothing {
+  readonly _tag: "Nothing"
+  readonly error: Reason | undefined
+}
+
+/** How work other than chat ended: its answer came, or nothing did. */
+export type WorkOutcome =
+  | {
+      readonly _tag: "Whole"
+      /** What the provider said was used: prompt tokens or units, as the work is priced. */
+      readonly reported: number | undefined
+      /** The same by our own count; only called when nothing was reported. */
+      readonly counted: () => number
+    }
+  | Nothing
 
 export interface Delivered {
   /** What the provider said was used. */
@@ -22,10 +38,10 @@ export interface Delivered {
 }
 
 /** What follows for the books. */
-export interface Settlement {
+export interface Settlement<U extends Used = TokenUsage> {
   /** Undefined releases the hold. */
   readonly cost: Nano | undefined
-  readonly usage: TokenUsage
+  readonly usage: U
   readonly basis: UsageBasis
   readonly status: RequestStatus
   /** Whether the outcome is final for its idempotency key. */
@@ -56,4 +72,24 @@ export const settlementOf = (outcome: Outcome, price: TokenPrice | undefined): S
     status: outcome._tag === "Whole" ? "succeeded" : failed,
     final: true
   }
+}
+
+const chargeOf = (price: Price, quantity: number): { readonly cost: Nano; readonly usage: Used } => {
+  if (price.unit !== "token") {
+    return { cost: unitCost(price, quantity), usage: { units: quantity, unit: price.unit } }
+  }
+  const usage = { ...noTokens, input: quantity }
+  return { cost: tokenCost(price, usage), usage }
+}
+
+/** The settlement of work other than chat, by the same rules: `price` is that of who served, or would have. */
+export const workSettlementOf = (outcome: WorkOutcome, price: Price): Settlement<Used> => {
+  if (outcome._tag === "Nothing") {
+    const { error } = outcome
+    const status = error === undefined ? "cancelled" : "failed"
+    return { cost: undefined, usage: chargeOf(price, 0).usage, basis: "none", status, final: isFinal(error) }
+  }
+  const { reported } = outcome
+  const basis = reported === undefined ? "counted" : "reported"
+  return { ...chargeOf(price, reported ?? outcome.counted()), basis, status: "succeeded", final: true }
 }

@@ -16,23 +16,21 @@ import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import type { ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
 import {
+  type AdmittedChat,
   answerOf,
+  type CarriedChat,
   countedUsage,
-  failureOfPool,
-  keepsNothing,
   keptAnswer,
-  keptRefusal,
   poolCall,
-  promptOnce,
-  type Running,
-  unserved
+  promptOnce
 } from "./ChatFlow.ts"
-import { abandon, type Admitted, type Carried, close, type MeteredOptions } from "./Metered.ts"
+import { abandon, close, type MeteredOptions } from "./Metered.ts"
+import { failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import type { PresetUse } from "./Request.ts"
 import { RollingHold } from "./RollingHold.ts"
-import type { Settlement } from "./Settlement.ts"
+import { settlementOf } from "./Settlement.ts"
 
 /** What a caller of a stream is given, piece by piece; `End` and `Error` come once, last, after the settle. */
 export type StreamItem =
@@ -113,7 +111,7 @@ class Delivery {
 interface StreamFlow {
   readonly options: MeteredOptions
   readonly pool: Pick<ProviderPool["Service"], "chatStream">
-  readonly admitted: Admitted
+  readonly admitted: AdmittedChat
   readonly running: Running
   readonly pipe: Pipe
   /** Pipes that are not to fall silent. */
@@ -164,7 +162,11 @@ const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>): Reason | u
   return { _tag: "UpstreamError", detail: `${error.provider} broke off` }
 }
 
-const carriedOf = (flow: StreamFlow, delivery: Delivery, exit: Exit.Exit<void, PoolError | ProviderError>): Carried => {
+const carriedOf = (
+  flow: StreamFlow,
+  delivery: Delivery,
+  exit: Exit.Exit<void, PoolError | ProviderError>
+): CarriedChat => {
   const { admitted } = flow
   const common = { firstTokenMs: delivery.firstTokenMs, endedAt: performance.now() }
   const { served } = delivery
@@ -189,19 +191,20 @@ const carriedOf = (flow: StreamFlow, delivery: Delivery, exit: Exit.Exit<void, P
 const ending = (
   flow: StreamFlow,
   delivery: Delivery,
-  carried: Carried,
+  carried: CarriedChat,
   log: Cause.Cause<unknown> | undefined
 ): Effect.Effect<StreamItem, Failure> => {
   const { admitted, options } = flow
   const finish = carried.outcome._tag === "Whole" ? carried.outcome.finish : "stop"
   const output = delivery.output(finish)
-  const keep = (settlement: Settlement) => {
+  const settlement = settlementOf(carried.outcome, carried.served?.price)
+  const keep = () => {
     if (carried.outcome._tag === "Nothing") return keptRefusal(admitted, carried.outcome.error)
     return carried.outcome._tag === "Whole" && delivery.kept
       ? keptAnswer(admitted, carried, output, settlement.usage)
       : null
   }
-  return Effect.map(close(options, admitted, carried, keep), ({ cost, posted, settlement }): StreamItem => {
+  return Effect.map(close(options, admitted, carried, settlement, keep), ({ cost, posted }): StreamItem => {
     if (carried.outcome._tag !== "Whole") {
       return { _tag: "Error", failure: failure(carried.outcome.error ?? { _tag: "InternalError" }, log) }
     }
@@ -242,7 +245,7 @@ export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
     pipe.end(item)
   }).pipe(Effect.uninterruptible)
 
-const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: Admitted): Cause.Cause<Failure> =>
+const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: AdmittedChat): Cause.Cause<Failure> =>
   Cause.map(cause, (error) =>
     error._tag === "PoolError" ? failureOfPool(admitted, error) : failure({ _tag: "InternalError" }, error)
   )

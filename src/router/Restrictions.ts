@@ -1,12 +1,17 @@
 /** What a caller's policy rules out, and how that is said when nothing is left. */
 import type { RoutingPolicy } from "../domain/Plan.ts"
-import type { Contender } from "./Standings.ts"
+import type { Offered } from "./Standings.ts"
+
+/** What restrictions look at. A price per unit has no rates, only that of a request where it is per request. */
+export interface Restrictable extends Pick<Offered, "provider" | "perRequestUsd" | "parameters"> {
+  readonly rates: ReadonlyArray<Offered["rates"][number]>
+}
 
 /** A rule of the policy, and whom it leaves out. */
 export interface Restriction {
   /** The member of `routing` that asks for it. */
   readonly name: string
-  readonly excludes: (contender: Contender) => boolean
+  readonly excludes: (contender: Restrictable) => boolean
 }
 
 /** What of a request its restrictions depend on. */
@@ -73,7 +78,7 @@ const listed = (items: ReadonlyArray<string>): string =>
  * The sentence for a caller whose restrictions leave out everybody of `able`, who could serve the request without them: how many
  * each restriction leaves out, and which of them would do by itself to be dropped.
  */
-export const explain = (able: ReadonlyArray<Contender>, restrictions: ReadonlyArray<Restriction>): string => {
+export const explain = (able: ReadonlyArray<Restrictable>, restrictions: ReadonlyArray<Restriction>): string => {
   const counts = restrictions
     .map(({ excludes, name }) => ({ name, out: able.filter(excludes).length }))
     .filter(({ out }) => out > 0)

@@ -5,11 +5,13 @@ import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import type { Plan, RoutingPolicy } from "../domain/Plan.ts"
+import type { Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/Tokens.ts"
 import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
 import { type Contender, likelyPriceUsd, Standings } from "./Standings.ts"
 import { arrange, explore, type Standing } from "./Strategy.ts"
+import { planWork, type WorkPlanRequest } from "./WorkPlan.ts"
 
 /** What a request asks of whoever serves it. */
 export interface PlanRequest {
@@ -188,7 +190,11 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
  */
 export class Router extends Context.Service<
   Router,
-  { readonly plan: (request: PlanRequest) => Result.Result<Plan, Failure> }
+  {
+    readonly plan: (request: PlanRequest) => Result.Result<Plan, Failure>
+    /** The same for work other than chat, whose model is never chosen for the caller. */
+    readonly planWork: (request: WorkPlanRequest) => Result.Result<Plan<Price>, Failure>
+  }
 >()("tollgate/router/Router") {
   static readonly layerFrom = (options: RouterOptions) =>
     Layer.effect(
@@ -199,22 +205,21 @@ export class Router extends Context.Service<
         const clock = yield* Clock.Clock
         const random = yield* Random.Random
         const standings = new Standings(live.performance)
-        const ordinary = Router.of({
-          plan: (request) => {
-            const catalogue = shelf.current()
-            const nowMs = clock.currentTimeMillisUnsafe()
-            const world: World = {
-              ...options,
-              catalogue,
-              contendersOf: (model) => standings.of(catalogue, model, nowMs),
-              draw: request.explores === true ? random.nextDoubleUnsafe() : undefined
-            }
-            return planOf(world, request)
+        const ordinary = (request: PlanRequest) => {
+          const catalogue = shelf.current()
+          const nowMs = clock.currentTimeMillisUnsafe()
+          const world: World = {
+            ...options,
+            catalogue,
+            contendersOf: (model) => standings.of(catalogue, model, nowMs),
+            draw: request.explores === true ? random.nextDoubleUnsafe() : undefined
           }
-        })
+          return planOf(world, request)
+        }
         return Router.of({
           plan: (request) =>
-            isAuto(request.models) ? planAuto(shelf.current(), request, ordinary.plan) : ordinary.plan(request)
+            isAuto(request.models) ? planAuto(shelf.current(), request, ordinary) : ordinary(request),
+          planWork: (request) => planWork(shelf.current(), request)
         })
       })
     )

@@ -50,7 +50,8 @@ const takes = (offer: Offer, parameter: string): boolean => {
   return capability === undefined || !offer.unsupported.includes(capability)
 }
 
-const ratesOf = ({ tiers }: TokenPrice): Offered["rates"] => {
+/** Token rates as numbers. */
+export const ratesOf = ({ tiers }: TokenPrice): Offered["rates"] => {
   const [first, ...others] = tiers.map(({ abovePromptTokens, rates }): Rates => ({
     abovePromptTokens,
     input: usdFromPico(rates.input),

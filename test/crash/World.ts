@@ -97,7 +97,8 @@ const receiptOf = (account: string, found: RequestReceipt): Omit<Receipt, "progr
   settled: nano(found.settled_usd),
   absorbed: nano(found.absorbed_usd),
   refunded: nano(found.refunded_usd),
-  price: found.price === null ? undefined : { input: pico(found.price.input), output: pico(found.price.output) }
+  price:
+    found.price?.unit !== "token" ? undefined : { input: pico(found.price.input), output: pico(found.price.output) }
 })
 
 /** All receipts of an account, page by page, as its owner reads them. */

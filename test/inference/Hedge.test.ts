@@ -87,7 +87,10 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
     candidates: [candidate("a"), candidate("b")],
     hedgeAfterMs: 5
   }
-  const router = Layer.succeed(Router, Router.of({ plan: () => Result.succeed(plan) }))
+  const router = Layer.succeed(
+    Router,
+    Router.of({ plan: () => Result.succeed(plan), planWork: () => Result.succeed(plan) })
+  )
   const options = { holdTtl: Duration.minutes(5), drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
   const rooms = Inference.layerFrom(options).pipe(
     Layer.provideMerge(Layer.mergeAll(pool.pipe(Layer.provide(Outbound.layer)), router, Requests.layer)),

@@ -1,0 +1,226 @@
+import { Cause, Context, Effect, Exit, Layer, Result } from "effect"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { maxNano } from "../domain/Money.ts"
+import type { Attempt, Candidate, Plan } from "../domain/Plan.ts"
+import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
+import { quantityOf, type Used } from "../domain/Usage.ts"
+import type { Trace } from "../platform/Tracing.ts"
+import { PoolError } from "../providers/PoolError.ts"
+import type { Provider, ProviderError } from "../providers/Provider.ts"
+import { ProviderPool } from "../providers/ProviderPool.ts"
+import type { WorkCall } from "../providers/Work.ts"
+import { Router } from "../router/Router.ts"
+import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
+import { type Admitted, type Bounds, type Carried, close, type MeteredOptions, routingOf } from "./Metered.ts"
+import {
+  failureOfPool,
+  keepsNothing,
+  keptRefusal,
+  makePaidFlow,
+  type PaidFlowOptions,
+  type Running,
+  unserved
+} from "./PaidFlow.ts"
+import type { PaidRequest } from "./Request.ts"
+import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
+
+/** What work with models of a modality is called at providers. */
+const operations = { embedding: "embeddings", rerank: "rerank", audio: "speech", search: "search" } as const
+
+/** A paid request for work other than chat, and all that the flow of it has to know of that work. */
+export interface WorkRequest<A> extends PaidRequest {
+  readonly modality: keyof typeof operations
+  /** The most that can be used, which is what is held for: prompt tokens, or units of the model's price. */
+  readonly bound:
+    | { readonly kind: "tokens"; readonly promptBound: number }
+    | { readonly kind: "units"; readonly units: number }
+  /** Whether what is asked fits a context window of so many tokens; absent where it is cut to fit, or nothing can be too long. */
+  readonly fits?: ((contextWindow: number) => boolean) | undefined
+  /** The likely tokens of what has to fit, and the member it stands in, for the message when it fits nowhere. */
+  readonly promptTokens?: (() => number) | undefined
+  readonly param?: string | undefined
+  /** Asks a provider; undefined where that provider does not do such work. */
+  readonly ask: (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
+  /** Prompt tokens or units as the provider reported them; undefined has them counted. */
+  readonly used: (answer: A) => number | undefined
+  /** The same by our own count. */
+  readonly counted: () => number
+  /** The JSON kept for a repeat under the idempotency key; undefined where it is not to be kept. */
+  readonly keep: (answer: A) => object | undefined
+  /** The answer again, of what `keep` made of it; without it, what was kept is the answer. */
+  readonly restore?: ((kept: unknown) => A) | undefined
+  /** Why an answer is none, and so is not charged; undefined for one that is. */
+  readonly empty?: ((answer: A) => Reason | undefined) | undefined
+  /** What the failure of whoever was asked is called. */
+  readonly failed?: ((reason: Reason) => Reason) | undefined
+}
+
+/** The paid answer of such work. A replayed one was paid for before. */
+export interface WorkAnswer<A> extends PaidAnswer {
+  readonly value: A
+  /** Prompt tokens or units that were charged for. */
+  readonly used: number
+  readonly replayed: boolean
+}
+
+/** What is kept of an answer. Its cost and the balance after it stand beside it. */
+interface KeptWork extends PaidAnswer {
+  readonly value: unknown
+  readonly used: number
+}
+
+interface Served<A> {
+  readonly candidate: Candidate<Price>
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly output: A
+}
+
+interface Asks {
+  readonly ask: <A>(
+    call: {
+      readonly requestId: string
+      readonly plan: Plan<Price>
+      readonly operation: "embeddings" | "rerank" | "speech" | "search"
+      readonly steering: string | undefined
+      readonly trace: Trace | undefined
+      readonly onAttempt?: (info: { readonly provider: string; readonly stopsBillingOnAbort: boolean }) => void
+    },
+    attempt: (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
+  ) => Effect.Effect<Served<A>, PoolError>
+}
+
+type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
+
+/** The most a request can cost at any of its candidates: the hold, so that no fallback exceeds it. */
+const holdOf = <A>({ bound }: WorkRequest<A>, { candidates }: Plan<Price>): Bounds => {
+  // Whether a model is priced per token is a matter of its modality.
+  const most = bound.kind === "tokens" ? bound.promptBound : bound.units
+  const hold = candidates
+    .map(({ price }) => (price.unit === "token" ? maximumCost(price, most, 0) : unitCost(price, most)))
+    .reduce(maxNano, 0n)
+  return { atLeast: hold, upTo: hold }
+}
+
+const answerOf = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used) => {
+  const { provider, resolvedModel } = routingOf(admitted, carried)
+  const { created, request } = admitted
+  return { requestId: request.requestId, created, resolvedModel, provider: provider ?? "", used: quantityOf(usage) }
+}
+
+/** What a repeat is answered with, where it may be kept. */
+const keptWork = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used, value: A): object | null => {
+  if (keepsNothing(admitted)) return null
+  const kept = admitted.request.keep(value)
+  return kept === undefined ? null : keepAnswer({ ...answerOf(admitted, carried, usage), value: kept })
+}
+
+/** The call of an admitted request, its failure named as the request wants it. */
+const asked = <A>(pool: Asks, admitted: AdmittedWork<A>, running: Running): Effect.Effect<Served<A>, PoolError> => {
+  const { plan, request } = admitted
+  const { failed } = request
+  const served = pool.ask(
+    {
+      requestId: request.requestId,
+      plan,
+      operation: operations[request.modality],
+      steering: request.steering,
+      trace: request.trace,
+      onAttempt: ({ stopsBillingOnAbort }) => {
+        running.stopsBillingOnAbort = stopsBillingOnAbort
+      }
+    },
+    request.ask
+  )
+  if (failed === undefined) return served
+  return Effect.mapError(served, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
+}
+
+const finishServed = <A>(
+  options: MeteredOptions,
+  admitted: AdmittedWork<A>,
+  { attempts, candidate, output }: Served<A>
+): Effect.Effect<WorkAnswer<A>, Failure> => {
+  const { request } = admitted
+  const empty = request.empty?.(output)
+  const outcome: WorkOutcome =
+    empty === undefined
+      ? { _tag: "Whole", reported: request.used(output), counted: request.counted }
+      : { _tag: "Nothing", error: empty }
+  const carried: Carried = { outcome, served: candidate, attempts, firstTokenMs: null, endedAt: performance.now() }
+  const settlement = workSettlementOf(outcome, candidate.price)
+  if (empty !== undefined) {
+    const closed = close(options, admitted, carried, settlement, () => keptRefusal(admitted, empty))
+    return Effect.andThen(closed, Effect.fail(failure(empty)))
+  }
+  const kept = () => keptWork(admitted, carried, settlement.usage, output)
+  return Effect.map(close(options, admitted, carried, settlement, kept), ({ cost, posted }) => ({
+    ...answerOf(admitted, carried, settlement.usage),
+    value: output,
+    cost,
+    balanceWarning: posted === undefined ? undefined : balanceWarning(posted),
+    replayed: false
+  }))
+}
+
+/** Carries out an admitted request and closes its hold, whatever happens. Only the provider's call can be interrupted. */
+const carryOut = <A>(
+  options: MeteredOptions,
+  pool: Asks,
+  admitted: AdmittedWork<A>,
+  running: Running
+): Effect.Effect<WorkAnswer<A>, Failure> =>
+  Effect.gen(function* () {
+    const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
+    if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
+    const { failures, outcome } = unserved(exit)
+    const endedAt = performance.now()
+    const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+    const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
+    yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
+    return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
+  }).pipe(Effect.uninterruptible)
+
+/** A kept answer given out again. */
+const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({
+  ...kept,
+  value: restore === undefined ? (kept.value as A) : restore(kept.value),
+  replayed: true
+})
+
+/**
+ * Paid work other than chat, end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a
+ * caller who hangs up can neither leave a hold open nor take an answer unpaid, and an answer is settled before it is given out.
+ * What is charged is what was used, never more than was held: prompt tokens or units, as the model is priced.
+ */
+export class Work extends Context.Service<
+  Work,
+  { readonly run: <A>(request: WorkRequest<A>) => Effect.Effect<WorkAnswer<A>, Failure> }
+>()("tollgate/inference/Work") {
+  static readonly layerFrom = (options: PaidFlowOptions) =>
+    Layer.effect(
+      Work,
+      Effect.gen(function* () {
+        const router = yield* Router
+        const pool = (yield* ProviderPool) as unknown as Asks
+        const flow = yield* makePaidFlow(options)
+        const run = <A>(request: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+          const running: Running = { stopsBillingOnAbort: true }
+          const again = (kept: KeptWork) => replayed(request, kept)
+          const work = Effect.suspend(() => {
+            const { bound, fits, modality, param, policy, promptTokens } = request
+            const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
+            const planned = router.planWork({
+              models: [request.model],
+              ...{ modality, policy, promptBound, fits, promptTokens, param }
+            })
+            if (Result.isFailure(planned)) return flow.unplanned(request, planned.failure, again)
+            const plan = planned.success
+            const ready = { request, plan, estimate: holdOf(request, plan) }
+            return flow.enter(ready, (admitted) => carryOut(flow.metered, pool, admitted, running), again)
+          })
+          return flow.attended(Effect.uninterruptible(work), running)
+        }
+        return Work.of({ run })
+      })
+    )
+}
