@@ -35,7 +35,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   providers: ["domain", "platform"],
   inference: ["schemas", "domain", "platform", "auth", "router", "ledger", "usage", "cache", "providers"],
   workers: ["ledger"],
-  dialects: ["schemas", "domain", "router", "inference"],
+  dialects: ["schemas", "domain", "router", "providers", "inference"],
   http: [
     ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
     "cache",

@@ -173,7 +173,7 @@ const paramOf = (reason: Reason): string | null => {
     case "ValidationError":
       return reason.problems[0].field
     case "ProviderRefused":
-      return "body"
+      return reason.param ?? "body"
     case "UnsupportedParameter":
     case "ImageTooLarge":
       return reason.param
@@ -204,7 +204,7 @@ export const describe = ({ reason }: Failure): ErrorBody["error"] => {
   return { message: messageOf(reason), type, code, param: param === null ? null : clipped(param, MAX_FIELD) }
 }
 
-/** A provider does not say which field it minds; every validation error names one all the same. */
+/** A provider seldom says which field it minds; every validation error names one all the same. */
 const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
   if (reason._tag === "ValidationError") {
     const details = reason.problems.map(({ field, message }) => ({
@@ -213,7 +213,9 @@ const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
     }))
     return { details }
   }
-  return reason._tag === "ProviderRefused" ? { details: [{ field: "body", message: messageOf(reason) }] } : {}
+  return reason._tag === "ProviderRefused"
+    ? { details: [{ field: reason.param ?? "body", message: messageOf(reason) }] }
+    : {}
 }
 
 /** The whole body of a failure. */

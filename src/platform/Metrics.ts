@@ -110,10 +110,8 @@ const family = <A>(make: (...labels: ReadonlyArray<string>) => A): ((...labels: 
   }
 }
 
-const OPERATION = { "gen_ai.operation.name": "chat" }
-
-const genAiLabels = (provider: string, model: string, error: string): Labels => ({
-  ...OPERATION,
+const genAiLabels = (operation: string, provider: string, model: string, error: string): Labels => ({
+  "gen_ai.operation.name": operation,
   "gen_ai.provider.name": providerName(provider),
   "gen_ai.request.model": model,
   ...(error === "" ? {} : { "error.type": error })
@@ -135,6 +133,8 @@ export interface RequestFigures {
 
 /** A call to a provider that has ended. */
 export interface AttemptFigures {
+  /** What it was for, as `gen_ai.operation.name` has it. */
+  readonly operation: string
   readonly provider: string
   readonly model: string
   readonly outcome: "served" | "failed" | "cancelled"
@@ -200,11 +200,11 @@ const requestInstruments = (instruments: Instruments) => {
       "Paid requests, from arrival to settled",
       "s",
       DURATION_SECONDS,
-      genAiLabels(provider!, model!, error!)
+      genAiLabels("chat", provider!, model!, error!)
     )
   )
   const served = family((provider, model) => {
-    const labels = genAiLabels(provider!, model!, "")
+    const labels = genAiLabels("chat", provider!, model!, "")
     const tokens = (type: string) =>
       instruments.histogram("gen_ai.client.token.usage", "Tokens charged for", "{token}", TOKENS, {
         ...labels,
@@ -262,18 +262,18 @@ const attemptInstruments = (instruments: Instruments) => {
       "svc.outcome": outcome!
     })
   )
-  const durations = family((provider, model, error) =>
+  const durations = family((operation, provider, model, error) =>
     instruments.histogram(
       "gen_ai.client.operation.duration",
       "Calls to providers, whole",
       "s",
       DURATION_SECONDS,
-      genAiLabels(provider!, model!, error!)
+      genAiLabels(operation!, provider!, model!, error!)
     )
   )
-  return ({ durationMs, errorType = "", model, outcome, provider }: AttemptFigures): void => {
+  return ({ durationMs, errorType = "", model, operation, outcome, provider }: AttemptFigures): void => {
     attempts(provider, outcome)(1)
-    durations(provider, model, errorType)(durationMs / 1_000)
+    durations(operation, provider, model, errorType)(durationMs / 1_000)
   }
 }
 

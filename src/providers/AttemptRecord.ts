@@ -4,23 +4,40 @@ import { promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import { type Metrics, providerName } from "../platform/Metrics.ts"
 import { type Attributes, type Span, type Trace, traceHeaders } from "../platform/Tracing.ts"
 import type { ChatCall, Provider, ProviderFault } from "./Provider.ts"
+import type { WorkCall, WorkOperation } from "./Work.ts"
+
+/** What a call is for. */
+export type Operation = "chat" | WorkOperation
+
+/**
+ * `gen_ai.operation.name` of an operation. Chat, embeddings and retrieval are the GenAI conventions' own; for reranking and speech
+ * they have none, so these are the names in common use.
+ */
+export const operationNames: Readonly<Record<Operation, string>> = {
+  chat: "chat",
+  embeddings: "embeddings",
+  rerank: "rerank",
+  speech: "text_to_speech",
+  search: "retrieval"
+}
 
 /** What an attempt is recorded by. */
 export interface AttemptFacts {
   readonly metrics: Metrics
   readonly trace: Trace | undefined
   readonly provider: Provider
-  readonly call: Pick<ChatCall, "candidate" | "conversation" | "maxOutputTokens">
+  readonly operation: Operation
+  readonly call: WorkCall
   readonly index: number
   readonly stream: boolean
 }
 
-/** Parameters as the GenAI conventions have them. Stop sequences are left out: they are the caller's words. */
-const requestAttributes = (
-  { format, sampling }: Conversation,
-  maxOutputTokens: number,
-  stream: boolean
-): Attributes => ({
+const isChat = (call: WorkCall): call is ChatCall => "conversation" in call
+
+const speech: Attributes = { "gen_ai.output.type": "speech" }
+
+/** Parameters of chat as the GenAI conventions have them. Stop sequences are left out: they are the caller's words. */
+const chatAttributes = ({ format, sampling }: Conversation, maxOutputTokens: number, stream: boolean): Attributes => ({
   "gen_ai.request.stream": stream,
   "gen_ai.output.type": format.type === "text" ? "text" : "json",
   "gen_ai.request.max_tokens": maxOutputTokens,
@@ -40,22 +57,23 @@ const usageAttributes = (usage: TokenUsage): Attributes => ({
   "gen_ai.usage.reasoning.output_tokens": usage.reasoning
 })
 
-const begin = ({ call, index, provider, stream, trace }: AttemptFacts): Span | undefined => {
+const begin = ({ call, index, operation, provider, stream, trace }: AttemptFacts): Span | undefined => {
   const parent = trace?.span
   if (parent === undefined) return undefined
-  const { candidate, conversation, maxOutputTokens } = call
-  return parent
-    .child(`chat ${candidate.model.id}`, "client", {
-      "gen_ai.operation.name": "chat",
-      "gen_ai.provider.name": providerName(provider.id),
-      "gen_ai.request.model": candidate.model.id,
-      "server.address": provider.server?.address,
-      "server.port": provider.server?.port,
-      "svc.provider": provider.id,
-      "svc.upstream_model": candidate.offer.upstreamId,
-      "svc.attempt.index": index
-    })
-    .set(requestAttributes(conversation, maxOutputTokens, stream))
+  const { model, offer } = call.candidate
+  const name = operationNames[operation]
+  const span = parent.child(`${name} ${model.id}`, "client", {
+    "gen_ai.operation.name": name,
+    "gen_ai.provider.name": providerName(provider.id),
+    "gen_ai.request.model": model.id,
+    "server.address": provider.server?.address,
+    "server.port": provider.server?.port,
+    "svc.provider": provider.id,
+    "svc.upstream_model": offer.upstreamId,
+    "svc.attempt.index": index
+  })
+  if (isChat(call)) return span.set(chatAttributes(call.conversation, call.maxOutputTokens, stream))
+  return operation === "speech" ? span.set(speech) : span
 }
 
 /** Why an attempt failed, in one word of few. */
@@ -121,9 +139,15 @@ export class AttemptRecord {
   #end(counted: "served" | "failed" | "cancelled", outcome: string, errorType: string | undefined): void {
     if (this.#ended) return
     this.#ended = true
-    const { call, metrics, provider } = this.#facts
-    const durationMs = performance.now() - this.#startedAt
-    metrics.attempt({ provider: provider.id, model: call.candidate.model.id, outcome: counted, errorType, durationMs })
+    const { call, metrics, operation, provider } = this.#facts
+    metrics.attempt({
+      operation: operationNames[operation],
+      provider: provider.id,
+      model: call.candidate.model.id,
+      outcome: counted,
+      errorType,
+      durationMs: performance.now() - this.#startedAt
+    })
     if (this.#span === undefined) return
     this.#span.set({ "svc.attempt.outcome": outcome })
     if (errorType !== undefined) this.#span.fail(errorType)

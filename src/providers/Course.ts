@@ -1,9 +1,12 @@
 import type { Clock } from "effect"
+import type { Reason } from "../domain/Failure.ts"
 import type { Candidate, Plan } from "../domain/Plan.ts"
+import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Trace } from "../platform/Tracing.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
 import type { Breaker } from "./Breaker.ts"
+import type { CallKind } from "./CallKind.ts"
 import type { AttemptContext, AttemptSample } from "./FirstContent.ts"
 import { type Host, weigh } from "./Hosts.ts"
 import {
@@ -14,26 +17,33 @@ import {
   attemptsOf,
   isAnsweredEmpty,
   isAnsweredOff,
-  restingReason
+  restingReason,
+  unableReason
 } from "./PoolError.ts"
 import type { ChatCall, Clocks, ProviderFault } from "./Provider.ts"
-import { enforcedSchema } from "./Structured.ts"
+import type { WorkCall, WorkOperation } from "./Work.ts"
 
-/** A chat call that may be tried at several providers. */
-export interface PoolCall extends Omit<
-  ChatCall,
-  "candidate" | "caching" | "maxOutputTokens" | "clocks" | "traceHeaders"
-> {
-  readonly plan: Plan
+/** A call that may be tried at several providers, whatever it is for. */
+export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" | "steering"> {
+  readonly plan: Plan<P>
   /** The trace its attempts belong to, where there is one. */
   readonly trace?: Trace | undefined
-  /** The output cap at a candidate, within what is held. */
-  readonly maxOutputTokens: (candidate: Candidate) => number
   /**
    * Told at the start of every attempt whom it goes to, so that whoever hangs up knows whether to drain; while two run beside each
    * other, hanging up stops the bill only where it does so at both.
    */
   readonly onAttempt?: (info: { readonly provider: string; readonly stopsBillingOnAbort: boolean }) => void
+}
+
+/** A chat call that may be tried at several providers. */
+export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "conversation" | "promptBound" | "held"> {
+  /** The output cap at a candidate, within what is held. */
+  readonly maxOutputTokens: (candidate: Candidate) => number
+}
+
+/** Work other than chat that may be tried at several providers. */
+export interface WorkPoolCall extends CourseCall<Price> {
+  readonly operation: WorkOperation
 }
 
 /** What all requests share. */
@@ -47,17 +57,17 @@ export interface Courses {
 }
 
 /** A candidate whose turn it is. Without a breaker it is not judged. */
-export interface Turn {
-  readonly candidate: Candidate
+export interface Turn<P extends Price = TokenPrice> {
+  readonly candidate: Candidate<P>
   readonly host: Host
   readonly breaker: Breaker | undefined
   readonly permit: number
 }
 
 /** Two turns at once. */
-export interface Pair {
-  readonly first: Turn
-  readonly hedge: Turn
+export interface Pair<P extends Price = TokenPrice> {
+  readonly first: Turn<P>
+  readonly hedge: Turn<P>
 }
 
 /** Calls to hosts that have failed this request already, beside the one at once where no connection could be made. */
@@ -74,36 +84,36 @@ const millisOf = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanos
  * The way of one request through its candidates: who is next, who was passed over, what is worth another try, and when to stop.
  * It decides and keeps account; it calls nobody.
  */
-export class Course {
-  readonly call: PoolCall
+export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall> {
+  readonly call: Q
+  readonly kind: CallKind<P, Q, C>
   /** Whom to ask now; undefined while something is to be waited for, and at the end. */
-  upcoming: Turn | undefined
+  upcoming: Turn<P> | undefined
   /** How long to wait before `wake`; undefined at the end, when nobody served. */
   waitMs: number | undefined
   readonly #shared: Courses
-  readonly #stream: boolean
   readonly #clock: Clock.Clock
   /** A number from 0 to 1. */
   readonly #chance: () => number
   readonly #clocks: Clocks
   readonly #deadline: number
-  readonly #queue: Array<Candidate>
-  readonly #passedOver: Array<Turn & { readonly breaker: Breaker }> = []
+  readonly #queue: Array<Candidate<P>>
+  readonly #passedOver: Array<Turn<P> & { readonly breaker: Breaker }> = []
   readonly #failures: Array<FailedAttempt> = []
   /** Attempts that have ended without serving, as the receipt lists them. */
   readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
   /** Made when first needed, which is seldom. */
-  #worthMore: Map<Candidate, Turn> | undefined
-  #toRetry: Turn | undefined
+  #worthMore: Map<Candidate<P>, Turn<P>> | undefined
+  #toRetry: Turn<P> | undefined
   #begun = 0
   #retries = 0
   #askedAgain = false
 
-  constructor(shared: Courses, call: PoolCall, stream: boolean, clock: Clock.Clock, chance: () => number) {
+  constructor(shared: Courses, call: Q, kind: CallKind<P, Q, C>, clock: Clock.Clock, chance: () => number) {
     const { plan } = call
     this.#shared = shared
     this.call = call
-    this.#stream = stream
+    this.kind = kind
     this.#clock = clock
     this.#chance = chance
     this.#clocks = shorten(shared.clocks, plan.policy.timeouts)
@@ -119,37 +129,31 @@ export class Course {
    */
   get hedgeAfterMs(): number | undefined {
     const { candidates, hedgeAfterMs } = this.call.plan
-    if (hedgeAfterMs !== undefined && this.#stream && this.#isEnforced(candidates[0])) return undefined
+    if (hedgeAfterMs !== undefined && this.kind.stream && this.#isEnforced(candidates[0])) return undefined
     return this.upcoming?.candidate === candidates[0] && this.#begun === 0 && this.#queue.length > 0
       ? hedgeAfterMs
       : undefined
   }
 
   /** Begins an attempt. `beside` is the one that runs already. */
-  begin(turn: Turn, beside?: Turn): AttemptContext {
+  begin(turn: Turn<P>, beside?: Turn<P>): AttemptContext<C> {
+    const context = this.prepare(turn)
+    this.begun(turn, beside)
+    return context
+  }
+
+  /** What an attempt would be; nothing has happened yet. */
+  prepare(turn: Turn<P>): AttemptContext<C> {
     const { breaker, candidate, host, permit } = turn
-    const { call } = this
+    const { call, kind } = this
     const { metrics, observe, traceTo } = this.#shared
     const { provider } = host
-    const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
-    call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops })
-    const retried = this.#worthMore?.has(candidate) === true
-    if (retried) metrics.provider.retried(provider.id)
-    else if (beside === undefined) host.budget.requested()
-    const totalMs = this.#begun === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
-    const asked: ChatCall = {
-      requestId: call.requestId,
-      candidate,
-      conversation: call.conversation,
-      caching: call.plan.policy.caching,
-      maxOutputTokens: call.maxOutputTokens(candidate),
-      promptBound: call.promptBound,
-      held: call.held,
-      clocks: this.#begun === 0 ? this.#clocks : { ...this.#clocks, totalMs },
-      steering: call.steering
-    }
-    const index = this.#begun++
-    const record = new AttemptRecord({ metrics, trace: call.trace, provider, call: asked, index, stream: this.#stream })
+    const index = this.#begun
+    const totalMs = index === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
+    const asked = kind.callTo(candidate, call, index === 0 ? this.#clocks : { ...this.#clocks, totalMs })
+    const operation = kind.operationOf(call)
+    const facts = { metrics, trace: call.trace, provider, operation, call: asked, index, stream: kind.stream }
+    const record = new AttemptRecord(facts)
     const traceHeaders = traceTo?.has(provider.id) === true ? record.traceHeaders : undefined
     return {
       provider,
@@ -165,25 +169,43 @@ export class Course {
     }
   }
 
+  /** What was prepared is carried out. */
+  begun({ candidate, host }: Turn<P>, beside?: Turn<P>): void {
+    const { provider } = host
+    const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
+    this.#begun += 1
+    if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
+    else if (beside === undefined) host.budget.requested()
+    this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops })
+  }
+
+  /** What was prepared is not carried out: this provider does no such work. */
+  unable(turn: Turn<P>): void {
+    this.left(turn)
+    const now = millisOf(this.#clock)
+    this.upcoming = this.#nextInPlan(now) ?? this.#lastResort(now)
+    this.waitMs = this.upcoming === undefined ? this.#planRetry(now) : undefined
+  }
+
   /** Content has come. */
-  answered({ breaker, permit }: Turn): void {
+  answered({ breaker, permit }: Turn<P>): void {
     breaker?.answered(permit, millisOf(this.#clock))
   }
 
   /** The caller has gone, or another attempt was quicker. */
-  left({ breaker, permit }: Turn): void {
+  left({ breaker, permit }: Turn<P>): void {
     breaker?.left(permit)
   }
 
   /** Who served, after whom. */
-  served({ candidate, host }: Turn) {
+  served({ candidate, host }: Turn<P>) {
     const attempts = attemptsOf(this.#before, { ...placeOf(candidate), outcome: "served" })
     const { stopsBillingOnAbort } = host.provider
     return { candidate, attempts, firstTokenMs: undefined, stopsBillingOnAbort }
   }
 
   /** An attempt gave nothing, and nobody else is being asked: decides what comes next. */
-  failed(turn: Turn, { call, record }: AttemptContext, fault: ProviderFault | undefined): void {
+  failed(turn: Turn<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
     this.#note(turn, fault)
     const now = millisOf(this.#clock)
     const goesOn = now < this.#deadline && !isAnsweredEmpty(this.#failures)
@@ -200,9 +222,9 @@ export class Course {
 
   /** An attempt gave nothing while the other runs on, or has served. */
   fellBehind(
-    { first, hedge }: Pair,
-    turn: Turn,
-    { call, record }: AttemptContext,
+    { first, hedge }: Pair<P>,
+    turn: Turn<P>,
+    { call, record }: AttemptContext<C>,
     fault: ProviderFault | undefined
   ): void {
     this.#note(turn, fault)
@@ -221,7 +243,7 @@ export class Course {
   }
 
   /** A candidate to be started beside an attempt that has given nothing yet, where one is healthy and has the budget. */
-  hedge(): Turn | undefined {
+  hedge(): Turn<P> | undefined {
     const now = millisOf(this.#clock)
     for (const [at, candidate] of this.#queue.entries()) {
       const host = this.#shared.hosts.get(candidate.offer.provider)
@@ -239,42 +261,46 @@ export class Course {
    * it had, or they would forget how slow it can be: the least that the first token of a stream took, or a whole answer. How long
    * the whole of a stream would have taken nobody knows.
    */
-  outran({ first, hedge }: Pair, winner: Turn, elapsedMs: number | undefined): void {
+  outran({ first, hedge }: Pair<P>, winner: Turn<P>, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
     const place = placeOf(loser.candidate)
     this.#before.push(place)
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
-    const [firstTokenMs, durationMs] = this.#stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
+    const [firstTokenMs, durationMs] = this.kind.stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
     this.#shared.observe({ ...place, ok: true, durationMs, firstTokenMs })
   }
 
   /** Nobody served. */
   get error(): PoolError {
-    const resting = this.#failures.length === 0
-    const soonest = () => Math.min(...this.#passedOver.map(({ breaker }) => breaker.availableAt()))
-    const reason = resting ? restingReason(soonest() - millisOf(this.#clock)) : reasonOf(this.#failures)
-    return new PoolError({ reason, attempts: attemptsOf(this.#before), failures: this.#failures })
+    return new PoolError({ reason: this.#reason, attempts: attemptsOf(this.#before), failures: this.#failures })
+  }
+
+  get #reason(): Reason {
+    if (this.#failures.length > 0) return reasonOf(this.#failures)
+    if (this.#passedOver.length === 0) return unableReason
+    const soonest = Math.min(...this.#passedOver.map(({ breaker }) => breaker.availableAt()))
+    return restingReason(soonest - millisOf(this.#clock))
   }
 
   /** One of the two goes on alone. */
-  #hedged(hedge: Turn, outcome: "won" | "lost", alone: Turn): void {
+  #hedged(hedge: Turn<P>, outcome: "won" | "lost", alone: Turn<P>): void {
     this.#shared.metrics.provider.hedged(hedge.host.provider.id, outcome)
     const { provider } = alone.host
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: provider.stopsBillingOnAbort })
   }
 
-  #breakerOf(host: Host | undefined, { model }: Candidate): Breaker | undefined {
+  #breakerOf(host: Host | undefined, { model }: Candidate<P>): Breaker | undefined {
     // What a caller of the sandbox has asked of a double says nothing of anybody's health.
     const steered = this.call.steering !== undefined && host?.provider.steerable === true
     return steered ? undefined : host?.breakerOf(model.id)
   }
 
-  #isEnforced(candidate: Candidate): boolean {
-    return enforcedSchema(this.call.conversation.format, candidate) !== undefined
+  #isEnforced(candidate: Candidate<P>): boolean {
+    return this.kind.isEnforced(candidate, this.call)
   }
 
-  #nextInPlan(now: number): Turn | undefined {
+  #nextInPlan(now: number): Turn<P> | undefined {
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
       const host = this.#shared.hosts.get(candidate.offer.provider)
       if (host === undefined) {
@@ -295,7 +321,7 @@ export class Course {
   }
 
   /** Nobody is left but those that were passed over: one of them may be probed before its time. */
-  #lastResort(now: number): Turn | undefined {
+  #lastResort(now: number): Turn<P> | undefined {
     for (const [at, turn] of this.#passedOver.entries()) {
       const permit = turn.breaker.admitEarly(now)
       if (permit === undefined) continue
@@ -305,7 +331,7 @@ export class Course {
     return undefined
   }
 
-  #note(turn: Turn, fault: ProviderFault | undefined): void {
+  #note(turn: Turn<P>, fault: ProviderFault | undefined): void {
     const place = placeOf(turn.candidate)
     this.#before.push(place)
     this.#failures.push({ ...place, fault })
@@ -324,7 +350,7 @@ export class Course {
     this.#passedOver.splice(0, Infinity, ...rested)
   }
 
-  #blame({ breaker, permit }: Turn, given: Clocks, fault: ProviderFault | undefined): void {
+  #blame({ breaker, permit }: Turn<P>, given: Clocks, fault: ProviderFault | undefined): void {
     if (breaker === undefined) return
     const how = weigh(fault, given, this.#shared.clocks)
     if (how === undefined) breaker.left(permit)
@@ -335,7 +361,7 @@ export class Course {
   #planRetry(now: number): number | undefined {
     if (this.#retries >= MOST_RETRIES) return undefined
     const backoff = this.#chance() * BACKOFF_MS * 2 ** this.#retries
-    let soonest: Turn | undefined
+    let soonest: Turn<P> | undefined
     let wait = Math.min(MOST_WAIT_MS, this.#deadline - now)
     for (const turn of this.#worthMore?.values() ?? []) {
       const inMs = Math.max(0, (turn.breaker?.availableAt() ?? 0) - now) + backoff
@@ -350,7 +376,7 @@ export class Course {
   }
 }
 
-const placeOf = ({ model, offer }: Candidate) => ({ provider: offer.provider, model: model.id })
+const placeOf = ({ model, offer }: Candidate<Price>) => ({ provider: offer.provider, model: model.id })
 
 /** The caller's clocks, each of which can only shorten the service's. */
 const shorten = (clocks: Clocks, timeouts: Plan["policy"]["timeouts"]): Clocks => ({

@@ -3,6 +3,7 @@ import { Clock, Effect, Exit, Scope } from "effect"
 import { isContent, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+import type { WorkCall } from "./Work.ts"
 
 /**
  * One attempt as the live figures see it. One that says nothing of its provider is none: refused as wrong, well answered with
@@ -17,9 +18,9 @@ export interface AttemptSample {
   readonly firstTokenMs: number | undefined
 }
 
-export interface AttemptContext {
+export interface AttemptContext<C extends WorkCall = ChatCall> {
   readonly provider: Provider
-  readonly call: ChatCall
+  readonly call: C
   readonly observe: (sample: AttemptSample) => void
   readonly record: AttemptRecord
   /** Whether a fault says something of the provider; without one its answer was well-formed and empty. */
@@ -71,6 +72,28 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
         context.record.served(output)
         context.ended(undefined)
         return Effect.succeed(output)
+      }
+    })
+  })
+
+/** An attempt at work other than chat, which this effect carries out: whatever it answers is all of it. */
+export const attemptWork = <A>(
+  context: AttemptContext<WorkCall>,
+  work: Effect.Effect<A, ProviderError>
+): Effect.Effect<A, ProviderError> =>
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
+    const sample = sampler(context, clock.currentTimeMillisUnsafe())
+    return Effect.matchEffect(work, {
+      onFailure: (error) => {
+        sample(clock.currentTimeMillisUnsafe(), error)
+        return Effect.fail(error)
+      },
+      onSuccess: (answer) => {
+        sample(clock.currentTimeMillisUnsafe(), "ok")
+        context.record.served()
+        context.ended(undefined)
+        return Effect.succeed(answer)
       }
     })
   })
@@ -158,7 +181,7 @@ const resumed = (
 }
 
 /** Reports the outcome of an attempt, the first one told; answers whether it was. One let go before its end has none. */
-const sampler = ({ blames, call, observe, provider }: AttemptContext, startedAt: number) => {
+const sampler = ({ blames, call, observe, provider }: AttemptContext<WorkCall>, startedAt: number) => {
   let told = false
   return (endedAt: number | undefined, outcome: "ok" | ProviderError, firstTokenMs?: number): boolean => {
     if (told) return false

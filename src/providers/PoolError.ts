@@ -44,6 +44,12 @@ export const restingReason = (waitMs: number): Reason => ({
   retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000))
 })
 
+/** Nobody was asked, because none of them does such work. */
+export const unableReason: Reason = {
+  _tag: "NoProviderAvailable",
+  detail: "No provider of the requested model does this kind of work"
+}
+
 /** So many well-formed answers without content are the request's doing; each further one would cost the house as much again. */
 const MOST_EMPTY = 2
 
@@ -68,7 +74,8 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   const last = failures.at(-1)?.fault
   const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
   if (decisive?.fault?._tag === "Refused") {
-    return { _tag: "ProviderRefused", provider: decisive.provider, detail: decisive.fault.detail }
+    const { detail, param } = decisive.fault
+    return { _tag: "ProviderRefused", provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
   }
   if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
     return { _tag: "UpstreamTimeout", clock: last.clock }

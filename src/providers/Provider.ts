@@ -27,8 +27,7 @@ export interface Clocks {
 }
 
 /** One chat call to one provider. */
-export interface ChatCall {
-  readonly requestId: string
+export interface ChatCall extends WorkCall {
   readonly candidate: Candidate
   readonly conversation: Conversation
   /** Whether breakpoints of the prompt cache are to be set for the caller. */
@@ -39,11 +38,6 @@ export interface ChatCall {
   readonly promptBound: number
   /** What is held for the call. Adapters of real providers have no use for it; the sandbox can spend it whole. */
   readonly held: Nano
-  readonly clocks: Clocks
-  /** What tells the provider of the trace the call belongs to; absent for one that is not to be told. */
-  readonly traceHeaders?: Readonly<Record<string, string>> | undefined
-  /** The raw `X-Svc-Sandbox` header; only the sandbox's double looks at it. */
-  readonly steering: string | undefined
 }
 
 /** What can go wrong at a provider. */
@@ -52,7 +46,13 @@ export type ProviderFault =
   | { readonly _tag: "TimedOut"; readonly clock: "connect" | "first_token" | "idle" | "total" }
   | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }
   /** The provider judged the caller's request wrong (400, 404, 413, 422 …); another provider may judge otherwise. */
-  | { readonly _tag: "Refused"; readonly status: number; readonly detail: string }
+  | {
+      readonly _tag: "Refused"
+      readonly status: number
+      readonly detail: string
+      /** The member of the caller's request that is refused, where an adapter knows it. */
+      readonly param?: string
+    }
   /** Our own credential or account with the provider is at fault. */
   | { readonly _tag: "Unauthorized"; readonly status: number }
   | {

@@ -13,26 +13,29 @@ import {
 } from "effect"
 import type { Output } from "../domain/Output.ts"
 import type { Attempt, Candidate } from "../domain/Plan.ts"
+import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import { Metrics } from "../platform/Metrics.ts"
-import { Course, type Courses, type PoolCall, type Turn } from "./Course.ts"
-import { type AttemptContext, type AttemptSample, streamed, type Way, whole } from "./FirstContent.ts"
+import { type CallKind, otherWork, streamedChat, wholeChat } from "./CallKind.ts"
+import { Course, type CourseCall, type Courses, type PoolCall, type Turn, type WorkPoolCall } from "./Course.ts"
+import { type AttemptContext, type AttemptSample, attemptWork, streamed, type Way, whole } from "./FirstContent.ts"
 import { type Host, makeHosts } from "./Hosts.ts"
 import type { PoolError } from "./PoolError.ts"
-import type { ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
+import type { ChatCall, ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
 import { exchange, Openings } from "./SharedBreakers.ts"
 import { enforced } from "./Structured.ts"
 import { makeCheck } from "./StructuredCheck.ts"
+import type { WorkCall } from "./Work.ts"
 
 /** Who answered, and who was tried before. Attempts end with the one that served. */
-export interface ServedBy {
-  readonly candidate: Candidate
+export interface ServedBy<P extends Price = TokenPrice> {
+  readonly candidate: Candidate<P>
   readonly attempts: ReadonlyArray<Attempt>
   /** From the start of the attempt that served to its first content; known of streams only. */
   readonly firstTokenMs: number | undefined
   readonly stopsBillingOnAbort: boolean
 }
 
-export interface Served<A> extends ServedBy {
+export interface Served<A, P extends Price = TokenPrice> extends ServedBy<P> {
   readonly output: A
 }
 
@@ -40,6 +43,9 @@ export interface Served<A> extends ServedBy {
 export interface ServedStream extends ServedBy {
   readonly source: ChatSource
 }
+
+/** One try at a provider, undefined where it does no such work. It is carried out once at most. */
+export type WorkAttempt<A> = (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
 
 export interface ProviderPoolOptions {
   readonly providers: ReadonlyArray<Provider>
@@ -65,12 +71,16 @@ export interface ProviderPoolOptions {
  *
  * A plan with `hedgeAfterMs` has its second candidate asked beside the first when that has given nothing in this time. The first
  * to give content serves; the other is let go, and stands among the attempts as failed over.
+ *
+ * `ask` carries out any other work by the same rules, but that an attempt answers whole, and none is made beside another. `attempt`
+ * makes one of them; where it answers undefined, the provider does no such work and is passed over.
  */
 export class ProviderPool extends Context.Service<
   ProviderPool,
   {
     readonly chat: (call: PoolCall) => Effect.Effect<Served<Output>, PoolError>
     readonly chatStream: (call: PoolCall) => Effect.Effect<ServedStream, PoolError, Scope.Scope>
+    readonly ask: <A>(call: WorkPoolCall, attempt: WorkAttempt<A>) => Effect.Effect<Served<A, Price>, PoolError>
     readonly has: (provider: string) => boolean
   }
 >()("tollgate/providers/ProviderPool") {
@@ -96,31 +106,48 @@ const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap
   const shared: Courses = { hosts, metrics, clocks, observe, traceTo }
   return ProviderPool.of({
     has: (provider) => hosts.has(provider),
-    chat: (call) => Effect.map(run(shared, call, whole), ({ by, given }) => ({ ...by, output: given })),
+    chat: (call) => Effect.map(run(shared, call, wholeChat, askWhole), ({ by, given }) => ({ ...by, output: given })),
     chatStream: (call) =>
-      Effect.map(run(shared, call, streamed), ({ by, given }) => ({
+      Effect.map(run(shared, call, streamedChat, askStreamed), ({ by, given }) => ({
         ...by,
         firstTokenMs: given.firstTokenMs,
         source: given.source
-      }))
+      })),
+    ask: (call, attempt) =>
+      Effect.map(run(shared, call, otherWork, askWork(attempt)), ({ by, given }) => ({ ...by, output: given }))
   })
 }
 
 /** An attempt that was not interrupted. */
-interface Ended<A> {
-  readonly turn: Turn
-  readonly context: AttemptContext
+interface Ended<A, P extends Price = TokenPrice, C extends WorkCall = ChatCall> {
+  readonly turn: Turn<P>
+  readonly context: AttemptContext<C>
   readonly result: Result.Result<A | undefined, ProviderError>
 }
 
-const givenBy = <A>({ result }: Ended<A>): A | undefined => (result._tag === "Success" ? result.success : undefined)
+/** Asks whose turn it is; undefined where that provider does no such work. */
+type Asking<A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall> = (
+  course: Course<P, Q, C>,
+  turn: Turn<P>
+) => Effect.Effect<Ended<A, P, C>, never, R> | undefined
 
-const faultOf = <A>({ result }: Ended<A>) => (result._tag === "Failure" ? result.failure.fault : undefined)
+type ChatCourse = Course<TokenPrice, PoolCall, ChatCall>
 
-const run = Effect.fnUntraced(function* <A, R>(shared: Courses, call: PoolCall, way: Way<A, R>) {
+const givenBy = <A>({ result }: Pick<Ended<A>, "result">): A | undefined =>
+  result._tag === "Success" ? result.success : undefined
+
+const faultOf = <A>({ result }: Pick<Ended<A>, "result">) =>
+  result._tag === "Failure" ? result.failure.fault : undefined
+
+const run = Effect.fnUntraced(function* <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+  shared: Courses,
+  call: Q,
+  kind: CallKind<P, Q, C>,
+  ask: Asking<A, R, P, Q, C>
+) {
   const random = yield* Random.Random
   const chance = () => random.nextDoubleUnsafe()
-  const course = new Course(shared, call, way.stream, yield* Clock.Clock, chance)
+  const course = new Course(shared, call, kind, yield* Clock.Clock, chance)
   for (;;) {
     const { upcoming, waitMs } = course
     if (upcoming === undefined) {
@@ -129,38 +156,71 @@ const run = Effect.fnUntraced(function* <A, R>(shared: Courses, call: PoolCall, 
       course.wake()
       continue
     }
-    const { hedgeAfterMs } = course
-    const ended =
-      hedgeAfterMs === undefined
-        ? yield* ask(course, upcoming, way)
-        : yield* askHedged(course, upcoming, way, hedgeAfterMs)
+    const asking = ask(course, upcoming)
+    if (asking === undefined) {
+      course.unable(upcoming)
+      continue
+    }
+    const ended = yield* asking
     const given = givenBy(ended)
     if (given !== undefined) {
       // A whole answer has told its end already.
-      if (way.stream) course.answered(ended.turn)
+      if (kind.stream) course.answered(ended.turn)
       return { given, by: course.served(ended.turn) }
     }
     course.failed(ended.turn, ended.context, faultOf(ended))
   }
 })
 
-const ask = <A, R>(course: Course, turn: Turn, way: Way<A, R>, beside?: Turn): Effect.Effect<Ended<A>, never, R> =>
+/** Carries out an attempt that has begun. */
+const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+  course: Course<P, Q, C>,
+  turn: Turn<P>,
+  context: AttemptContext<C>,
+  attempt: Effect.Effect<A | undefined, ProviderError, R>
+): Effect.Effect<Ended<A, P, C>, never, R> => {
+  const watched = Effect.onInterrupt(attempt, () =>
+    Effect.sync(() => {
+      context.record.cancelled()
+      course.left(turn)
+    })
+  )
+  return Effect.map(Effect.result(watched), (result) => ({ turn, context, result }))
+}
+
+const askWork =
+  <A>(attempt: WorkAttempt<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
+  (course, turn) => {
+    const context = course.prepare(turn)
+    const work = attempt(context.provider, context.call)
+    if (work === undefined) return undefined
+    course.begun(turn)
+    return attempted(course, turn, context, attemptWork(context, work))
+  }
+
+const askChat =
+  <A, R>(way: Way<A, R>): Asking<A, R, TokenPrice, PoolCall, ChatCall> =>
+  (course, turn) => {
+    const { hedgeAfterMs } = course
+    return hedgeAfterMs === undefined ? askOnce(course, turn, way) : askHedged(course, turn, way, hedgeAfterMs)
+  }
+
+const askOnce = <A, R>(
+  course: ChatCourse,
+  turn: Turn,
+  way: Way<A, R>,
+  beside?: Turn
+): Effect.Effect<Ended<A>, never, R> =>
   Effect.suspend(() => {
     const context = course.begin(turn, beside)
-    const attempt = Effect.onInterrupt(way.attempt(context), () =>
-      Effect.sync(() => {
-        context.record.cancelled()
-        course.left(turn)
-      })
-    )
-    return Effect.map(Effect.result(attempt), (result) => ({ turn, context, result }))
+    return attempted(course, turn, context, way.attempt(context))
   })
 
 /** The same with a second attempt beside the first, when that takes too long. The first to give content ends it. */
-const askHedged = Effect.fnUntraced(function* <A, R>(course: Course, first: Turn, way: Way<A, R>, afterMs: number) {
+const askHedged = Effect.fnUntraced(function* <A, R>(course: ChatCourse, first: Turn, way: Way<A, R>, afterMs: number) {
   const fibers: Array<Fiber.Fiber<Ended<A>>> = []
   const start = Effect.fnUntraced(function* (turn: Turn, beside?: Turn) {
-    const fiber = yield* Effect.forkChild(ask(course, turn, way, beside), { startImmediately: true })
+    const fiber = yield* Effect.forkChild(askOnce(course, turn, way, beside), { startImmediately: true })
     fibers.push(fiber)
     return fiber
   })
@@ -194,3 +254,6 @@ const askHedged = Effect.fnUntraced(function* <A, R>(course: Course, first: Turn
   })
   return yield* Effect.onExit(raced, (exit) => (Exit.isSuccess(exit) ? Effect.void : Fiber.interruptAll(fibers)))
 })
+
+const askWhole = askChat(whole)
+const askStreamed = askChat(streamed)

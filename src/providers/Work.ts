@@ -3,11 +3,13 @@ import type { Candidate } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { Clocks } from "./Provider.ts"
 
+export type WorkOperation = "embeddings" | "rerank" | "speech" | "search"
+
 /** One call to one provider, whatever it is for. */
 export interface WorkCall {
   readonly requestId: string
   readonly candidate: Candidate<Price>
-  /** Of a call that is not streamed: after connecting, only the total one counts. */
+  /** After connecting, only the total one counts for an answer that is not streamed. */
   readonly clocks: Clocks
   /** What tells the provider of the trace the call belongs to; absent for one that is not to be told. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined

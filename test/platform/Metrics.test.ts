@@ -64,7 +64,7 @@ describe("metrics", () => {
 
   it("count attempts by outcome", () => {
     const metrics = makeMetrics()
-    const attempt = { provider: "xai", model: "grok-4", durationMs: 10 }
+    const attempt = { operation: "chat", provider: "xai", model: "grok-4", durationMs: 10 }
     metrics.attempt({ ...attempt, outcome: "failed", errorType: "TimedOut" })
     metrics.attempt({ ...attempt, outcome: "served", errorType: undefined })
     metrics.attempt({ ...attempt, outcome: "served", errorType: undefined })
@@ -72,6 +72,9 @@ describe("metrics", () => {
     assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_count{${genAi},error_type="TimedOut"}`), 1)
     // A value on a boundary belongs below it.
     assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_bucket{${genAi},le="0.01"}`), 2)
+    metrics.attempt({ ...attempt, operation: "embeddings", outcome: "served", errorType: undefined })
+    const embeddings = genAi.replace("chat", "embeddings")
+    assert.strictEqual(valueOf(metrics, `gen_ai_client_operation_duration_count{${embeddings}}`), 1)
   })
 
   it("count what becomes of a provider that fails, from zero on", () => {

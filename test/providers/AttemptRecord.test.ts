@@ -18,6 +18,7 @@ const begin = (trace?: Trace) => {
     metrics: { ...makeMetrics(), attempt: (figures) => counted.push(figures) },
     trace: trace ?? { span, from: undefined },
     provider: { ...makeSandbox("mistral"), server: { address: "api.example.com", port: 443 } },
+    operation: "chat",
     call: chatCall({
       candidate: candidate("mistral", { upstreamId: "up-1" }),
       conversation: {
@@ -67,7 +68,13 @@ describe("an attempt", () => {
     })
     const [{ durationMs, ...figures } = { durationMs: -1 }] = counted
     assert.isAtLeast(durationMs, 0)
-    assert.deepStrictEqual(figures, { provider: "mistral", model: "model-1", outcome: "served", errorType: undefined })
+    assert.deepStrictEqual(figures, {
+      operation: "chat",
+      provider: "mistral",
+      model: "model-1",
+      outcome: "served",
+      errorType: undefined
+    })
   })
 
   it("of a stream learns its end as it comes", () => {

@@ -19,7 +19,16 @@ const attemptAt = (provider: Provider, stream: boolean) => {
   const ends: Array<string> = []
   const samples: Array<AttemptSample> = []
   const call = chatCall()
-  const record = new AttemptRecord({ metrics: makeMetrics(), trace: undefined, provider, call, index: 0, stream })
+  const facts = {
+    metrics: makeMetrics(),
+    trace: undefined,
+    provider,
+    operation: "chat",
+    call,
+    index: 0,
+    stream
+  } as const
+  const record = new AttemptRecord(facts)
   const observe = (sample: AttemptSample) => samples.push(sample)
   const ended = (fault: ProviderFault | undefined) => ends.push(fault?._tag ?? "well")
   const blames = (fault: ProviderFault | undefined) => fault?._tag === "Broken" || fault?._tag === "Malformed"

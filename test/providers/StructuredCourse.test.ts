@@ -6,6 +6,7 @@ import { emptyOutput, type Output } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
 import { makeMetrics, Metrics } from "../../src/platform/Metrics.ts"
 import { rules } from "../../src/providers/Breaker.ts"
+import { streamedChat, wholeChat } from "../../src/providers/CallKind.ts"
 import { Course, type PoolCall } from "../../src/providers/Course.ts"
 import type { AttemptSample } from "../../src/providers/FirstContent.ts"
 import { makeHosts } from "../../src/providers/Hosts.ts"
@@ -128,7 +129,7 @@ describe("a stream that has to be checked", () => {
       const hedgeOf = (stream: boolean, first: Candidate) => {
         const plain = call(first, candidate("b"))
         const hedged = { ...plain, plan: { ...plain.plan, hedgeAfterMs: 200 } }
-        return new Course(shared, hedged, stream, clock, () => 0).hedgeAfterMs
+        return new Course(shared, hedged, stream ? streamedChat : wholeChat, clock, () => 0).hedgeAfterMs
       }
       assert.isUndefined(hedgeOf(true, candidate("a")))
       assert.strictEqual(hedgeOf(false, candidate("a")), 200)

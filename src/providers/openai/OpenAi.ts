@@ -1,18 +1,20 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
 import { makeHttpChat } from "../HttpChat.ts"
+import { makeHttpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { type ChatWireOptions, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
+import { encodeEmbeddings } from "./EmbedEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
-import { openAiSpeech } from "./Speech.ts"
+import { makeSpeech } from "./Speech.ts"
 
-/** A host that speaks OpenAI's API. */
+/** A host that speaks OpenAI's chat completions, embeddings and speech. */
 export interface OpenAiOptions extends ChatWireOptions {
   readonly id: string
-  /** Everything before `/chat/completions`, such as `https://api.openai.com/v1`. */
+  /** Everything before `/chat/completions`, `/embeddings` and `/audio/speech`, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string
   /** Absent for hosts of one's own that ask for none. */
   readonly apiKey: Redacted.Redacted<string> | undefined
@@ -21,11 +23,16 @@ export interface OpenAiOptions extends ChatWireOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** The adapter of one such host, over the outbound pool: its chat completions and its speech. */
+/** The adapter of one such host, over the outbound pool. */
 export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.gen(function* () {
-    const { apiKey, baseUrl, id, stopsBillingOnAbort } = options
-    const target = targetOf(`${baseUrl.replace(/\/+$/, "")}/chat/completions`)
+    const { apiKey, id, stopsBillingOnAbort } = options
+    const base = options.baseUrl.replace(/\/+$/, "")
+    const targets = {
+      chat: targetOf(`${base}/chat/completions`),
+      embeddings: targetOf(`${base}/embeddings`),
+      speech: targetOf(`${base}/audio/speech`)
+    }
     const headers = {
       ...(apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }),
       ...options.headers
@@ -35,7 +42,7 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       stopsBillingOnAbort,
       apiKey,
       wire: {
-        target: () => target,
+        target: () => targets.chat,
         headers,
         encode: (call, stream) => encodeChat(call, stream, options),
         decode: decodeChat,
@@ -44,5 +51,8 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       }
     })
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
-    return { ...chat, speak: openAiSpeech(baseUrl, work) }
+    const embed = yield* makeHttpEmbed(work, targets.embeddings, (call, asked) =>
+      Result.succeed(encodeEmbeddings(call, asked))
+    )
+    return { ...chat, embed, speak: makeSpeech(work, targets.speech) }
   })

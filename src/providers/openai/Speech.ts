@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { targetOf } from "../../platform/Outbound.ts"
+import type { targetOf } from "../../platform/Outbound.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { parsed } from "../Json.ts"
 import type { Provider } from "../Provider.ts"
@@ -11,9 +11,9 @@ import type { Provider } from "../Provider.ts"
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 
 /** Speech at a host that speaks OpenAI's `/audio/speech`. */
-export const openAiSpeech = (baseUrl: string, { error, post }: HttpWork): NonNullable<Provider["speak"]> => {
-  const target = targetOf(`${baseUrl.replace(/\/+$/, "")}/audio/speech`)
-  return (call, { format, input, speed, voice }) => {
+export const makeSpeech =
+  ({ error, post }: HttpWork, target: ReturnType<typeof targetOf>): NonNullable<Provider["speak"]> =>
+  (call, { format, input, speed, voice }) => {
     const body = JSON.stringify({
       model: call.candidate.offer.upstreamId,
       input,
@@ -28,7 +28,6 @@ export const openAiSpeech = (baseUrl: string, { error, post }: HttpWork): NonNul
         : Effect.succeed({ audio })
     )
   }
-}
 
 const LONGEST_ERROR = 64 * 1024
 

@@ -2,6 +2,9 @@ import { Clock, Effect, Result } from "effect"
 import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
 import { type Answer, answerOf } from "./Answer.ts"
+import { makeRetrieval } from "./Retrieval.ts"
+import { search } from "./Search.ts"
+import { speak } from "./Speak.ts"
 import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
 
 /**
@@ -13,7 +16,10 @@ export const makeSandbox = (id: string): Provider => ({
   stopsBillingOnAbort: true,
   steerable: true,
   chat: (call) => Effect.flatMap(begin(id, call), chat),
-  chatStream: (call) => Effect.map(begin(id, call), sourceOf)
+  chatStream: (call) => Effect.map(begin(id, call), sourceOf),
+  ...makeRetrieval(id),
+  speak: (call, work) => speak(id, call, work),
+  search: (call, work) => search(id, call, work)
 })
 
 const SLOW_MS = 2_000
