@@ -3,13 +3,15 @@ import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
+import { EmbeddingsGroup } from "./inference/Embeddings.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
+import { RerankGroup } from "./inference/Rerank.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
-  .add(ChatGroup, ResponsesGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
+  .add(ChatGroup, ResponsesGroup, EmbeddingsGroup, RerankGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
   .middleware(Envelope)
   .add(LegacyGroup, MessagesGroup)
   .prefix("/api/v1")

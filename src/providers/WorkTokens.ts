@@ -31,28 +31,28 @@ export const countEmbed = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
     ? countTokens(inputs.join("\n"))
     : sum<Input>(inputs, countOf)
 
-/** The longest of a list, by its bound; the first of those that are equally long. */
-const longestOf = <A extends Input>(
-  inputs: ReadonlyArray<A>
-): { readonly input: A; readonly bound: number } | undefined => {
-  let longest: { readonly input: A; readonly bound: number } | undefined
-  for (const input of inputs) {
-    const bound = boundOf(input)
-    if (longest === undefined || bound > longest.bound) longest = { input, bound }
-  }
-  return longest
+/** What has to fit a model's window together: a bound of its tokens, and its tokens, counted when they are first asked for. */
+export interface Longest {
+  readonly bound: number
+  readonly tokens: () => number
 }
 
-/**
- * The tokens of the longest input, where it is too long for a window; undefined where it fits. The others are left to the
- * provider to refuse: to count thousands would keep everybody else waiting.
- */
-export const tooLongFor = (window: number, { inputs }: Pick<EmbedWork, "inputs">): number | undefined => {
-  const longest = longestOf<Input>(inputs)
-  if (longest === undefined || longest.bound <= window) return undefined
-  const tokens = countOf(longest.input)
-  return tokens > window ? tokens : undefined
+/** Whether it fits a window of so many tokens. */
+export const fits = ({ bound, tokens }: Longest, window: number): boolean => bound <= window || tokens() <= window
+
+const longestOf = (inputs: EmbedWork["inputs"], beside = ""): Longest => {
+  let longest: Input = ""
+  let most = 0
+  for (const input of inputs) {
+    const bound = boundOf(input)
+    if (bound > most) [longest, most] = [input, bound]
+  }
+  let counted: number | undefined
+  return { bound: most + boundOf(beside), tokens: () => (counted ??= countOf(longest) + countOf(beside)) }
 }
+
+/** The longest input. To count them all would keep everybody else waiting; the provider has the last word on the others. */
+export const longestInput = ({ inputs }: Pick<EmbedWork, "inputs">): Longest => longestOf(inputs)
 
 /** An upper bound of the tokens that a reranking takes: the query is read with every document. */
 export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
@@ -62,13 +62,6 @@ export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "do
 export const countRerank = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
   countTokens(query) * documents.length + countEmbed({ inputs: documents })
 
-/** The tokens of the query with the longest document, where they are too long for a window; undefined where they fit. */
-export const pairTooLongFor = (
-  window: number,
-  { documents, query }: Pick<RerankWork, "query" | "documents">
-): number | undefined => {
-  const longest = longestOf(documents)
-  if (longest === undefined || boundOf(query) + longest.bound <= window) return undefined
-  const tokens = countOf(query) + countOf(longest.input)
-  return tokens > window ? tokens : undefined
-}
+/** The query with the longest document, which are read together. */
+export const longestPair = ({ documents, query }: Pick<RerankWork, "query" | "documents">): Longest =>
+  longestOf(documents, query)
