@@ -7,11 +7,22 @@ import { EmbeddingsGroup } from "./inference/Embeddings.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { RerankGroup } from "./inference/Rerank.ts"
+import { SearchGroup } from "./inference/SearchGroup.ts"
+import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
-  .add(ChatGroup, ResponsesGroup, EmbeddingsGroup, RerankGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
+  .add(
+    ChatGroup,
+    ResponsesGroup,
+    EmbeddingsGroup,
+    RerankGroup,
+    SpeechGroup,
+    SearchGroup,
+    RequestsGroup,
+    ModelsGroup.middleware(OpenAccess)
+  )
   .middleware(Envelope)
   .add(LegacyGroup, MessagesGroup)
   .prefix("/api/v1")

@@ -61,6 +61,7 @@ export type Reason =
       readonly param?: string
     }
   | { readonly _tag: "EmptyCompletion" }
+  | { readonly _tag: "SearchFailed"; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
   /** Waiting helps where it says for how long: the providers that could serve are resting. */

@@ -29,6 +29,8 @@ import { observe } from "./Observed.ts"
 import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
+import { layer as search } from "./Search.ts"
+import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
@@ -159,7 +161,9 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
-    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, requests, responses, models)),
+    Layer.provide(
+      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, models)
+    ),
     Layer.provide(access)
   ),
   edge

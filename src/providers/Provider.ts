@@ -100,6 +100,4 @@ export interface Provider {
   readonly rerank?: (call: WorkCall, work: RerankWork) => Effect.Effect<Reranked, ProviderError>
   readonly speak?: (call: WorkCall, work: SpeakWork) => Effect.Effect<Spoken, ProviderError>
   readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<Found, ProviderError>
-  /** The parameter of a search that it cannot honour, as callers know it: such a search is for others. */
-  readonly unsearchable?: (work: SearchWork) => string | undefined
 }

@@ -41,7 +41,11 @@ const host = (answer: (seen: Seen) => { readonly status?: number; readonly body:
           const pieces: Array<Buffer> = []
           request.on("data", (piece: Buffer) => pieces.push(piece))
           request.on("end", () => {
-            const one = { path: request.url, headers: request.headers, body: JSON.parse(Buffer.concat(pieces).toString()) }
+            const one = {
+              path: request.url,
+              headers: request.headers,
+              body: JSON.parse(Buffer.concat(pieces).toString())
+            }
             seen.push(one)
             const { body, status = 200 } = answer(one)
             response.writeHead(status, { "content-type": "application/json", "retry-after": "7" })
@@ -63,7 +67,10 @@ describe("embeddings by the OpenAI client", () => {
       const input = ["a cat sat on the mat", "the cat sat on a mat", "interest rates rose again"]
       const answer = yield* Effect.promise(() => client.embeddings.create({ model, input }))
       assert.deepStrictEqual([answer.object, answer.model], ["list", model])
-      assert.deepStrictEqual(answer.data.map(({ index, object }) => [index, object]), [0, 1, 2].map((at) => [at, "embedding"]))
+      assert.deepStrictEqual(
+        answer.data.map(({ index, object }) => [index, object]),
+        [0, 1, 2].map((at) => [at, "embedding"])
+      )
       const [first, second, third] = answer.data.map(({ embedding }) => embedding)
       assert.lengthOf(first!, 1_536)
       assert.isAbove(cosine(first!, second!), 0.7)
@@ -75,7 +82,10 @@ describe("embeddings by the OpenAI client", () => {
       for (const [at, { embedding }] of floats.data.entries()) {
         assert.isAbove(cosine(embedding, answer.data[at]!.embedding), 0.999_99)
       }
-      const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${extrasOf(answer).request_id}`, inferenceKey), json)
+      const receipt = yield* Effect.flatMap(
+        get(`${service.api}/requests/${extrasOf(answer).request_id}`, inferenceKey),
+        json
+      )
       assert.deepInclude(receipt, { operation: "embeddings", status: "succeeded", model, usage_basis: "reported" })
       assert.strictEqual(receipt.usage.input_tokens, answer.usage.prompt_tokens)
       assert.strictEqual(receipt.cost_usd, extrasOf(answer).cost_usd)

@@ -26,11 +26,15 @@ export const makeTavily = ({ apiKey, baseUrl, id }: TavilyOptions): Effect.Effec
     id,
     stopsBillingOnAbort: false,
     ...withoutChat(id),
-    unsearchable: lackOf,
-    search: (call, asked) =>
-      Effect.forEach(asked.queries, (query, index) => ask(work, target, call, asked, query, index), {
+    search: (call, asked) => {
+      const param = lackOf(asked)
+      if (param !== undefined) {
+        return Effect.fail(work.error({ _tag: "Refused", status: 400, detail: `it does not offer ${param}`, param }))
+      }
+      return Effect.forEach(asked.queries, (query, index) => ask(work, target, call, asked, query, index), {
         concurrency: "unbounded"
       }).pipe(Effect.map((found) => ({ results: found.flat() })))
+    }
   }))
 }
 
