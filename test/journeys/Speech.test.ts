@@ -76,7 +76,7 @@ describe("speech in the sandbox", () => {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
       const answer = yield* speak(service, inferenceKey)
-      assert.strictEqual(answer.headers.get("x-balance-warning"), "$5.00")
+      assert.strictEqual(answer.headers.get("x-balance-warning"), "Your balance is $0.999625, below $5.00")
       yield* bytesOf(answer)
       const { inferenceKey: rich } = yield* service.account(100)
       const other = yield* speak(service, rich)
