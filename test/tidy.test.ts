@@ -52,6 +52,11 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@pydantic/genai-prices": ["catalogue"],
   "gpt-tokenizer": ["domain"],
   "@cfworker/json-schema": ["providers"],
+  "@mediabunny/aac-encoder": ["providers"],
+  "@mediabunny/flac-encoder": ["providers"],
+  "@mediabunny/mp3-encoder": ["providers"],
+  "libopus-wasm": ["providers"],
+  mediabunny: ["providers"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]

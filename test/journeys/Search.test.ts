@@ -124,18 +124,6 @@ describe("search in the sandbox", () => {
       assert.deepStrictEqual(yield* refusal({ query: "tea", model: "gpt-4o-mini" }), [400, "unknown_model", "model"])
     }).pipe(Effect.scoped)
   )
-
-  it.live("has a limit of its own", () =>
-    Effect.gen(function* () {
-      const service = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
-      const { inferenceKey } = yield* service.account(1)
-      const statuses = yield* Effect.forEach([1, 2, 3, 4], () =>
-        Effect.map(find(service, inferenceKey, { query: "tea" }), ({ status }) => status)
-      )
-      assert.deepStrictEqual(statuses, [200, 200, 200, 429])
-      assert.strictEqual((yield* get(`${service.api}/requests`, inferenceKey)).status, 200)
-    }).pipe(Effect.scoped)
-  )
 })
 
 describe("search at Tavily", () => {

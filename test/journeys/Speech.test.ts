@@ -71,20 +71,6 @@ describe("speech in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says in a header that the balance is low", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { inferenceKey } = yield* service.account(1)
-      const answer = yield* speak(service, inferenceKey)
-      assert.strictEqual(answer.headers.get("x-balance-warning"), "Your balance is $0.999625, below $5.00")
-      yield* bytesOf(answer)
-      const { inferenceKey: rich } = yield* service.account(100)
-      const other = yield* speak(service, rich)
-      assert.isNull(other.headers.get("x-balance-warning"))
-      yield* bytesOf(other)
-    }).pipe(Effect.scoped)
-  )
-
   it.live("charges what is counted: code points, however they are written", () =>
     Effect.gen(function* () {
       const service = yield* startService()
