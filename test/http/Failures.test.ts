@@ -151,6 +151,7 @@ describe("headers of failures", () => {
     assert.deepStrictEqual(Object.fromEntries(told), {
       IdempotencyInProgress: "1",
       RateLimitExceeded: "7",
+      SearchFailed: "7",
       UpstreamError: "3",
       StoreUnavailable: "2",
       Overloaded: "1"
