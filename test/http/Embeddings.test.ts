@@ -75,7 +75,7 @@ describe("POST /embeddings", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
-      const input = Array.from({ length: 300 }, (_, index) => `text ${index}`)
+      const input = Array.from({ length: 600 }, (_, index) => `text ${index}`)
       const ask = () => post(`${service.api}/embeddings`, inferenceKey, { model, input }, { "idempotency-key": "long" })
       const first = yield* ask()
       const text = yield* Effect.promise(() => first.text())

@@ -15,7 +15,7 @@ describe("POST /rerank", () => {
       const answer = yield* json(yield* ask(body))
       assert.deepStrictEqual(
         answer.results.map(({ document }: { readonly document: { readonly text: string } }) => document.text),
-        ["cats run", "cats purr and cats sleep"]
+        ["cats purr and cats sleep", "cats run"]
       )
       const { held, posted } = yield* service.balance(account.id)
       assert.deepStrictEqual([held, 10_000_000_000n - posted], [0n, BigInt(Math.round(answer.cost_usd * 1e9))])
