@@ -1,14 +1,13 @@
 import { Cause, Context, Effect, Exit, Layer, Result } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
-import type { Attempt, Candidate, Plan } from "../domain/Plan.ts"
+import type { Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
-import type { Trace } from "../platform/Tracing.ts"
 import { PoolError } from "../providers/PoolError.ts"
-import type { Provider, ProviderError } from "../providers/Provider.ts"
-import { ProviderPool } from "../providers/ProviderPool.ts"
-import type { WorkCall } from "../providers/Work.ts"
+import { ProviderPool, type Served, type WorkAttempt } from "../providers/ProviderPool.ts"
+import type { WorkOperation } from "../providers/Work.ts"
 import { Router } from "../router/Router.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
 import { type Admitted, type Bounds, type Carried, close, type MeteredOptions, routingOf } from "./Metered.ts"
@@ -25,7 +24,12 @@ import type { PaidRequest } from "./Request.ts"
 import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
 
 /** What work with models of a modality is called at providers. */
-const operations = { embedding: "embeddings", rerank: "rerank", audio: "speech", search: "search" } as const
+const operations = {
+  embedding: "embeddings",
+  rerank: "rerank",
+  audio: "speech",
+  search: "search"
+} as const satisfies Partial<Record<Modality, WorkOperation>>
 
 /** A paid request for work other than chat, and all that the flow of it has to know of that work. */
 export interface WorkRequest<A> extends PaidRequest {
@@ -40,7 +44,7 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly promptTokens?: (() => number) | undefined
   readonly param?: string | undefined
   /** Asks a provider; undefined where that provider does not do such work. */
-  readonly ask: (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
+  readonly ask: WorkAttempt<A>
   /** Prompt tokens or units as the provider reported them; undefined has them counted. */
   readonly used: (answer: A) => number | undefined
   /** The same by our own count. */
@@ -69,25 +73,7 @@ interface KeptWork extends PaidAnswer {
   readonly used: number
 }
 
-interface Served<A> {
-  readonly candidate: Candidate<Price>
-  readonly attempts: ReadonlyArray<Attempt>
-  readonly output: A
-}
-
-interface Asks {
-  readonly ask: <A>(
-    call: {
-      readonly requestId: string
-      readonly plan: Plan<Price>
-      readonly operation: "embeddings" | "rerank" | "speech" | "search"
-      readonly steering: string | undefined
-      readonly trace: Trace | undefined
-      readonly onAttempt?: (info: { readonly provider: string; readonly stopsBillingOnAbort: boolean }) => void
-    },
-    attempt: (provider: Provider, call: WorkCall) => Effect.Effect<A, ProviderError> | undefined
-  ) => Effect.Effect<Served<A>, PoolError>
-}
+type Asks = Pick<ProviderPool["Service"], "ask">
 
 type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
 
@@ -115,7 +101,11 @@ const keptWork = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used, v
 }
 
 /** The call of an admitted request, its failure named as the request wants it. */
-const asked = <A>(pool: Asks, admitted: AdmittedWork<A>, running: Running): Effect.Effect<Served<A>, PoolError> => {
+const asked = <A>(
+  pool: Asks,
+  admitted: AdmittedWork<A>,
+  running: Running
+): Effect.Effect<Served<A, Price>, PoolError> => {
   const { plan, request } = admitted
   const { failed } = request
   const served = pool.ask(
@@ -138,7 +128,7 @@ const asked = <A>(pool: Asks, admitted: AdmittedWork<A>, running: Running): Effe
 const finishServed = <A>(
   options: MeteredOptions,
   admitted: AdmittedWork<A>,
-  { attempts, candidate, output }: Served<A>
+  { attempts, candidate, output }: Served<A, Price>
 ): Effect.Effect<WorkAnswer<A>, Failure> => {
   const { request } = admitted
   const empty = request.empty?.(output)
@@ -201,7 +191,7 @@ export class Work extends Context.Service<
       Work,
       Effect.gen(function* () {
         const router = yield* Router
-        const pool = (yield* ProviderPool) as unknown as Asks
+        const pool = yield* ProviderPool
         const flow = yield* makePaidFlow(options)
         const run = <A>(request: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
           const running: Running = { stopsBillingOnAbort: true }

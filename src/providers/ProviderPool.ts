@@ -194,8 +194,8 @@ const askWork =
     const context = course.prepare(turn)
     const work = attempt(context.provider, context.call)
     if (work === undefined) return undefined
-    course.begun(turn)
-    return attempted(course, turn, context, attemptWork(context, work))
+    const begun = Effect.sync(() => course.begun(turn))
+    return attempted(course, turn, context, Effect.andThen(begun, attemptWork(context, work)))
   }
 
 const askChat =

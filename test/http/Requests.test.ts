@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RequestList, RequestReceipt } from "../../schemas/account/Requests.ts"
+import { receiptOf } from "../../src/http/Requests.ts"
+import { noTokens } from "../../src/domain/Usage.ts"
 import { get, json, post, startService } from "../support/Service.ts"
 
 const receipt = Schema.decodeUnknownSync(RequestReceipt, { onExcessProperty: "error" })
@@ -91,4 +93,58 @@ describe("receipts", () => {
       assert.isNull((yield* page("limit=7")).next_cursor)
     }).pipe(Effect.scoped)
   )
+})
+
+describe("receiptOf", () => {
+  const opened = { streamed: false, queueMs: 1, traceId: null }
+  const rowOf = (price: object, closed: object): Parameters<typeof receiptOf>[0] => ({
+    id: "req_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    account_id: "a",
+    key_id: "k",
+    project_id: null,
+    operation: "search",
+    model: "m",
+    status: "succeeded",
+    created_at: new Date(0),
+    closed_at: new Date(1_000),
+    held: 16_000_000n,
+    settled: 16_000_000n,
+    absorbed: 0n,
+    refunded: 0n,
+    resolved_model: "m",
+    provider: "p",
+    opened: { ...opened, prices: [{ model: "m", provider: "p", ...price }] },
+    closed,
+    idempotency_key: null
+  })
+  const promotion = { label: "Launch", discountPercent: 50 }
+
+  it("shows units and the price of one", () => {
+    const perRequest = { unit: "request", perUnit: 8_000_000_000, promotion }
+    const usage = { units: 2, unit: "request" }
+    const said = receipt(receiptOf(rowOf(perRequest, { usage, basis: "reported" })))
+    assert.deepStrictEqual(said.usage, { units: 2, unit: "request" })
+    assert.deepStrictEqual(said.price, {
+      unit: "request",
+      per_unit: 0.008,
+      promotion: { label: "Launch", discount_percent: 50 }
+    })
+    assert.strictEqual(said.cost_usd, 0.016)
+  })
+
+  it("shows tokens at the rates of the tier that they reached, of rows of any age", () => {
+    const perToken = {
+      perRequest: 0,
+      tiers: [
+        [0, 1_000_000, 0, 0, 0],
+        [100, 2_000_000, 0, 0, 0]
+      ]
+    }
+    const said = receipt(receiptOf(rowOf(perToken, { usage: { ...noTokens, input: 101 }, basis: "reported" })))
+    assert.deepInclude(said.price, { unit: "token", input: 0.000002 })
+    assert.deepInclude(said.usage, { input_tokens: 101 })
+    const ended = receipt(receiptOf(rowOf(perToken, { error: { _tag: "InternalError" } })))
+    assert.deepInclude(ended.price, { unit: "token", input: 0.000001 })
+    assert.isNull(ended.usage)
+  })
 })

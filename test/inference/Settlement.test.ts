@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { TokenPrice } from "../../src/domain/Pricing.ts"
 import { noTokens, type TokenUsage } from "../../src/domain/Usage.ts"
-import { type Outcome, settlementOf } from "../../src/inference/Settlement.ts"
+import { type Outcome, settlementOf, workSettlementOf } from "../../src/inference/Settlement.ts"
 
 const price: TokenPrice = {
   unit: "token",
@@ -54,5 +54,42 @@ describe("settlementOf", () => {
     for (const error of images) {
       assert.deepInclude(settlementOf({ _tag: "Nothing", error }, undefined), { cost: undefined, final: true })
     }
+  })
+})
+
+describe("workSettlementOf", () => {
+  const perCharacter = { unit: "character", perUnit: 15_000_001n } as const
+  const done = (reported: number | undefined) => ({ _tag: "Whole", reported, counted: () => 7 }) as const
+
+  it("charges prompt tokens or units, reported or counted, rounded up once", () => {
+    assert.deepStrictEqual(workSettlementOf(done(3), price), {
+      cost: 3_000n,
+      usage: { ...noTokens, input: 3 },
+      basis: "reported",
+      status: "succeeded",
+      final: true
+    })
+    assert.deepStrictEqual(workSettlementOf(done(undefined), perCharacter), {
+      cost: 105_001n,
+      usage: { units: 7, unit: "character" },
+      basis: "counted",
+      status: "succeeded",
+      final: true
+    })
+    assert.deepInclude(workSettlementOf(done(0), perCharacter), { cost: 0n, basis: "reported" })
+  })
+
+  it("charges nothing when nothing came, in the measure of the price", () => {
+    const nothing = (error: Extract<Outcome, { _tag: "Nothing" }>["error"]) => ({ _tag: "Nothing", error }) as const
+    assert.deepStrictEqual(workSettlementOf(nothing({ _tag: "EmptyCompletion" }), perCharacter), {
+      cost: undefined,
+      usage: { units: 0, unit: "character" },
+      basis: "none",
+      status: "failed",
+      final: false
+    })
+    assert.deepInclude(workSettlementOf(nothing(undefined), price), { usage: noTokens, status: "cancelled" })
+    const refused = nothing({ _tag: "ProviderRefused", provider: "p", detail: "" })
+    assert.isTrue(workSettlementOf(refused, price).final)
   })
 })

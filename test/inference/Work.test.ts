@@ -1,0 +1,518 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Auth } from "../../src/auth/Auth.ts"
+import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
+import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { noChanges } from "../../src/catalogue/Changes.ts"
+import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
+import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
+import type { Nano } from "../../src/domain/Money.ts"
+import { defaultPolicy } from "../../src/domain/Plan.ts"
+import { maximumCost, tokenCost, unitCost } from "../../src/domain/Pricing.ts"
+import { noTokens } from "../../src/domain/Usage.ts"
+import type { ClosedFacts, Opened } from "../../src/inference/Receipt.ts"
+import { Work, type WorkRequest } from "../../src/inference/Work.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { type Provider, ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
+import { ProviderPool } from "../../src/providers/ProviderPool.ts"
+import type { Embedded, Found, Reranked } from "../../src/providers/Work.ts"
+import { Router } from "../../src/router/Router.ts"
+import { Requests } from "../../src/usage/Requests.ts"
+import { layer as database } from "../support/Database.ts"
+
+const BALANCE = 1_000_000_000n
+const PROMPT_BOUND = 1_000
+const QUERIES = 3
+
+const ranked: Reranked = { results: [{ index: 1, score: 0.5 }], tokens: 400 }
+const found: Found = { results: [{ title: "t", url: "https://example.com/", snippet: "s", queryIndex: 0 }] }
+
+const fails = (provider: string, fault: ProviderFault) => Effect.fail(new ProviderError({ provider, fault }))
+const serverError: ProviderFault = { _tag: "ServerError", status: 500, detail: "down" }
+
+const notAsked = () => Effect.die(new Error("asked for a chat"))
+const provider = (id: string, work: Partial<Provider>): Provider => ({
+  id,
+  stopsBillingOnAbort: true,
+  chat: notAsked,
+  chatStream: notAsked,
+  ...work
+})
+
+/** A provider whose answer waits for the test, and which notes what became of its call. */
+const waiting = (stopsBillingOnAbort: boolean) =>
+  Effect.gen(function* () {
+    const called = yield* Deferred.make<void>()
+    const answer = yield* Deferred.make<Reranked>()
+    const hungUp = yield* Deferred.make<void>()
+    const rerank = () =>
+      Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(answer)).pipe(
+        Effect.onInterrupt(() => Deferred.succeed(hungUp, undefined))
+      )
+    return { provider: provider("voyage", { stopsBillingOnAbort, rerank }), called, answer, hungUp }
+  })
+
+const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+
+/** Azure asks more for an embedding than OpenAI. */
+const dear: OverlayPrice = {
+  model: "text-embedding-3-small",
+  provider: "azure",
+  unit: "token",
+  inputUsdPerMillion: 5,
+  source: "this test"
+}
+const changes = { load: Effect.succeed({ ...noChanges, prices: [dear] }), version: Effect.succeed("") }
+
+const claimOf = (fingerprint: string) => ({ idempotencyKey: "k", claim: "POST /rerank k", fingerprint })
+
+const scene = (
+  providers: ReadonlyArray<Provider>,
+  {
+    balance = BALANCE,
+    holdTtl = Duration.minutes(5)
+  }: { readonly balance?: Nano; readonly holdTtl?: Duration.Duration } = {}
+) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+    const pool = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })
+    const options = { holdTtl, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
+    const rooms = Work.layerFrom(options).pipe(
+      Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
+      Layer.provideMerge(
+        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
+      ),
+      Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
+      Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
+      Layer.provideMerge(Audit.layer)
+    )
+    const stores = yield* Layer.build(database)
+    const context = yield* Layer.buildWithScope(rooms.pipe(Layer.provide(Layer.succeedContext(stores))), scope)
+    return yield* Effect.gen(function* () {
+      const auth = yield* Auth
+      const catalogue = yield* Catalogue
+      const ledger = yield* Ledger
+      const requests = yield* Requests
+      const opened = yield* (yield* Customers).open("work@example.com", balance, OPERATOR)
+      const accountId = opened.account.id
+      const principal = yield* auth.authenticate(`Bearer ${opened.inferenceKey}`, "inference")
+      const paid = () => ({
+        requestId: newRequestId(),
+        principal,
+        policy: defaultPolicy,
+        claim: undefined,
+        steering: undefined,
+        arrivedAt: performance.now()
+      })
+      const rerank = (more: Partial<WorkRequest<Reranked>> = {}): WorkRequest<Reranked> => ({
+        ...paid(),
+        operation: "rerank",
+        model: "rerank-2.5",
+        modality: "rerank",
+        bound: { kind: "tokens", promptBound: PROMPT_BOUND },
+        ask: (one, call) =>
+          one.rerank?.(call, { query: "q", documents: ["a", "b"], topN: undefined, truncation: false }),
+        used: ({ tokens }) => tokens,
+        counted: () => 123,
+        keep: (answer) => answer,
+        ...more
+      })
+      const search = (more: Partial<WorkRequest<Found>> = {}): WorkRequest<Found> => ({
+        ...paid(),
+        operation: "search",
+        model: "tavily-search",
+        modality: "search",
+        bound: { kind: "units", units: QUERIES },
+        ask: (one, call) => one.search?.(call, {} as never),
+        used: () => QUERIES,
+        counted: () => QUERIES,
+        keep: (answer) => answer,
+        ...more
+      })
+      const tokenPrice = (model: string, at: string) => {
+        const price = catalogue.find(model)?.offers.find((offer) => offer.provider === at)?.price
+        return price?.unit === "token" ? price : assert.fail(`${model} has no price per token at ${at}`)
+      }
+      const row = (id: string) => Effect.map(requests.find(accountId, id), (one) => one!)
+      const ended = (id: string): ReturnType<typeof row> =>
+        Effect.flatMap(row(id), (one) => (one.status === "open" ? ended(id) : Effect.succeed(one)))
+      const price = tokenPrice("rerank-2.5", "voyage")
+      return {
+        work: yield* Work,
+        ...{ ended, ledger, price, rerank, row, search, tokenPrice },
+        sql: yield* SqlClient.SqlClient,
+        hold: maximumCost(price, PROMPT_BOUND, 0),
+        money: Effect.map(ledger.balance(accountId), (one) => one!),
+        close: Scope.close(scope, Exit.void)
+      }
+    }).pipe(Effect.provide(context), Effect.provide(stores))
+  })
+
+const ranking = (more: Partial<Provider> = {}) => provider("voyage", { rerank: () => Effect.succeed(ranked), ...more })
+const searching = (more: Partial<Provider> = {}) => provider("tavily", { search: () => Effect.succeed(found), ...more })
+
+describe("Work", () => {
+  it.live("charges the tokens that the provider reports, and says so on the receipt", () =>
+    Effect.gen(function* () {
+      const { hold, money, price, rerank, row, work } = yield* scene([ranking()])
+      const request = rerank()
+      const answer = yield* work.run(request)
+      const cost = tokenCost(price, { ...noTokens, input: 400 })
+      const { created, ...rest } = answer
+      assert.deepStrictEqual(rest, {
+        requestId: request.requestId,
+        resolvedModel: "rerank-2.5",
+        provider: "voyage",
+        value: ranked,
+        used: 400,
+        cost,
+        balanceWarning: rest.balanceWarning,
+        replayed: false
+      })
+      assert.include(rest.balanceWarning, "below $5.00")
+      assert.closeTo(created, Date.now() / 1_000, 60)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - cost, held: 0n })
+      const receipt = yield* row(request.requestId)
+      assert.deepInclude(receipt, {
+        operation: "rerank",
+        status: "succeeded",
+        held: hold,
+        settled: cost,
+        absorbed: 0n,
+        provider: "voyage"
+      })
+      const closed = receipt.closed as ClosedFacts
+      assert.deepInclude(closed, { usage: { ...noTokens, input: 400 }, basis: "reported", finishReason: null })
+      assert.deepStrictEqual(
+        closed.routing.provider_attempts?.map(({ outcome }) => outcome),
+        ["served"]
+      )
+      assert.isFalse((receipt.opened as Opened).streamed)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts where the provider reports nothing, and takes a reported zero for a figure", () =>
+    Effect.gen(function* () {
+      const answers = [
+        { ...ranked, tokens: undefined },
+        { ...ranked, tokens: 0 }
+      ]
+      const rerank = () => Effect.succeed(answers.shift()!)
+      const scenery = yield* scene([provider("voyage", { rerank })])
+      const request = scenery.rerank()
+      const counted = yield* scenery.work.run(request)
+      assert.deepInclude(counted, { used: 123, cost: tokenCost(scenery.price, { ...noTokens, input: 123 }) })
+      assert.strictEqual(((yield* scenery.row(request.requestId)).closed as ClosedFacts).basis, "counted")
+      assert.deepInclude(yield* scenery.work.run(scenery.rerank()), { used: 0, cost: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges units at their price, and keeps both", () =>
+    Effect.gen(function* () {
+      const { row, search, work } = yield* scene([searching()])
+      const request = search()
+      const price = { unit: "request", perUnit: 8_000_000_000n } as const
+      const answer = yield* work.run(request)
+      assert.deepInclude(answer, { value: found, used: QUERIES, cost: unitCost(price, QUERIES), provider: "tavily" })
+      const { closed, held, opened } = yield* row(request.requestId)
+      assert.strictEqual(held, unitCost(price, QUERIES))
+      assert.deepInclude(closed as object, { usage: { units: QUERIES, unit: "request" }, basis: "reported" })
+      assert.deepStrictEqual((opened as Opened).prices, [
+        { model: "tavily-search", provider: "tavily", unit: "request", perUnit: 8_000_000_000 }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never charges more than was held: the house bears the rest", () =>
+    Effect.gen(function* () {
+      const rerank = () => Effect.succeed({ ...ranked, tokens: 5_000 })
+      const scenery = yield* scene([provider("voyage", { rerank })])
+      const request = scenery.rerank()
+      const answer = yield* scenery.work.run(request)
+      assert.strictEqual(answer.cost, scenery.hold)
+      const { absorbed, settled } = yield* scenery.row(request.requestId)
+      const cost = tokenCost(scenery.price, { ...noTokens, input: 5_000 })
+      assert.deepStrictEqual({ absorbed, settled }, { absorbed: cost - scenery.hold, settled: scenery.hold })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges nothing when nobody serves, and names the failure as it is told to", () =>
+    Effect.gen(function* () {
+      const down = searching({ search: () => fails("tavily", serverError) })
+      const { ended, money, search, work } = yield* scene([down])
+      const plain = yield* Effect.flip(work.run(search()))
+      assert.strictEqual(plain.reason._tag, "UpstreamError")
+      const request = search({ failed: (reason) => ({ _tag: "UpstreamTimeout", clock: reason._tag }) })
+      const named = yield* Effect.flip(work.run(request))
+      assert.deepStrictEqual(named.reason, { _tag: "UpstreamTimeout", clock: "UpstreamError" })
+      const { closed, settled, status } = yield* ended(request.requestId)
+      assert.deepStrictEqual({ settled, status }, { settled: 0n, status: "failed" })
+      assert.deepInclude(closed as object, {
+        usage: { units: 0, unit: "request" },
+        basis: "none",
+        error: { _tag: "UpstreamTimeout", clock: "UpstreamError" }
+      })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges nothing for an answer that is none", () =>
+    Effect.gen(function* () {
+      const { ended, money, rerank, work } = yield* scene([ranking()])
+      const request = rerank({ empty: () => ({ _tag: "EmptyCompletion" }) })
+      assert.strictEqual((yield* Effect.flip(work.run(request))).reason._tag, "EmptyCompletion")
+      assert.deepInclude(yield* ended(request.requestId), { status: "failed", settled: 0n, provider: "voyage" })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on to whoever else does it, within what is held for the dearest", () =>
+    Effect.gen(function* () {
+      const embedded: Embedded = { data: new Uint8Array([91, 93]), tokens: 10 }
+      const embed = () => Effect.succeed(embedded)
+      const providers = [
+        provider("openai", { embed: () => fails("openai", serverError) }),
+        provider("azure", { embed })
+      ]
+      const { rerank, row, tokenPrice, work } = yield* scene(providers)
+      const request: WorkRequest<Embedded> = {
+        ...rerank(),
+        model: "text-embedding-3-small",
+        modality: "embedding",
+        ask: (one, call) => one.embed?.(call, {} as never),
+        used: ({ tokens }) => tokens,
+        keep: () => undefined,
+        empty: undefined,
+        restore: undefined
+      }
+      const answer = yield* work.run(request)
+      const price = tokenPrice("text-embedding-3-small", "azure")
+      const cost = tokenCost(price, { ...noTokens, input: 10 })
+      assert.deepInclude(answer, { provider: "azure", value: embedded, cost })
+      const { closed, held } = yield* row(request.requestId)
+      assert.isTrue(price.tiers[0].rates.input > tokenPrice(request.model, "openai").tiers[0].rates.input)
+      assert.strictEqual(held, maximumCost(price, PROMPT_BOUND, 0))
+      assert.deepStrictEqual(
+        (closed as ClosedFacts).routing.provider_attempts?.map(({ outcome, provider }) => `${provider} ${outcome}`),
+        ["openai failed_over", "azure served"]
+      )
+      assert.strictEqual((closed as ClosedFacts).price?.provider, "azure")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses what cannot be planned, before anything is held", () =>
+    Effect.gen(function* () {
+      const { money, rerank, work } = yield* scene([ranking()])
+      const reasonOf = (more: Partial<WorkRequest<Reranked>>) =>
+        Effect.map(Effect.flip(work.run(rerank(more))), ({ reason }) => reason)
+      assert.strictEqual((yield* reasonOf({ model: "nothing" }))._tag, "UnknownModel")
+      assert.deepStrictEqual(yield* reasonOf({ model: "gpt-4o-mini" }), {
+        _tag: "UnknownModel",
+        model: "gpt-4o-mini",
+        detail: "gpt-4o-mini is not a rerank model"
+      })
+      const long = { fits: (window: number) => window > 32_000, promptTokens: () => 40_000, param: "documents" }
+      assert.deepStrictEqual(yield* reasonOf(long), {
+        _tag: "ContextLengthExceeded",
+        tokens: 40_000,
+        window: 32_000,
+        param: "documents"
+      })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks nobody when the balance does not cover the most that it can cost", () =>
+    Effect.gen(function* () {
+      const unasked = ranking({ rerank: () => Effect.die(new Error("asked without a hold")) })
+      const { hold, rerank, work } = yield* scene([unasked], { balance: 49_999n })
+      const { reason } = yield* Effect.flip(work.run(rerank()))
+      assert.deepStrictEqual(reason, {
+        _tag: "InsufficientCredits",
+        limitSource: "balance",
+        needed: hold,
+        available: 49_999n,
+        posted: 49_999n
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets only one of two through where the balance covers one", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { hold, money, price, rerank, work } = yield* scene([provider], { balance: 50_000n })
+      assert.strictEqual(hold, 50_000n)
+      const first = yield* Effect.forkChild(work.run(rerank()))
+      yield* Deferred.await(called)
+      const { reason } = yield* Effect.flip(work.run(rerank()))
+      assert.deepInclude(reason, { _tag: "InsufficientCredits", limitSource: "in_flight", available: 0n })
+      yield* Deferred.succeed(answer, ranked)
+      const { cost } = yield* Fiber.join(first)
+      assert.strictEqual(cost, tokenCost(price, { ...noTokens, input: 400 }))
+      assert.deepStrictEqual(yield* money, { posted: 50_000n - cost, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hangs up when its caller leaves where that stops the bill, and charges nothing", () =>
+    Effect.gen(function* () {
+      const { called, hungUp, provider } = yield* waiting(true)
+      const { ended, money, rerank, work } = yield* scene([provider])
+      const request = rerank()
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(hungUp)
+      assert.deepInclude(yield* ended(request.requestId), { status: "cancelled", settled: 0n })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("drains and settles it where hanging up does not stop the bill", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(false)
+      const { ended, price, rerank, row, work } = yield* scene([provider])
+      const request = rerank()
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual((yield* row(request.requestId)).status, "open")
+      yield* Deferred.succeed(answer, ranked)
+      const settled = tokenCost(price, { ...noTokens, input: 400 })
+      assert.deepInclude(yield* ended(request.requestId), { status: "succeeded", settled })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finishes and settles what runs when the service stops", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { close, rerank, work } = yield* scene([provider])
+      const fiber = yield* Effect.forkChild(work.run(rerank()))
+      yield* Deferred.await(called)
+      const closing = yield* Effect.forkChild(close)
+      yield* Deferred.succeed(answer, ranked)
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).value, ranked)
+      yield* Fiber.join(closing)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("puts the expiry of its hold off for as long as it takes", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { rerank, row, sql, work } = yield* scene([provider], { holdTtl: Duration.seconds(2) })
+      const request = rerank()
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      const renewed: Effect.Effect<void, SqlError.SqlError> = Effect.flatMap(
+        sql`SELECT 1 FROM request WHERE id = ${request.requestId} AND expires_at > created_at + interval '2.2 seconds'`,
+        (rows) => (rows.length === 0 ? renewed : Effect.void)
+      )
+      yield* renewed
+      yield* Deferred.succeed(answer, ranked)
+      yield* Fiber.join(fiber)
+      assert.strictEqual((yield* row(request.requestId)).status, "succeeded")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges nothing that comes after the hold has expired", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { ledger, money, price, rerank, row, sql, work } = yield* scene([provider])
+      const request = rerank()
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      yield* sql`UPDATE request SET expires_at = now() - interval '1 second' WHERE id = ${request.requestId}`
+      assert.strictEqual(yield* ledger.expireOverdue, 1)
+      yield* Deferred.succeed(answer, ranked)
+      assert.deepInclude(yield* Fiber.join(fiber), { cost: 0n, balanceWarning: undefined })
+      const absorbed = tokenCost(price, { ...noTokens, input: 400 })
+      assert.deepInclude(yield* row(request.requestId), { status: "failed", settled: 0n, absorbed })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("releases the hold when something in it breaks", () =>
+    Effect.gen(function* () {
+      const broken = ranking({ rerank: () => Effect.die(new Error("a bug")) })
+      const first = yield* scene([broken])
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(first.work.run(first.rerank()))))
+      assert.deepStrictEqual(yield* first.money, { posted: BALANCE, held: 0n })
+      const wrong = yield* scene([ranking({ rerank: () => Effect.succeed({ ...ranked, tokens: 1.5 }) })])
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(wrong.work.run(wrong.rerank()))))
+      assert.deepStrictEqual(yield* wrong.money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("answers a repeat under its idempotency key from what was kept, once paid", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const once = ranking({ rerank: () => Effect.sync(() => (asked++, ranked)) })
+      const { money, rerank, work } = yield* scene([once])
+      const form = {
+        keep: (answer: Reranked) => ({ text: JSON.stringify(answer) }),
+        restore: (kept: unknown) => JSON.parse((kept as { text: string }).text)
+      }
+      const request = rerank({ claim: claimOf("f"), ...form })
+      const first = yield* work.run(request)
+      const again = yield* work.run({ ...request, requestId: newRequestId() })
+      assert.deepStrictEqual(again, { ...first, replayed: true })
+      assert.strictEqual(asked, 1)
+      assert.strictEqual((yield* money).posted, BALANCE - first.cost)
+      const gone = yield* work.run({ ...request, model: "nothing", requestId: newRequestId() })
+      assert.deepStrictEqual(gone, { ...first, replayed: true })
+      const other = yield* Effect.flip(work.run(rerank({ claim: claimOf("another") })))
+      assert.strictEqual(other.reason._tag, "IdempotencyKeyReused")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that a repeat is too early, or that its answer was not kept", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { rerank, work } = yield* scene([provider])
+      const request = rerank({ claim: claimOf("f"), keep: () => undefined })
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      const repeat = Effect.flip(work.run({ ...request, requestId: newRequestId() }))
+      assert.strictEqual((yield* repeat).reason._tag, "IdempotencyInProgress")
+      yield* Deferred.succeed(answer, ranked)
+      yield* Fiber.join(fiber)
+      const late = Effect.flip(work.run({ ...request, requestId: newRequestId() }))
+      assert.deepStrictEqual((yield* late).reason, {
+        _tag: "IdempotencyResultUnavailable",
+        requestId: request.requestId
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("repeats a final refusal, and frees the key after any other failure", () =>
+    Effect.gen(function* () {
+      const refused: ProviderFault = { _tag: "Refused", status: 400, detail: "no such language" }
+      const answers = [fails("voyage", serverError), fails("voyage", refused)]
+      const { rerank, work } = yield* scene([ranking({ rerank: () => answers.shift() ?? Effect.succeed(ranked) })])
+      const attempt = () => Effect.flip(work.run(rerank({ claim: claimOf("f") })))
+      assert.strictEqual((yield* attempt()).reason._tag, "UpstreamError")
+      const first = yield* attempt()
+      assert.deepInclude(first.reason, { _tag: "ProviderRefused", detail: "no such language" })
+      const again = yield* attempt()
+      assert.deepStrictEqual(again.reason, first.reason)
+      assert.isTrue(again.replayed)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps nothing under zero retention", () =>
+    Effect.gen(function* () {
+      const finding = provider("perplexity", { search: () => Effect.succeed(found) })
+      const { search, work } = yield* scene([finding])
+      const policy = { ...defaultPolicy, dataPolicy: "zero_retention" } as const
+      const request = search({ model: "sonar-search", policy, claim: claimOf("f") })
+      assert.strictEqual((yield* work.run(request)).provider, "perplexity")
+      const again = yield* Effect.flip(work.run({ ...request, requestId: newRequestId() }))
+      assert.strictEqual(again.reason._tag, "IdempotencyResultUnavailable")
+    }).pipe(Effect.scoped)
+  )
+})
