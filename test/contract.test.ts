@@ -6,6 +6,8 @@ import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
+import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
+import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
 import { CostEstimate } from "../schemas/inference/Estimate.ts"
@@ -28,6 +30,8 @@ const message = { ...hello, max_tokens: 400 }
 const spoken = { model: "tts-1", input: "Hello!", voice: "alloy" }
 const sought = { query: "tea" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
+const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
+const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
 const absent = "req_00000000000000000000000000"
 
 const decoder =
@@ -47,6 +51,8 @@ const decode = {
   response: decoder(ResponseObject),
   responseEvent: decoder(ResponsesStreamEvent),
   responseTokens: decoder(ResponsesTokens),
+  embeddings: decoder(EmbeddingsList),
+  rerank: decoder(RerankResult),
   receipts: decoder(RequestList),
   receipt: decoder(RequestReceipt),
   models: decoder(ModelList),
@@ -85,6 +91,8 @@ const callsOf = (service: Service, requestId: string) => {
     ["estimate", write("/estimate", hello)],
     ["responses", write("/responses", asked)],
     ["responses.input_tokens", write("/responses/input_tokens", asked)],
+    ["embeddings", write("/embeddings", vectors)],
+    ["rerank", write("/rerank", ranking)],
     ["audio.speech", write("/audio/speech", spoken)],
     ["search", write("/search", sought)],
     ["requests.list", read("/requests")],
@@ -177,6 +185,27 @@ describe("answers decode with their schemas", () => {
       assert.strictEqual(called.choices[0]?.message.tool_calls?.[0]?.function.name, "weather")
       const cut = decode.completion(yield* chat({ max_tokens: 5 }, "output_tokens=90"))
       assert.strictEqual(cut.choices[0]?.finish_reason, "length")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("embeddings and rerankings", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = (path: string, body: object) =>
+        Effect.flatMap(post(`${service.api}${path}`, inferenceKey, body), json)
+      const floats = decode.embeddings(yield* ask("/embeddings", vectors))
+      assert.isDefined(floats.balance_warning, "a balance of $4 is low")
+      assert.isArray(floats.data[1]?.embedding)
+      const base64 = decode.embeddings(yield* ask("/embeddings", { ...vectors, encoding_format: "base64" }))
+      assert.isString(base64.data[0]?.embedding)
+      const plain = decode.rerank(yield* ask("/rerank", ranking))
+      assert.deepStrictEqual([plain.results[0]?.index, plain.balance_warning?.warning], [1, "low_balance"])
+      const full = decode.rerank(yield* ask("/rerank", { ...ranking, return_documents: true, top_n: 1 }))
+      assert.deepStrictEqual(
+        full.results.map(({ document }) => document?.text),
+        ["about cats"]
+      )
     }).pipe(Effect.scoped)
   )
 

@@ -48,7 +48,7 @@ const responseOf = (before: string, data: Uint8Array, after: string, headers: Re
   const contentType = "application/json"
   return contentLength <= MAX_COPIED_BYTES
     ? HttpServerResponse.uint8Array(Buffer.concat(parts), { contentType, headers })
-    : HttpServerResponse.stream(Stream.fromIterable(parts), { contentType, contentLength, headers })
+    : HttpServerResponse.stream(Stream.fromIterable(parts, { chunkSize: 1 }), { contentType, contentLength, headers })
 }
 
 const embeddings = Effect.gen(function* () {

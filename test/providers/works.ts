@@ -1,0 +1,31 @@
+import type { Price } from "../../src/domain/Pricing.ts"
+import type { Candidate } from "../../src/domain/Plan.ts"
+import type { EmbedWork, RerankWork, WorkCall } from "../../src/providers/Work.ts"
+import { candidate, clocks } from "./calls.ts"
+
+/** A call for work other than chat, of a model of this id. */
+export const workCall = (model: string, more: Partial<WorkCall> = {}): WorkCall => ({
+  requestId: "req_0123456789abcdef",
+  candidate: candidate("up", { model: { id: model }, upstreamId: model }) as Candidate<Price>,
+  clocks,
+  steering: undefined,
+  ...more
+})
+
+export const embedWork = (more: Partial<EmbedWork> = {}): EmbedWork => ({
+  inputs: ["a cat", "a dog"],
+  dimensions: undefined,
+  format: "float",
+  inputType: undefined,
+  truncation: false,
+  user: undefined,
+  ...more
+})
+
+export const rerankWork = (more: Partial<RerankWork> = {}): RerankWork => ({
+  query: "cats",
+  documents: ["about dogs", "about cats"],
+  topN: undefined,
+  truncation: false,
+  ...more
+})
