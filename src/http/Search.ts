@@ -13,19 +13,13 @@ import { replayHeader } from "./ChatOperation.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork } from "./PaidWork.ts"
 
-/** However it came about that none answers, search is what failed. What the caller has to change stays what it is. */
+/** However it came about that none answers at present, search is what failed. What does not pass by itself stays what it is. */
 const failed = (reason: Reason): Reason => {
-  switch (reason._tag) {
-    case "UpstreamTimeout":
-      return { _tag: "SearchFailed" }
-    case "UpstreamError":
-    case "NoProviderAvailable": {
-      const { retryAfterSeconds } = reason
-      return { _tag: "SearchFailed", ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
-    }
-    default:
-      return reason
-  }
+  if (reason._tag === "UpstreamTimeout") return { _tag: "SearchFailed" }
+  if (reason._tag !== "UpstreamError" && reason._tag !== "NoProviderAvailable") return reason
+  const { retryAfterSeconds } = reason
+  if (retryAfterSeconds !== undefined) return { _tag: "SearchFailed", retryAfterSeconds }
+  return reason._tag === "UpstreamError" ? { _tag: "SearchFailed" } : reason
 }
 
 const none: Failure = failure({ _tag: "NoProviderAvailable", detail: "There is no search engine at present" })
