@@ -5,7 +5,7 @@ import { makeOpenAi } from "../../src/providers/openai/OpenAi.ts"
 import type { Provider, ProviderError } from "../../src/providers/Provider.ts"
 import { makeVoyage } from "../../src/providers/voyage/Voyage.ts"
 import { nobody, upstream } from "./upstream.ts"
-import { embedWork, rerankWork, workCall } from "./works.ts"
+import { embedWork, rerankWork, modelCall } from "./retrieval.ts"
 
 const apiKey = Redacted.make("sk-planted")
 
@@ -17,9 +17,9 @@ const adapters = {
 const faultOf = <A>(effect: Effect.Effect<A, ProviderError>) => Effect.map(Effect.flip(effect), ({ fault }) => fault)
 
 const embed = (provider: Provider, more: Parameters<typeof embedWork>[0] = {}) =>
-  provider.embed!(workCall("model-1"), embedWork(more))
+  provider.embed!(modelCall("model-1"), embedWork(more))
 
-const rerank = (provider: Provider) => provider.rerank!(workCall("model-1"), rerankWork())
+const rerank = (provider: Provider) => provider.rerank!(modelCall("model-1"), rerankWork())
 
 /** What a host is asked, and what it says. */
 const answering = (status: number, body: unknown, headers: Record<string, string> = {}) => {

@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { encodeEmbeddings } from "../../../src/providers/openai/EmbedEncode.ts"
-import { embedWork, workCall } from "../works.ts"
+import { embedWork, modelCall } from "../retrieval.ts"
 
 it("says in OpenAI's words what the wire knows, the format always", () => {
   const encode = (more: Parameters<typeof embedWork>[0]) =>
-    JSON.parse(encodeEmbeddings(workCall("text-embedding-3-small"), embedWork(more))) as unknown
+    JSON.parse(encodeEmbeddings(modelCall("text-embedding-3-small"), embedWork(more))) as unknown
   assert.deepStrictEqual(encode({}), {
     model: "text-embedding-3-small",
     input: ["a cat", "a dog"],

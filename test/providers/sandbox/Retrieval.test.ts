@@ -6,14 +6,14 @@ import type { ProviderError } from "../../../src/providers/Provider.ts"
 import { makeRetrieval } from "../../../src/providers/sandbox/Retrieval.ts"
 import { countEmbed, countRerank } from "../../../src/providers/WorkTokens.ts"
 import { clocks } from "../calls.ts"
-import { embedWork, rerankWork, workCall } from "../works.ts"
+import { embedWork, rerankWork, modelCall } from "../retrieval.ts"
 
 const { embed, rerank } = makeRetrieval("openai")
 const voyage = makeRetrieval("voyage")
 
 const faultOf = <A>(effect: Effect.Effect<A, ProviderError>) => Effect.map(Effect.flip(effect), ({ fault }) => fault)
 
-const call = (model: string, steering?: string) => workCall(model, { steering })
+const call = (model: string, steering?: string) => modelCall(model, { steering })
 
 /** The list of an answer. */
 const listOf = (answer: { readonly data: Uint8Array }) =>

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { encodeEmbeddings } from "../../../src/providers/voyage/EmbedEncode.ts"
-import { embedWork, workCall } from "../works.ts"
+import { embedWork, modelCall } from "../retrieval.ts"
 
-const encode = (more: Parameters<typeof embedWork>[0]) => encodeEmbeddings(workCall("voyage-4"), embedWork(more))
+const encode = (more: Parameters<typeof embedWork>[0]) => encodeEmbeddings(modelCall("voyage-4"), embedWork(more))
 
 describe("embeddings in Voyage's words", () => {
   it("say whether long inputs are cut, and name a format where it is not floats", () => {

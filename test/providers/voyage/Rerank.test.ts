@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { faultOfError } from "../../../src/providers/openai/Failure.ts"
 import { decodeRerank, encodeRerank } from "../../../src/providers/voyage/Rerank.ts"
-import { rerankWork, workCall } from "../works.ts"
+import { rerankWork, modelCall } from "../retrieval.ts"
 
 const decode = (body: unknown, topN?: number) =>
   decodeRerank(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), rerankWork({ topN }), faultOfError)
@@ -16,7 +16,7 @@ describe("reranking in Voyage's words", () => {
       return_documents: false
     }
     const encode = (more: Parameters<typeof rerankWork>[0]) =>
-      JSON.parse(encodeRerank(workCall("rerank-2.5"), rerankWork(more))) as unknown
+      JSON.parse(encodeRerank(modelCall("rerank-2.5"), rerankWork(more))) as unknown
     assert.deepStrictEqual(encode({}), { ...common, truncation: false })
     assert.deepStrictEqual(encode({ topN: 1, truncation: true }), { ...common, top_k: 1, truncation: true })
   })

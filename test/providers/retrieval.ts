@@ -1,16 +1,12 @@
-import type { Price } from "../../src/domain/Pricing.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
+import type { Price } from "../../src/domain/Pricing.ts"
 import type { EmbedWork, RerankWork, WorkCall } from "../../src/providers/Work.ts"
-import { candidate, clocks } from "./calls.ts"
+import { candidate } from "./calls.ts"
+import { workCall } from "./work.ts"
 
-/** A call for work other than chat, of a model of this id. */
-export const workCall = (model: string, more: Partial<WorkCall> = {}): WorkCall => ({
-  requestId: "req_0123456789abcdef",
-  candidate: candidate("up", { model: { id: model }, upstreamId: model }) as Candidate<Price>,
-  clocks,
-  steering: undefined,
-  ...more
-})
+/** A call for work of a model of this id. */
+export const modelCall = (model: string, more: Partial<WorkCall> = {}): WorkCall =>
+  workCall({ candidate: candidate("up", { model: { id: model }, upstreamId: model }) as Candidate<Price>, ...more })
 
 export const embedWork = (more: Partial<EmbedWork> = {}): EmbedWork => ({
   inputs: ["a cat", "a dog"],
