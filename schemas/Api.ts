@@ -4,16 +4,29 @@ import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
+import { EmbeddingsGroup } from "./inference/Embeddings.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
+import { RerankGroup } from "./inference/Rerank.ts"
+import { SearchGroup } from "./inference/SearchGroup.ts"
+import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { published } from "./Published.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
-  .add(ChatGroup, ResponsesGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
+  .add(
+    ChatGroup,
+    ResponsesGroup,
+    EmbeddingsGroup,
+    RerankGroup,
+    SpeechGroup,
+    SearchGroup,
+    RequestsGroup,
+    ModelsGroup.middleware(OpenAccess)
+  )
   .middleware(Envelope)
   .add(LegacyGroup, MessagesGroup)
   .prefix("/api/v1")

@@ -32,6 +32,8 @@ import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
 import { ProviderPool } from "./providers/ProviderPool.ts"
 import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
+import { makeTavily } from "./providers/tavily/Tavily.ts"
+import { makeVoyage } from "./providers/voyage/Voyage.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
@@ -41,7 +43,9 @@ import { layer as sweeps } from "./workers/Sweeps.ts"
 const addresses = {
   openai: "https://api.openai.com/v1",
   anthropic: "https://api.anthropic.com",
-  gemini: "https://generativelanguage.googleapis.com"
+  gemini: "https://generativelanguage.googleapis.com",
+  voyage: "https://api.voyageai.com/v1",
+  tavily: "https://api.tavily.com"
 } as const
 
 /** An adapter puts its paths behind the address as it is written. */
@@ -63,7 +67,7 @@ const hosts = Effect.gen(function* () {
 
 /** The providers with an adapter whose key is set, with the address to reach them at. */
 const keyedProviders = Effect.map(Config, ({ providers }) =>
-  (["openai", "anthropic", "gemini"] as const).flatMap((id) => {
+  (["openai", "anthropic", "gemini", "voyage", "tavily"] as const).flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]
     return apiKey === undefined
       ? []
@@ -90,6 +94,10 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
     case "gemini":
       // Google does not say that hanging up ends the bill.
       return makeGemini({ ...settings, stopsBillingOnAbort: false })
+    case "voyage":
+      return makeVoyage(settings)
+    case "tavily":
+      return makeTavily(settings)
   }
 }
 

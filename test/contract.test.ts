@@ -6,11 +6,15 @@ import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
+import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
+import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
 import { CostEstimate } from "../schemas/inference/Estimate.ts"
 import { ResponseObject, ResponsesTokens } from "../schemas/inference/Responses.ts"
 import { ResponsesStreamEvent } from "../schemas/inference/ResponsesEvents.ts"
+import { SearchResponse } from "../schemas/inference/Search.ts"
+import { speechTypes } from "../schemas/inference/Speech.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
 import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
@@ -23,7 +27,11 @@ import { eventsOf, frames } from "./support/Streams.ts"
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
 const message = { ...hello, max_tokens: 400 }
+const spoken = { model: "tts-1", input: "Hello!", voice: "alloy" }
+const sought = { query: "tea" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
+const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
+const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
 const absent = "req_00000000000000000000000000"
 
 const decoder =
@@ -43,6 +51,8 @@ const decode = {
   response: decoder(ResponseObject),
   responseEvent: decoder(ResponsesStreamEvent),
   responseTokens: decoder(ResponsesTokens),
+  embeddings: decoder(EmbeddingsList),
+  rerank: decoder(RerankResult),
   receipts: decoder(RequestList),
   receipt: decoder(RequestReceipt),
   models: decoder(ModelList),
@@ -53,9 +63,12 @@ const decode = {
   message: decoder(MessagesAnswer),
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
+  search: decoder(SearchResponse),
   messagesError: decoder(MessagesErrorBody),
   requestId: decoder(RequestId)
 }
+
+const document = JSON.parse(openApiText())
 
 /** One call of each operation, as this key or without one. */
 const callsOf = (service: Service, requestId: string) => {
@@ -78,6 +91,10 @@ const callsOf = (service: Service, requestId: string) => {
     ["estimate", write("/estimate", hello)],
     ["responses", write("/responses", asked)],
     ["responses.input_tokens", write("/responses/input_tokens", asked)],
+    ["embeddings", write("/embeddings", vectors)],
+    ["rerank", write("/rerank", ranking)],
+    ["audio.speech", write("/audio/speech", spoken)],
+    ["search", write("/search", sought)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["models.list", read("/models")],
@@ -168,6 +185,27 @@ describe("answers decode with their schemas", () => {
       assert.strictEqual(called.choices[0]?.message.tool_calls?.[0]?.function.name, "weather")
       const cut = decode.completion(yield* chat({ max_tokens: 5 }, "output_tokens=90"))
       assert.strictEqual(cut.choices[0]?.finish_reason, "length")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("embeddings and rerankings", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = (path: string, body: object) =>
+        Effect.flatMap(post(`${service.api}${path}`, inferenceKey, body), json)
+      const floats = decode.embeddings(yield* ask("/embeddings", vectors))
+      assert.isDefined(floats.balance_warning, "a balance of $4 is low")
+      assert.isArray(floats.data[1]?.embedding)
+      const base64 = decode.embeddings(yield* ask("/embeddings", { ...vectors, encoding_format: "base64" }))
+      assert.isString(base64.data[0]?.embedding)
+      const plain = decode.rerank(yield* ask("/rerank", ranking))
+      assert.deepStrictEqual([plain.results[0]?.index, plain.balance_warning?.warning], [1, "low_balance"])
+      const full = decode.rerank(yield* ask("/rerank", { ...ranking, return_documents: true, top_n: 1 }))
+      assert.deepStrictEqual(
+        full.results.map(({ document }) => document?.text),
+        ["about cats"]
+      )
     }).pipe(Effect.scoped)
   )
 
@@ -289,6 +327,39 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("searches", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const find = (body: object) => Effect.flatMap(post(`${service.api}/search`, inferenceKey, body), json)
+      const one = decode.search(yield* find(sought))
+      assert.isDefined(one.balance_warning, "a balance of $4 is low")
+      const two = decode.search(yield* find({ query: ["the Moon", "tea"] }))
+      assert.isTrue(
+        two.results.some(({ last_updated, query_index }) => last_updated !== undefined && query_index === 0)
+      )
+      decode.receipt(yield* Effect.flatMap(get(`${service.api}/requests/${two.request_id}`, inferenceKey), json))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("speech, as bytes of the type that is promised for its format", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const promised = Object.keys(document.paths["/api/v1/audio/speech"].post.responses["200"].content)
+      assert.sameMembers(promised, Object.values(speechTypes))
+      for (const [response_format, type] of Object.entries(speechTypes)) {
+        const response = yield* post(`${service.api}/audio/speech`, inferenceKey, { ...spoken, response_format })
+        assert.strictEqual(response.headers.get("content-type"), type)
+        assert.isAbove((yield* Effect.promise(() => response.bytes())).length, 1_000)
+        checkHeaders(response, "speech")
+        const id = decode.requestId(response.headers.get("x-request-id"))
+        const receipt = decode.receipt(yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json))
+        assert.strictEqual(String(receipt.cost_usd), String(Number(response.headers.get("x-cost-usd"))))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("estimates, receipts and models", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -336,6 +407,16 @@ const messages =
   (body: unknown, headers: Record<string, string> = {}) =>
   (service: Service, key: string) =>
     post(`${service.api}/messages`, key, body, headers)
+
+const speech =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/audio/speech`, key, body, headers)
+
+const search =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/search`, key, body, headers)
 
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
@@ -408,6 +489,23 @@ const failings: ReadonlyArray<Failing> = [
   { code: "not_found", operation: "responses", ask: responses({ ...asked, model: "@no-such-preset" }) },
   { code: "unknown_model", operation: "responses.input_tokens", ask: inputTokens({ ...asked, model: "no-such" }) },
   { code: "not_found", operation: "responses.input_tokens", ask: inputTokens({ ...asked, model: "@no-such-preset" }) },
+  { code: "validation_error", operation: "audio.speech", ask: speech({ ...spoken, voice: "nobody" }) },
+  { code: "unknown_model", operation: "audio.speech", ask: speech({ ...spoken, model: "gpt-4o-mini" }) },
+  { code: "upstream_error", operation: "audio.speech", ask: speech(spoken, steered("fault=error")) },
+  {
+    code: "idempotency_result_unavailable",
+    operation: "audio.speech",
+    ask: (service, key) =>
+      Effect.andThen(
+        Effect.flatMap(speech(spoken, { "idempotency-key": "s" })(service, key), (first) =>
+          Effect.promise(() => first.bytes())
+        ),
+        speech(spoken, { "idempotency-key": "s" })(service, key)
+      )
+  },
+  { code: "validation_error", operation: "search", ask: search({ ...sought, topic: "news" }) },
+  { code: "unknown_model", operation: "search", ask: search({ ...sought, model: "tts-1" }) },
+  { code: "search_failed", operation: "search", ask: search(sought, steered("fault=error")) },
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },
@@ -465,8 +563,6 @@ const failings: ReadonlyArray<Failing> = [
     ask: ({ api }, key) => post(`${api}/messages/count_tokens`, key, { ...hello, model: "@no-such-preset" })
   }
 ]
-
-const document = JSON.parse(openApiText())
 
 const declared = (id: string): ReadonlyArray<string> => {
   const { method, path } = operations.find((one) => one.id === id)!

@@ -103,7 +103,14 @@ describe("the README", () => {
     const said = tableOf("Operation").flatMap(([names = "", needs, charged]) =>
       quoted(names).map((name) => `${name}: ${needs}, ${charged}`)
     )
-    const words = { "inference key": "inference key", none: "nothing", free: "free", tokens: "tokens used" }
+    const words = {
+      "inference key": "inference key",
+      none: "nothing",
+      free: "free",
+      tokens: "tokens used",
+      characters: "characters of the input",
+      requests: "each query"
+    }
     const made = operations.map(
       ({ charge, credential, method, path }) => `${method} ${path}: ${words[credential]}, ${words[charge]}`
     )

@@ -35,7 +35,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   providers: ["domain", "platform"],
   inference: ["schemas", "domain", "platform", "auth", "router", "ledger", "usage", "cache", "providers"],
   workers: ["ledger"],
-  dialects: ["schemas", "domain", "router", "inference"],
+  dialects: ["schemas", "domain", "router", "providers", "inference"],
   http: [
     ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
     "cache",
@@ -52,6 +52,11 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@pydantic/genai-prices": ["catalogue"],
   "gpt-tokenizer": ["domain"],
   "@cfworker/json-schema": ["providers"],
+  "@mediabunny/aac-encoder": ["providers"],
+  "@mediabunny/flac-encoder": ["providers"],
+  "@mediabunny/mp3-encoder": ["providers"],
+  "libopus-wasm": ["providers"],
+  mediabunny: ["providers"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]

@@ -58,8 +58,15 @@ export type Reason =
   | { readonly _tag: "IdempotencyKeyReused" }
   | { readonly _tag: "IdempotencyResultUnavailable"; readonly requestId: string }
   | { readonly _tag: "RateLimitExceeded"; readonly limit: number; readonly retryAfterSeconds: number }
-  | { readonly _tag: "ProviderRefused"; readonly provider: string; readonly detail: string }
+  | {
+      readonly _tag: "ProviderRefused"
+      readonly provider: string
+      readonly detail: string
+      /** The member that was refused, where that is known. */
+      readonly param?: string
+    }
   | { readonly _tag: "EmptyCompletion" }
+  | { readonly _tag: "SearchFailed"; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
   /** Waiting helps where it says for how long: the providers that could serve are resting. */

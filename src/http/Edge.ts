@@ -39,6 +39,7 @@ const EXPOSED = [
   "X-Svc-Ignored-Parameters",
   "X-Svc-Cache-Status",
   "X-Balance-Warning",
+  "X-Cost-USD",
   "X-Svc-Preset",
   "X-Svc-Preset-Version"
 ].join(", ")

@@ -57,6 +57,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   RateLimitExceeded: line(429, "rate_limit_error", "rate_limit_exceeded", true),
   InternalError: line(500, "api_error", "internal_error", true, true),
   EmptyCompletion: line(502, "upstream_error", "empty_completion", true),
+  SearchFailed: line(502, "upstream_error", "search_failed", true),
   UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
   NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available"),
   StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
@@ -150,6 +151,8 @@ const sentenceOf = (reason: Reason): string => {
       return `${reason.provider} refused the request: ${reason.detail}`
     case "EmptyCompletion":
       return "The model answered nothing. You were not charged"
+    case "SearchFailed":
+      return "No search engine answers at present. You were not charged"
     case "UpstreamError":
       return `No provider could serve this request (${reason.detail})`
     case "UpstreamTimeout":
@@ -173,7 +176,7 @@ const paramOf = (reason: Reason): string | null => {
     case "ValidationError":
       return reason.problems[0].field
     case "ProviderRefused":
-      return "body"
+      return reason.param ?? "body"
     case "UnsupportedParameter":
     case "ImageTooLarge":
       return reason.param
@@ -204,7 +207,7 @@ export const describe = ({ reason }: Failure): ErrorBody["error"] => {
   return { message: messageOf(reason), type, code, param: param === null ? null : clipped(param, MAX_FIELD) }
 }
 
-/** A provider does not say which field it minds; every validation error names one all the same. */
+/** A provider seldom says which field it minds; every validation error names one all the same. */
 const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
   if (reason._tag === "ValidationError") {
     const details = reason.problems.map(({ field, message }) => ({
@@ -213,7 +216,9 @@ const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
     }))
     return { details }
   }
-  return reason._tag === "ProviderRefused" ? { details: [{ field: "body", message: messageOf(reason) }] } : {}
+  return reason._tag === "ProviderRefused"
+    ? { details: [{ field: reason.param ?? "body", message: messageOf(reason) }] }
+    : {}
 }
 
 /** The whole body of a failure. */
@@ -238,6 +243,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
       return RETRY_SOON_SECONDS
     case "StoreUnavailable":
       return RETRY_STORE_SECONDS
+    case "SearchFailed":
     case "UpstreamError":
     case "NoProviderAvailable":
       return reason.retryAfterSeconds

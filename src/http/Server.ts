@@ -19,14 +19,18 @@ import { clientAddress } from "./Address.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
+import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
+import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
+import { layer as search } from "./Search.ts"
+import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
@@ -157,7 +161,9 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
-    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, requests, responses, models)),
+    Layer.provide(
+      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, models)
+    ),
     Layer.provide(access)
   ),
   edge

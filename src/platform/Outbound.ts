@@ -155,6 +155,7 @@ export const readUpTo = (stream: OutboundStream, limitBytes: number): Effect.Eff
   })
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024
+const NOTHING = new Uint8Array()
 /** A connect attempt that no call waits for any more ends by itself. */
 const SOCKET_CONNECT_MS = 10_000
 /** Bytes held for a slow reader before the socket is paused. */
@@ -305,7 +306,8 @@ type Resume<A> = (effect: Effect.Effect<A, OutboundError>) => void
 class WholeExchange extends Exchange {
   readonly #resume: Resume<OutboundResponse>
   readonly #limit: number
-  #chunks: Array<Uint8Array> = []
+  #announced = 0
+  #body: Uint8Array = NOTHING
   #length = 0
 
   constructor(request: OutboundRequest, resume: Resume<OutboundResponse>) {
@@ -315,20 +317,32 @@ class WholeExchange extends Exchange {
   }
 
   protected onHead(): void {
-    const announced = headerOf(this.headers, "content-length")
-    if (announced !== undefined && Number(announced) > this.#limit) this.#tooLarge()
+    const announced = Number(headerOf(this.headers, "content-length") ?? 0)
+    if (announced > this.#limit) return this.#tooLarge()
+    this.#announced = announced
   }
 
   protected onBytes(chunk: Uint8Array): void {
-    this.#length += chunk.length
-    if (this.#length > this.#limit) return this.#tooLarge()
-    this.#chunks.push(chunk)
+    const length = this.#length + chunk.length
+    if (length > this.#limit) return this.#tooLarge()
+    if (this.#length === 0) this.#body = chunk
+    else this.#append(chunk, length)
+    this.#length = length
+  }
+
+  /** Pieces are put together as they come: at the end of a long body that would take as long as a part of its way here. */
+  #append(chunk: Uint8Array, length: number): void {
+    if (length > this.#body.length) {
+      const wider = Buffer.allocUnsafeSlow(Math.max(length, this.#announced, 2 * this.#body.length))
+      wider.set(this.#body.subarray(0, this.#length))
+      this.#body = wider
+    }
+    this.#body.set(chunk, this.#length)
   }
 
   protected onEnd(): void {
     const { status, headers } = this
-    const [only, second] = this.#chunks
-    const body = only !== undefined && second === undefined ? only : Buffer.concat(this.#chunks)
+    const body = this.#body.subarray(0, this.#length)
     queueMicrotask(() => this.#resume(Effect.succeed({ status, headers, body })))
   }
 

@@ -71,7 +71,8 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   const last = failures.at(-1)?.fault
   const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
   if (decisive?.fault?._tag === "Refused") {
-    return { _tag: "ProviderRefused", provider: decisive.provider, detail: decisive.fault.detail }
+    const { detail, param } = decisive.fault
+    return { _tag: "ProviderRefused", provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
   }
   if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
   if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {

@@ -48,7 +48,13 @@ export type ProviderFault =
   | { readonly _tag: "TimedOut"; readonly clock: "connect" | "first_token" | "idle" | "total" }
   | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }
   /** The provider judged the caller's request wrong (400, 404, 413, 422 …); another provider may judge otherwise. */
-  | { readonly _tag: "Refused"; readonly status: number; readonly detail: string }
+  | {
+      readonly _tag: "Refused"
+      readonly status: number
+      readonly detail: string
+      /** The member of the caller's request that is refused, where an adapter knows it. */
+      readonly param?: string
+    }
   /** Our own credential or account with the provider is at fault. */
   | { readonly _tag: "Unauthorized"; readonly status: number }
   | {

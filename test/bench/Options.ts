@@ -12,7 +12,8 @@ export const sections = [
   "failover",
   "dialects",
   "longstream",
-  "slowstreams"
+  "slowstreams",
+  "embeddings"
 ] as const
 export type Section = (typeof sections)[number]
 

@@ -7,6 +7,7 @@ import { writeFileSync } from "node:fs"
 import { BenchError } from "./BenchError.ts"
 import { wrongsOf } from "./Books.ts"
 import { dialects } from "./DialectsSection.ts"
+import { embeddings } from "./EmbeddingsSection.ts"
 import { failover } from "./FailoverSection.ts"
 import { ledger } from "./LedgerSection.ts"
 import { longStream } from "./LongStreamSection.ts"
@@ -31,7 +32,8 @@ const measures = {
   failover,
   dialects,
   longstream: longStream,
-  slowstreams: slowStreams
+  slowstreams: slowStreams,
+  embeddings
 } as const
 
 const run = Effect.fn("run")(function* (options: Options) {

@@ -41,6 +41,7 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   RateLimitExceeded: { _tag: "RateLimitExceeded", limit: 60, retryAfterSeconds: 7 },
   ProviderRefused: { _tag: "ProviderRefused", provider: "p", detail: "d" },
   EmptyCompletion: { _tag: "EmptyCompletion" },
+  SearchFailed: { _tag: "SearchFailed", retryAfterSeconds: 7 },
   UpstreamError: { _tag: "UpstreamError", detail: "d", retryAfterSeconds: 3 },
   UpstreamTimeout: { _tag: "UpstreamTimeout", clock: "first_token" },
   NoProviderAvailable: { _tag: "NoProviderAvailable", detail: "d" },
@@ -82,6 +83,7 @@ const promised: Readonly<
   rate_limit_exceeded: [429, "rate_limit_error", true, null, "RateLimitExceeded"],
   internal_error: [500, "api_error", true, null, "InternalError"],
   empty_completion: [502, "upstream_error", true, null, "EmptyCompletion"],
+  search_failed: [502, "upstream_error", true, null, "SearchFailed"],
   upstream_error: [502, "upstream_error", true, null, "UpstreamError"],
   no_provider_available: [503, "service_unavailable_error", false, null, "NoProviderAvailable"],
   store_unavailable: [503, "service_unavailable_error", true, null, "StoreUnavailable"],
@@ -157,6 +159,7 @@ describe("headers of failures", () => {
     assert.deepStrictEqual(Object.fromEntries(told), {
       IdempotencyInProgress: "1",
       RateLimitExceeded: "7",
+      SearchFailed: "7",
       UpstreamError: "3",
       StoreUnavailable: "2",
       Overloaded: "1"

@@ -186,7 +186,10 @@ describe("work other than chat", () => {
       assert.deepStrictEqual<unknown>(yield* tried(all, workCall([a, c])), { attempts: [], reason: resting(1) })
       assert.deepStrictEqual((yield* tried(all, workCall([voice("a", "voice-2"), b]))).attempts, ["a served"])
       yield* TestClock.adjust(rules.firstOpenMs)
-      assert.deepStrictEqual((yield* tried(all, workCall([a, b]))).attempts, ["a served"])
+      // The first of them is the probe, and closes it.
+      for (let request = 0; request < 2; request++) {
+        assert.deepStrictEqual((yield* tried(all, workCall([a, b]))).attempts, ["a served"])
+      }
     })
   )
 

@@ -8,11 +8,14 @@ const embeddingParameters = ["dimensions", "encoding_format", "input_type", "tru
 const rerankParameters = ["top_n", "return_documents", "truncation"]
 const searchParameters = [
   "max_results",
+  "max_tokens",
+  "max_tokens_per_page",
   "country",
   "search_domain_filter",
   "search_recency_filter",
   "search_after_date_filter",
-  "search_before_date_filter"
+  "search_before_date_filter",
+  "search_context_size"
 ]
 
 const openai = { vendor: "openai", brand: "OpenAI" }

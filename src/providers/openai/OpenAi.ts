@@ -1,16 +1,20 @@
-import { type Effect, Redacted } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
 import { makeHttpChat } from "../HttpChat.ts"
+import { makeHttpEmbed } from "../HttpEmbed.ts"
+import { makeHttpWork } from "../HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { type ChatWireOptions, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
+import { encodeEmbeddings } from "./EmbedEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
+import { makeSpeech } from "./Speech.ts"
 
-/** A host that speaks OpenAI's chat completions. */
+/** A host that speaks OpenAI's chat completions, embeddings and speech. */
 export interface OpenAiOptions extends ChatWireOptions {
   readonly id: string
-  /** Everything before `/chat/completions`, such as `https://api.openai.com/v1`. */
+  /** Everything before `/chat/completions`, `/embeddings` and `/audio/speech`, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string
   /** Absent for hosts of one's own that ask for none. */
   readonly apiKey: Redacted.Redacted<string> | undefined
@@ -20,23 +24,35 @@ export interface OpenAiOptions extends ChatWireOptions {
 }
 
 /** The adapter of one such host, over the outbound pool. */
-export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, never, Outbound> => {
-  const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
-  const target = targetOf(`${baseUrl.replace(/\/+$/, "")}/chat/completions`)
-  return makeHttpChat({
-    id,
-    stopsBillingOnAbort,
-    apiKey,
-    wire: {
-      target: () => target,
-      headers: {
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }),
-        ...headers
-      },
-      encode: (call, stream) => encodeChat(call, stream, options),
-      decode: decodeChat,
-      fold: (requestId) => new ChatStreamFold(requestId),
-      faultOfStatus
+export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, never, Outbound> =>
+  Effect.gen(function* () {
+    const { apiKey, id, stopsBillingOnAbort } = options
+    const base = options.baseUrl.replace(/\/+$/, "")
+    const targets = {
+      chat: targetOf(`${base}/chat/completions`),
+      embeddings: targetOf(`${base}/embeddings`),
+      speech: targetOf(`${base}/audio/speech`)
     }
+    const headers = {
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }),
+      ...options.headers
+    }
+    const chat = yield* makeHttpChat({
+      id,
+      stopsBillingOnAbort,
+      apiKey,
+      wire: {
+        target: () => targets.chat,
+        headers,
+        encode: (call, stream) => encodeChat(call, stream, options),
+        decode: decodeChat,
+        fold: (requestId) => new ChatStreamFold(requestId),
+        faultOfStatus
+      }
+    })
+    const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
+    const embed = yield* makeHttpEmbed(work, targets.embeddings, (call, asked) =>
+      Result.succeed(encodeEmbeddings(call, asked))
+    )
+    return { ...chat, embed, speak: makeSpeech(work, targets.speech) }
   })
-}

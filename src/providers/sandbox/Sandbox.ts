@@ -2,7 +2,10 @@ import { Clock, Effect, Result } from "effect"
 import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
 import { type Answer, answerOf } from "./Answer.ts"
-import { noSteering, parseSteering, type Steering } from "./Steering.ts"
+import { makeRetrieval } from "./Retrieval.ts"
+import { search } from "./Search.ts"
+import { speak } from "./Speak.ts"
+import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
 
 /**
  * The deterministic double of the provider of this id. It keeps the clocks of its call by Effect's clock, bills what it says
@@ -13,7 +16,10 @@ export const makeSandbox = (id: string): Provider => ({
   stopsBillingOnAbort: true,
   steerable: true,
   chat: (call) => Effect.flatMap(begin(id, call), chat),
-  chatStream: (call) => Effect.map(begin(id, call), sourceOf)
+  chatStream: (call) => Effect.map(begin(id, call), sourceOf),
+  ...makeRetrieval(id),
+  speak: (call, work) => speak(id, call, work),
+  search: (call, work) => search(id, call, work)
 })
 
 const SLOW_MS = 2_000
@@ -50,17 +56,6 @@ const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
   yield* pause(play, play.latencyMs, "first_token")
   return yield* fail(fault)
 })
-
-const steeringOf = (id: string, steering: Steering): Steering =>
-  steering.provider === undefined || steering.provider === id
-    ? steering
-    : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false }
-
-const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {
-  if (fault === "rate_limit") return { _tag: "RateLimited", retryAfterSeconds: 1 }
-  if (fault === "error") return { _tag: "ServerError", status: 500, detail: "a simulated server error" }
-  return fault === "malformed" ? { _tag: "Malformed", detail: "a simulated answer that is not JSON" } : undefined
-}
 
 const broken: ProviderFault = { _tag: "Broken", detail: "a simulated loss of the connection" }
 

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { FieldProblem } from "../../domain/Failure.ts"
+import type { ProviderFault } from "../Provider.ts"
 
 const FAULTS = [
   "slow",
@@ -45,6 +46,19 @@ export const noSteering: Steering = {
   reasoningTokens: 0,
   usageHeld: false,
   text: undefined
+}
+
+/** What a steering means for the double of this id. */
+export const steeringOf = (id: string, steering: Steering): Steering =>
+  steering.provider === undefined || steering.provider === id
+    ? steering
+    : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false }
+
+/** The fault that comes in place of any answer. */
+export const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {
+  if (fault === "rate_limit") return { _tag: "RateLimited", retryAfterSeconds: 1 }
+  if (fault === "error") return { _tag: "ServerError", status: 500, detail: "a simulated server error" }
+  return fault === "malformed" ? { _tag: "Malformed", detail: "a simulated answer that is not JSON" } : undefined
 }
 
 const FIELD = "X-Svc-Sandbox"

@@ -1,0 +1,72 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { InferenceAccess } from "../Access.ts"
+import { Count, sized, Usd } from "../Bounds.ts"
+import { ModelString } from "../Ids.ts"
+import { operation } from "../Operation.ts"
+import { BalanceWarning } from "../Routing.ts"
+import { idempotency, paidErrors } from "./ChatGroup.ts"
+
+/** The most inputs of one request, as at OpenAI. */
+export const MAX_INPUTS = 2_048
+
+const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
+const Tokens = Schema.Array(Count).check(Schema.isMinLength(1, { message: "a non-empty array of tokens" }))
+
+/**
+ * An embeddings request. Nothing but these fields is allowed; a null counts as absent. `input` is a text, up to 2,048 texts, the
+ * tokens of one text, or the tokens of up to 2,048 texts; models that take texts alone refuse tokens. Inputs longer than the
+ * model's window are refused unless `truncation` has them cut, which models without that parameter do not do. `input_type` is for
+ * models that embed queries and documents differently; it makes no difference to others.
+ */
+export const EmbeddingsRequest = Schema.Struct({
+  model: ModelString,
+  input: Schema.Union([
+    Text,
+    Schema.Array(Text).check(...sized(1, MAX_INPUTS, "items")),
+    Tokens,
+    Schema.Array(Tokens).check(...sized(1, MAX_INPUTS, "items"))
+  ]),
+  /** Those of the model unless told. */
+  dimensions: Schema.optionalKey(
+    Schema.NullOr(Schema.Int.check(Schema.isGreaterThan(0, { message: "an integer above 0" })))
+  ),
+  /** `float` unless told; `base64` is that of little-endian 32-bit floats. */
+  encoding_format: Schema.optionalKey(Schema.NullOr(Schema.Literals(["float", "base64"]))),
+  input_type: Schema.optionalKey(Schema.NullOr(Schema.Literals(["query", "document"]))),
+  /** False unless told. */
+  truncation: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  user: Schema.optionalKey(Schema.NullOr(Schema.String.check(...sized(0, 256, "characters"))))
+}).annotate({ identifier: "EmbeddingsRequest" })
+export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
+
+/** One vector, of the input at this index: numbers, or a string when base64 was asked for. */
+export const Embedding = Schema.Struct({
+  object: Schema.Literal("embedding"),
+  index: Count,
+  embedding: Schema.Union([Schema.Array(Schema.Finite), Schema.String])
+}).annotate({ identifier: "Embedding" })
+
+/** The vectors of all inputs, in their order. */
+export const EmbeddingsList = Schema.Struct({
+  object: Schema.Literal("list"),
+  model: ModelString,
+  data: Schema.Array(Embedding),
+  usage: Schema.Struct({ prompt_tokens: Count, total_tokens: Count }),
+  cost_usd: Usd,
+  request_id: Schema.String,
+  balance_warning: Schema.optionalKey(BalanceWarning)
+}).annotate({ identifier: "EmbeddingsList" })
+export type EmbeddingsList = typeof EmbeddingsList.Type
+
+/** Texts as vectors. */
+export class EmbeddingsGroup extends HttpApiGroup.make("embeddings")
+  .add(
+    HttpApiEndpoint.post("embeddings", "/embeddings", {
+      headers: idempotency,
+      payload: EmbeddingsRequest,
+      success: EmbeddingsList,
+      error: paidErrors
+    }).annotateMerge(operation("embeddings", "Embed texts", { limit: "default", charge: "tokens" }))
+  )
+  .middleware(InferenceAccess) {}

@@ -1,0 +1,25 @@
+import { Result } from "effect"
+import { RerankRequest } from "../../../schemas/inference/Rerank.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { RerankWork } from "../../providers/Work.ts"
+import { decoder, objectOf } from "../Decode.ts"
+
+/** A request body, and what is to be done for it. */
+export interface DecodedRerank {
+  readonly model: string
+  readonly work: RerankWork
+  readonly returnDocuments: boolean
+}
+
+const decodeWire = decoder(RerankRequest, { strict: true })
+
+/** Decodes a request body; each member that is wrong, and any that is not known, is named. */
+export const decodeRerank = (body: unknown): Result.Result<DecodedRerank, Failure> => {
+  const object = objectOf(body)
+  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  return Result.map(decodeWire(object), ({ documents, model, query, return_documents, top_n, truncation }) => ({
+    model,
+    work: { query, documents, topN: top_n ?? undefined, truncation: truncation ?? false },
+    returnDocuments: return_documents ?? false
+  }))
+}

@@ -1,0 +1,82 @@
+import { Result } from "effect"
+import { SearchRequest } from "../../../schemas/inference/Search.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { SearchWork } from "../../providers/Work.ts"
+import { decoder } from "../Decode.ts"
+
+/** A request to a search engine, defaults filled in. */
+export interface DecodedSearch {
+  /** Absent where the caller leaves the choice to the service. */
+  readonly model: string | undefined
+  readonly work: SearchWork
+  /** Whether the queries came as a list, so that results say which one they answer. */
+  readonly several: boolean
+  /** Of all snippets together. */
+  readonly maxTokens: number | undefined
+}
+
+const decodeWire = decoder(SearchRequest, { strict: true })
+
+const dayFields = [
+  "search_after_date_filter",
+  "search_before_date_filter",
+  "last_updated_after_filter",
+  "last_updated_before_filter"
+] as const
+
+type Days = Partial<Record<(typeof dayFields)[number], string>>
+
+/** `MM/DD/YYYY` as `YYYY-MM-DD`; undefined for a day that no month has. */
+const dayOf = (text: string): string | undefined => {
+  const [month = "", day = "", year = ""] = text.split("/")
+  const iso = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
+  const time = Date.parse(iso)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(iso) ? iso : undefined
+}
+
+const daysOf = (wire: SearchRequest): Result.Result<Days, Failure> => {
+  const days: Days = {}
+  for (const field of dayFields) {
+    const given = wire[field]
+    if (given === undefined) continue
+    const day = dayOf(given)
+    if (day === undefined) return Result.fail(invalid(field, "a day as MM/DD/YYYY"))
+    days[field] = day
+  }
+  for (const [after, before] of [
+    ["search_after_date_filter", "search_before_date_filter"],
+    ["last_updated_after_filter", "last_updated_before_filter"]
+  ] as const) {
+    if ((days[after] ?? "") > (days[before] ?? "~")) return Result.fail(invalid(before, `a day not before ${after}`))
+  }
+  return Result.succeed(days)
+}
+
+/** Reads the body of `POST /search`; fails with every wrong field, one that is not known among them. */
+export const decodeSearch = (body: unknown): Result.Result<DecodedSearch, Failure> =>
+  Result.gen(function* () {
+    const wire = yield* decodeWire(body)
+    const days = yield* daysOf(wire)
+    const domains = (wire.search_domain_filter ?? []).map((domain) => domain.toLowerCase())
+    return {
+      model: wire.model,
+      several: typeof wire.query !== "string",
+      maxTokens: wire.max_tokens,
+      work: {
+        queries: typeof wire.query === "string" ? [wire.query] : wire.query,
+        maxResults: wire.max_results ?? 10,
+        maxTokensPerPage: wire.max_tokens_per_page,
+        country: wire.country?.toUpperCase(),
+        languages: (wire.search_language_filter ?? []).map((language) => language.toLowerCase()),
+        domains: domains.filter((domain) => !domain.startsWith("-")),
+        withoutDomains: domains.filter((domain) => domain.startsWith("-")).map((domain) => domain.slice(1)),
+        recency: wire.search_recency_filter,
+        publishedAfter: days.search_after_date_filter,
+        publishedBefore: days.search_before_date_filter,
+        updatedAfter: days.last_updated_after_filter,
+        updatedBefore: days.last_updated_before_filter,
+        mode: wire.search_mode ?? "web",
+        contextSize: wire.search_context_size ?? "medium"
+      }
+    }
+  })

@@ -1,0 +1,15 @@
+import { speechTypes } from "../../../schemas/inference/Speech.ts"
+import { formatUsd, type Nano } from "../../domain/Money.ts"
+import type { AudioFormat } from "../../providers/Work.ts"
+
+/** The content type of audio in a format. */
+export const speechType = (format: AudioFormat): string => speechTypes[format]
+
+/** What is said beside audio, which has no place for it: the cost as a decimal number of US dollars, and a low balance. */
+export const speechHeaders = (answer: {
+  readonly cost: Nano
+  readonly balanceWarning: string | undefined
+}): Readonly<Record<string, string>> => ({
+  "x-cost-usd": formatUsd(answer.cost).slice(1),
+  ...(answer.balanceWarning === undefined ? {} : { "x-balance-warning": answer.balanceWarning })
+})

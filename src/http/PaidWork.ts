@@ -1,0 +1,52 @@
+/** A paid operation other than chat: how its request becomes one of the service. */
+import { Effect, type Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { Caller } from "../../schemas/Access.ts"
+import type { Failure } from "../domain/Failure.ts"
+import { defaultPolicy } from "../domain/Plan.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import { Config } from "../platform/Config.ts"
+import { readTraceContext } from "../platform/Tracing.ts"
+import { readJson } from "./Body.ts"
+import { steeringOf } from "./ChatOperation.ts"
+import { Exchange } from "./Exchange.ts"
+import { claimOf } from "./Idempotency.ts"
+
+/** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
+export interface WorkPlace {
+  readonly operation: string
+  readonly path: string
+}
+
+/** A decoded body, and the request it makes. */
+export interface Accepted<D> {
+  readonly decoded: D
+  readonly paid: PaidRequest
+}
+
+/** Reads requests of one operation: their bodies by `decode`, and all else that a paid request is made of. */
+export const paidWork = <D extends { readonly model: string }>(
+  { operation, path }: WorkPlace,
+  decode: (body: unknown) => Result.Result<D, Failure>
+) =>
+  Effect.map(Config, ({ sandbox }) =>
+    Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { arrivedAt, requestId, span } = yield* Exchange
+      const principal = yield* Caller
+      const { headers, method } = request
+      const body = yield* readJson(request)
+      const decoded = yield* Effect.fromResult(decode(body))
+      const paid: PaidRequest = {
+        requestId,
+        operation,
+        principal,
+        model: decoded.model,
+        policy: defaultPolicy,
+        claim: yield* Effect.fromResult(claimOf(headers["idempotency-key"], method, path, body)),
+        steering: yield* Effect.fromResult(steeringOf(headers["x-svc-sandbox"], sandbox)),
+        trace: { span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
+        arrivedAt
+      }
+      return { decoded, paid } satisfies Accepted<D>
+    })
+  )

@@ -1,0 +1,67 @@
+/** Tokens of embeddings and of reranking: bounds before anything is asked, counts where a provider reports none. */
+import { countTokens } from "../domain/Tokens.ts"
+import type { EmbedWork, RerankWork } from "./Work.ts"
+
+/** What a model puts around a text: marks of its begin and end, the sentence that makes it a query or a document. */
+const TOKENS_PER_TEXT = 32
+
+type Input = EmbedWork["inputs"][number]
+
+/** No tokenizer of the catalogue makes more tokens of a text than it has bytes. */
+const boundOf = (input: Input): number => (typeof input === "string" ? Buffer.byteLength(input, "utf8") : input.length)
+
+const countOf = (input: Input): number => (typeof input === "string" ? countTokens(input) : input.length)
+
+const sum = <A>(items: ReadonlyArray<A>, of: (item: A) => number): number => {
+  let total = 0
+  for (const item of items) total += of(item)
+  return total
+}
+
+/** An upper bound of the tokens that embedding these inputs takes. */
+export const embedBound = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
+  sum<Input>(inputs, boundOf) + inputs.length * TOKENS_PER_TEXT
+
+/** The texts of a list are counted together where they are many: each call of the tokenizer costs as much as a few words. */
+const COUNTED_APART = 64
+
+/** The tokens of these inputs, counted. */
+export const countEmbed = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
+  inputs.length > COUNTED_APART && typeof inputs[0] === "string"
+    ? countTokens(inputs.join("\n"))
+    : sum<Input>(inputs, countOf)
+
+/** What has to fit a model's window together: a bound of its tokens, and its tokens, counted when they are first asked for. */
+export interface Longest {
+  readonly bound: number
+  readonly tokens: () => number
+}
+
+/** Whether it fits a window of so many tokens. */
+export const fits = ({ bound, tokens }: Longest, window: number): boolean => bound <= window || tokens() <= window
+
+const longestOf = (inputs: EmbedWork["inputs"], beside = ""): Longest => {
+  let longest: Input = ""
+  let most = 0
+  for (const input of inputs) {
+    const bound = boundOf(input)
+    if (bound > most) [longest, most] = [input, bound]
+  }
+  let counted: number | undefined
+  return { bound: most + boundOf(beside), tokens: () => (counted ??= countOf(longest) + countOf(beside)) }
+}
+
+/** The longest input. To count them all would keep everybody else waiting; the provider has the last word on the others. */
+export const longestInput = ({ inputs }: Pick<EmbedWork, "inputs">): Longest => longestOf(inputs)
+
+/** An upper bound of the tokens that a reranking takes: the query is read with every document. */
+export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
+  sum(documents, boundOf) + documents.length * (boundOf(query) + TOKENS_PER_TEXT)
+
+/** The tokens of a reranking, counted as Voyage bills them: those of the query for each document, and those of the documents. */
+export const countRerank = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
+  countTokens(query) * documents.length + countEmbed({ inputs: documents })
+
+/** The query with the longest document, which are read together. */
+export const longestPair = ({ documents, query }: Pick<RerankWork, "query" | "documents">): Longest =>
+  longestOf(documents, query)

@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import type { targetOf } from "../../platform/Outbound.ts"
+import type { HttpWork } from "../HttpWork.ts"
+import { parsed } from "../Json.ts"
+import type { Provider } from "../Provider.ts"
+
+/**
+ * The longest audio taken: 23 minutes of the formats that are not compressed, which is what 4096 characters of English take at
+ * the least speed.
+ */
+const MAX_AUDIO_BYTES = 64 * 1024 * 1024
+
+/** Speech at a host that speaks OpenAI's `/audio/speech`. */
+export const makeSpeech =
+  ({ error, post }: HttpWork, target: ReturnType<typeof targetOf>): NonNullable<Provider["speak"]> =>
+  (call, { format, input, speed, voice }) => {
+    const body = JSON.stringify({
+      model: call.candidate.offer.upstreamId,
+      input,
+      voice,
+      response_format: format,
+      speed
+    })
+    const request = { target, accept: "*/*", body, maxBodyBytes: MAX_AUDIO_BYTES }
+    return Effect.flatMap(post(call, request), (audio) =>
+      isObject(audio)
+        ? Effect.fail(error({ _tag: "Malformed", detail: "an object in place of audio" }))
+        : Effect.succeed({ audio })
+    )
+  }
+
+const LONGEST_ERROR = 64 * 1024
+
+/** Some hosts say with a success what went wrong. No audio is JSON. */
+const isObject = (audio: Uint8Array): boolean =>
+  audio[0] === 0x7b && audio.length <= LONGEST_ERROR && parsed(audio) !== undefined

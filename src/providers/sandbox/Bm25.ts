@@ -1,0 +1,45 @@
+/** Ranking by words, as the sandbox's doubles of rerankers and search engines do it. */
+
+/** How fast a word's repetitions stop to count, and how much long documents are held back: the usual values. */
+const K1 = 1.2
+const B = 0.75
+
+/** The words of a text in lower case, accents taken off: runs of letters and digits of any script, as often as they occur. */
+export const wordsOf = (text: string): ReadonlyArray<string> =>
+  text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []
+
+const countsOf = (words: ReadonlyArray<string>): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
+}
+
+/**
+ * The score of every document for a query by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
+ * with the inverse document frequency that is never negative: 0 for a document without any of the query's words, more for a
+ * better one, in the order of the documents. A word counts once however often the query says it.
+ */
+export const bm25 = (query: string, documents: ReadonlyArray<string>): ReadonlyArray<number> => {
+  const asked = new Set(wordsOf(query))
+  const texts = documents.map((document) => {
+    const words = wordsOf(document)
+    return { counts: countsOf(words), length: words.length }
+  })
+  const average = texts.reduce((sum, { length }) => sum + length, 0) / Math.max(1, texts.length)
+  const scores = texts.map(() => 0)
+  for (const word of asked) {
+    const having = texts.filter(({ counts }) => counts.has(word)).length
+    const rarity = Math.log(1 + (texts.length - having + 0.5) / (having + 0.5))
+    for (const [index, { counts, length }] of texts.entries()) {
+      const count = counts.get(word) ?? 0
+      if (count === 0) continue
+      const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / average))
+      scores[index] = (scores[index] ?? 0) + rarity * weight
+    }
+  }
+  return scores
+}

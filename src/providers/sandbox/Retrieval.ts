@@ -1,0 +1,79 @@
+/** Embeddings and reranking as the sandbox's doubles do them. */
+import { Effect } from "effect"
+import { base64Of } from "../EmbedDecode.ts"
+import { type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
+import { refusalOf } from "../voyage/EmbedEncode.ts"
+import type { Embedded, EmbedWork, Reranked, RerankWork, WorkCall } from "../Work.ts"
+import { countEmbed, countRerank } from "../WorkTokens.ts"
+import { bm25 } from "./Bm25.ts"
+import type { Steering } from "./Steering.ts"
+import { vectorOf } from "./Vectors.ts"
+import { playWork } from "./WorkPlay.ts"
+
+/** How wide a model's vectors are unless told, and at most. */
+interface Widths {
+  readonly usual: number
+  readonly most: number
+}
+
+const widthsOf = (model: string): Widths => {
+  if (model.startsWith("voyage")) return { usual: 1_024, most: 2_048 }
+  const most = model.endsWith("-large") ? 3_072 : 1_536
+  return { usual: most, most }
+}
+
+/** Digits that a 32-bit float has. */
+const DIGITS = 8
+
+const tokensOf = ({ fault }: Steering, counted: number): number | undefined =>
+  fault === "no_usage" ? undefined : fault === "wrong_usage" ? counted * 10 : counted
+
+const refusalOfEmbed = (id: string, most: number, work: EmbedWork): ProviderFault | undefined => {
+  if (work.dimensions !== undefined && work.dimensions > most) {
+    return { _tag: "Refused", status: 400, detail: `at most ${most} dimensions`, param: "dimensions" }
+  }
+  return id === "voyage" ? refusalOf(work) : undefined
+}
+
+const embedded = ({ candidate }: WorkCall, work: EmbedWork, steering: Steering): Embedded => {
+  const { usual } = widthsOf(candidate.model.id)
+  const list = work.inputs.map((input, index) => {
+    const vector = Array.from(vectorOf(input, work.dimensions ?? usual))
+    const embedding =
+      work.format === "base64" ? base64Of(vector) : vector.map((value) => Number(value.toPrecision(DIGITS)))
+    return { object: "embedding", index, embedding }
+  })
+  return { data: Buffer.from(JSON.stringify(list)), tokens: tokensOf(steering, countEmbed(work)) }
+}
+
+/** Scores from 0 to 1, in parts of the best. */
+const reranked = (work: RerankWork, steering: Steering): Reranked => {
+  const scores = bm25(work.query, work.documents)
+  const best = Math.max(...scores)
+  const results = scores
+    .map((score, index) => ({ index, score: best === 0 ? 0 : score / best }))
+    .toSorted((a, b) => b.score - a.score || a.index - b.index)
+    .slice(0, work.topN)
+  return { results, tokens: tokensOf(steering, countRerank(work)) }
+}
+
+/** An answer without content is none to work that has one for every input. */
+const empty: ProviderFault = { _tag: "Malformed", detail: "a simulated answer without content" }
+
+/** The embeddings and the reranking of the double of this id. Where a real provider would refuse, it does. */
+export const makeRetrieval = (id: string): Required<Pick<Provider, "embed" | "rerank">> => {
+  const play = <A>(call: WorkCall, refusal: ProviderFault | undefined, made: (steering: Steering) => A) =>
+    playWork(id, call, (steering): Effect.Effect<A, ProviderError> => {
+      const fault = refusal ?? (steering.fault === "empty" ? empty : undefined)
+      return fault === undefined
+        ? Effect.sync(() => made(steering))
+        : Effect.fail(new ProviderError({ provider: id, fault }))
+    })
+  return {
+    embed: (call, work) =>
+      play(call, refusalOfEmbed(id, widthsOf(call.candidate.model.id).most, work), (steering) =>
+        embedded(call, work, steering)
+      ),
+    rerank: (call, work) => play(call, undefined, (steering) => reranked(work, steering))
+  }
+}

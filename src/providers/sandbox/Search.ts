@@ -1,0 +1,93 @@
+import { Clock, Effect } from "effect"
+import type { ProviderError } from "../Provider.ts"
+import type { Found, SearchWork, WorkCall } from "../Work.ts"
+import { bm25 } from "./Bm25.ts"
+import library from "./library.json" with { type: "json" }
+import { playWork } from "./WorkPlay.ts"
+
+/** A page of the sandbox's web. Days are `YYYY-MM-DD`. */
+interface Page {
+  readonly title: string
+  readonly url: string
+  readonly text: string
+  readonly date?: string
+  /** In place of a date, of a page that is always so old: else there would be nothing recent to be found. */
+  readonly hoursAgo?: number
+  /** Absent: never touched since. */
+  readonly updated?: string
+  readonly language: string
+  readonly country: string
+  /** Absent: an ordinary page. */
+  readonly mode?: string
+}
+
+const pages: ReadonlyArray<Page> = library
+
+const HOUR_MS = 3_600_000
+
+const recencyHours = { hour: 1, day: 24, week: 7 * 24, month: 31 * 24, year: 366 * 24 } as const
+
+const publishedMs = ({ date = "", hoursAgo }: Page, nowMs: number): number =>
+  hoursAgo === undefined ? Date.parse(date) : nowMs - hoursAgo * HOUR_MS
+
+const dayOf = (page: Page, nowMs: number): string => new Date(publishedMs(page, nowMs)).toISOString().slice(0, 10)
+
+const isBelow = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`)
+
+const isBetween = (day: string, after: string | undefined, before: string | undefined): boolean =>
+  (after === undefined || day >= after) && (before === undefined || day <= before)
+
+const isWanted = (page: Page, work: SearchWork, nowMs: number): boolean => {
+  const host = new URL(page.url).hostname
+  const { domains, languages, mode, recency, withoutDomains } = work
+  const day = dayOf(page, nowMs)
+  return (
+    (domains.length === 0 || domains.some((domain) => isBelow(host, domain))) &&
+    !withoutDomains.some((domain) => isBelow(host, domain)) &&
+    (languages.length === 0 || languages.includes(page.language)) &&
+    (mode === "web" || page.mode === mode) &&
+    (recency === undefined || nowMs - publishedMs(page, nowMs) <= recencyHours[recency] * HOUR_MS) &&
+    isBetween(day, work.publishedAfter, work.publishedBefore) &&
+    isBetween(page.updated ?? day, work.updatedAfter, work.updatedBefore)
+  )
+}
+
+/** A country's own pages come before others that are a little better. */
+const HOME = 1.25
+
+const sentences = { low: 1, medium: 2, high: Infinity } as const
+
+/** The first sentences of a page, as many as were asked for. */
+const snippetOf = ({ text }: Page, { contextSize }: SearchWork): string =>
+  (text.match(/.+?[.。](?=\s|$)\s*/g) ?? [text]).slice(0, sentences[contextSize]).join("").trim()
+
+/** The pages that have words of a query, best first. */
+const found = (query: string, queryIndex: number, work: SearchWork, nowMs: number): Found["results"] => {
+  const wanted = pages.filter((page) => isWanted(page, work, nowMs))
+  // What is in the title counts as if the text said it twice more.
+  const scores = bm25(
+    query,
+    wanted.map(({ text, title }) => `${title} ${title} ${text}`)
+  )
+  return wanted
+    .map((page, index) => ({ page, score: (scores[index] ?? 0) * (page.country === work.country ? HOME : 1) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, work.maxResults)
+    .map(({ page }) => ({
+      title: page.title,
+      url: page.url,
+      snippet: snippetOf(page, work),
+      date: dayOf(page, nowMs),
+      ...(page.updated === undefined ? {} : { lastUpdated: page.updated }),
+      queryIndex
+    }))
+}
+
+/** The double's search over a small library of its own. An empty answer has no results. */
+export const search = (id: string, call: WorkCall, work: SearchWork): Effect.Effect<Found, ProviderError> =>
+  playWork(id, call, ({ fault }) =>
+    Effect.map(Clock.currentTimeMillis, (nowMs) => ({
+      results: fault === "empty" ? [] : work.queries.flatMap((query, index) => found(query, index, work, nowMs))
+    }))
+  )

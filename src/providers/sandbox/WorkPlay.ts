@@ -1,0 +1,35 @@
+/** How the sandbox's doubles behave at work other than chat. */
+import { Effect, Result } from "effect"
+import { ProviderError, type ProviderFault } from "../Provider.ts"
+import type { WorkCall } from "../Work.ts"
+import { faultAtOnce, noSteering, parseSteering, type Steering, steeringOf } from "./Steering.ts"
+
+const SLOW_MS = 2_000
+
+/**
+ * Plays one call at the double of this id: keeps the call's clock, misbehaves as its steering asks, and answers otherwise. What
+ * an answer without content is, which `fault=empty` asks for, is up to `answer`.
+ */
+export const playWork = <A>(
+  id: string,
+  { clocks, steering: header }: WorkCall,
+  answer: (steering: Steering) => Effect.Effect<A, ProviderError>
+): Effect.Effect<A, ProviderError> => {
+  const fail = (fault: ProviderFault) => Effect.fail(new ProviderError({ provider: id, fault }))
+  const read = header === undefined ? Result.succeed(noSteering) : parseSteering(header)
+  if (Result.isFailure(read)) return fail({ _tag: "Refused", status: 400, detail: read.failure[0].message })
+  const steering = steeringOf(id, read.success)
+  const { fault } = steering
+  const latency = fault === "stall" ? Infinity : (steering.latencyMs ?? (fault === "slow" ? SLOW_MS : 0))
+  const outcome = () => {
+    const failed =
+      fault === "break"
+        ? ({ _tag: "Broken", detail: "a simulated loss of the connection" } as const)
+        : faultAtOnce(steering)
+    return failed === undefined ? answer(steering) : fail(failed)
+  }
+  if (latency === 0) return Effect.suspend(outcome)
+  return latency < clocks.totalMs
+    ? Effect.andThen(Effect.sleep(latency), Effect.suspend(outcome))
+    : Effect.andThen(Effect.sleep(clocks.totalMs), fail({ _tag: "TimedOut", clock: "total" }))
+}

@@ -1,0 +1,70 @@
+import type { SearchWork } from "../Work.ts"
+
+const DAY_MS = 86_400_000
+
+const recencyDays = { hour: 1, day: 1, week: 7, month: 31, year: 366 } as const
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+/** The first parameter of a search that Tavily cannot honour: the caller's name for it. */
+export const lackOf = (work: SearchWork): string | undefined => {
+  if (work.country !== undefined && !KNOWN.has(work.country)) return "country"
+  if (work.languages.length > 0) return "search_language_filter"
+  if (work.recency === "hour") return "search_recency_filter"
+  if (work.updatedAfter !== undefined) return "last_updated_after_filter"
+  if (work.updatedBefore !== undefined) return "last_updated_before_filter"
+  return work.mode === "web" ? undefined : "search_mode"
+}
+
+/** The first day of what is wanted: what is recent enough is also not before the caller's own day. */
+const startOf = ({ publishedAfter, recency }: SearchWork, nowMs: number): string | undefined => {
+  if (recency === undefined) return publishedAfter
+  const recent = dayOf(nowMs - recencyDays[recency] * DAY_MS)
+  return publishedAfter === undefined || publishedAfter < recent ? recent : publishedAfter
+}
+
+/** The countries that Tavily knows. */
+const KNOWN = new Set(
+  (
+    "AD AE AF AL AM AO AR AT AU AZ BA BB BD BE BF BG BH BI BJ BN BO BR BS BT BW BY BZ CA CD CF CG CH CL CM CN CO CR CU CV CY " +
+    "CZ DE DJ DK DO DZ EC EE EG ER ES ET FI FJ FR GA GB GE GH GM GN GQ GR GT HN HR HT HU ID IE IL IN IQ IR IS IT JM JO JP KE " +
+    "KG KH KM KP KR KW KZ LB LI LK LR LS LT LU LV LY MA MC MD ME MG MK ML MM MN MR MT MU MV MW MX MY MZ NA NE NG NI NL NO NP " +
+    "NZ OM PA PE PG PH PK PL PT PY QA RO RS RU RW SA SD SE SG SI SK SN SO SS SV SY TD TG TH TJ TM TN TR TT TW TZ UA UG US UY " +
+    "UZ VE VN YE ZA ZM ZW"
+  ).split(" ")
+)
+
+const names = new Intl.DisplayNames("en", { type: "region" })
+
+/** Countries that Tavily calls otherwise than Unicode does. */
+const otherNames: Readonly<Record<string, string>> = {
+  BA: "bosnia and herzegovina",
+  CD: "congo",
+  CG: "congo",
+  CZ: "czech republic",
+  MM: "myanmar",
+  TR: "turkey",
+  TT: "trinidad and tobago"
+}
+
+const countryOf = (code: string): string => otherNames[code] ?? (names.of(code) ?? code).toLowerCase()
+
+/** Passages of each page, where the search is deep enough for more than one. */
+const passages = { low: 1, medium: 2, high: 3 } as const
+
+/** The body of one query. A recency goes as a span of days, which can be told together with the caller's own. */
+export const encodeSearch = (query: string, depth: "basic" | "advanced", work: SearchWork, nowMs: number): object => {
+  const start = startOf(work, nowMs)
+  return {
+    query,
+    topic: "general",
+    search_depth: depth,
+    max_results: work.maxResults,
+    ...(depth === "advanced" ? { chunks_per_source: passages[work.contextSize] } : {}),
+    ...(start === undefined ? {} : { start_date: start }),
+    ...(work.publishedBefore === undefined ? {} : { end_date: work.publishedBefore }),
+    ...(work.domains.length === 0 ? {} : { include_domains: work.domains }),
+    ...(work.withoutDomains.length === 0 ? {} : { exclude_domains: work.withoutDomains }),
+    ...(work.country === undefined ? {} : { country: countryOf(work.country) })
+  }
+}

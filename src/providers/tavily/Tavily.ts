@@ -1,0 +1,86 @@
+import { Clock, Effect, Redacted } from "effect"
+import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import { type HttpWork, makeHttpWork, withoutChat } from "../HttpWork.ts"
+import { listOf, objectOf, parsed, textIn } from "../Json.ts"
+import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
+import type { Found, SearchWork, WorkCall } from "../Work.ts"
+import { encodeSearch, lackOf } from "./Search.ts"
+
+/** Tavily's search, or a host that speaks as it does. */
+export interface TavilyOptions {
+  readonly id: string
+  /** Everything before `/search`, such as `https://api.tavily.com`. */
+  readonly baseUrl: string
+  readonly apiKey: Redacted.Redacted<string>
+}
+
+/** A page of text has a few kilobytes, and there are twenty at most. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+
+/** The adapter, over the outbound pool. Each query is a call of its own, all at once; when one fails, none is answered. */
+export const makeTavily = ({ apiKey, baseUrl, id }: TavilyOptions): Effect.Effect<Provider, never, Outbound> => {
+  const headers = { authorization: `Bearer ${Redacted.value(apiKey)}` }
+  const target = targetOf(`${baseUrl.replace(/\/+$/, "")}/search`)
+  return Effect.map(makeHttpWork({ id, apiKey, headers, faultOfStatus }), (work) => ({
+    id,
+    stopsBillingOnAbort: false,
+    ...withoutChat(id),
+    search: (call, asked) => {
+      const param = lackOf(asked)
+      if (param !== undefined) {
+        return Effect.fail(work.error({ _tag: "Refused", status: 400, detail: `it does not offer ${param}`, param }))
+      }
+      return Effect.forEach(asked.queries, (query, index) => ask(work, target, call, asked, query, index), {
+        concurrency: "unbounded"
+      }).pipe(Effect.map((found) => ({ results: found.flat() })))
+    }
+  }))
+}
+
+const ask = Effect.fnUntraced(function* (
+  { error, post }: HttpWork,
+  target: ReturnType<typeof targetOf>,
+  call: WorkCall,
+  asked: SearchWork,
+  query: string,
+  queryIndex: number
+): Effect.fn.Return<Found["results"], ProviderError> {
+  const depth = call.candidate.offer.upstreamId === "advanced" ? "advanced" : "basic"
+  const body = JSON.stringify(encodeSearch(query, depth, asked, yield* Clock.currentTimeMillis))
+  const answer = yield* post(call, { target, accept: "application/json", body, maxBodyBytes: MAX_BODY_BYTES })
+  const results = objectOf(parsed(answer))?.["results"]
+  if (!Array.isArray(results)) return yield* error({ _tag: "Malformed", detail: "an answer without results" })
+  return results.flatMap((result) => resultOf(result, queryIndex)).slice(0, asked.maxResults)
+})
+
+/** A page without an address is none. */
+const resultOf = (value: unknown, queryIndex: number): Found["results"] => {
+  const result = objectOf(value)
+  const url = result && textIn(result, "url")
+  if (result === undefined || url === undefined) return []
+  const published = Date.parse(textIn(result, "published_date") ?? "")
+  return [
+    {
+      title: textIn(result, "title") ?? url,
+      url,
+      snippet: textIn(result, "content") ?? "",
+      ...(Number.isNaN(published) ? {} : { date: new Date(published).toISOString().slice(0, 10) }),
+      queryIndex
+    }
+  ]
+}
+
+/** What an answer other than a success means. 432 and 433 say that our plan or budget with Tavily is used up. */
+const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault => {
+  const meant = status === 432 || status === 433 ? 402 : status
+  return faultOf(meant, detailOf(parsed(body)) ?? `status ${status}`, retryAfterSeconds(headers, nowMs))
+}
+
+const detailOf = (body: unknown): string | undefined => {
+  const detail = objectOf(body)?.["detail"]
+  if (typeof detail === "string") return detail
+  const [first] = listOf(detail)
+  const object = objectOf(first ?? detail)
+  return object && (textIn(object, "error") ?? textIn(object, "msg"))
+}

@@ -1,0 +1,45 @@
+import { Result } from "effect"
+import { countIn, listOf, objectOf, parsed } from "../Json.ts"
+import type { ProviderFault } from "../Provider.ts"
+import type { Reranked, RerankWork, WorkCall } from "../Work.ts"
+
+/** Reranking as the JSON text of a `POST /rerank`. The documents are not sent back: whoever asked has them. */
+export const encodeRerank = (
+  { candidate }: Pick<WorkCall, "candidate">,
+  { documents, query, topN, truncation }: RerankWork
+): string =>
+  JSON.stringify({
+    model: candidate.offer.upstreamId,
+    query,
+    documents,
+    top_k: topN,
+    truncation,
+    return_documents: false
+  })
+
+/** Decodes a success. `faultOfError` says what an error means that comes where an answer was due. */
+export const decodeRerank = (
+  body: Uint8Array,
+  { documents, topN }: Pick<RerankWork, "documents" | "topN">,
+  faultOfError: (error: unknown) => ProviderFault
+): Result.Result<Reranked, ProviderFault> => {
+  const malformed = (detail: string) => Result.fail({ _tag: "Malformed", detail } as const)
+  const whole = objectOf(parsed(body))
+  if (whole === undefined) return malformed("the body is not a JSON object")
+  if (whole["error"] != null) return Result.fail(faultOfError(whole["error"]))
+  const seen = new Set<number>()
+  const results: Array<Reranked["results"][number]> = []
+  for (const one of listOf(whole["data"])) {
+    const result = objectOf(one)
+    const index = countIn(result, "index")
+    const score = result?.["relevance_score"]
+    if (index === undefined || index >= documents.length || seen.has(index) || !Number.isFinite(score)) {
+      return malformed(`result ${results.length} is none of the documents`)
+    }
+    seen.add(index)
+    results.push({ index, score: score as number })
+  }
+  if (results.length !== Math.min(topN ?? Infinity, documents.length)) return malformed("results are missing")
+  results.sort((a, b) => b.score - a.score)
+  return Result.succeed({ results, tokens: countIn(objectOf(whole["usage"]), "total_tokens") })
+}

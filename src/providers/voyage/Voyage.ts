@@ -1,0 +1,42 @@
+import { Effect, Redacted } from "effect"
+import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import { makeHttpEmbed, orFault } from "../HttpEmbed.ts"
+import { makeHttpWork, withoutChat } from "../HttpWork.ts"
+import { faultOfError, faultOfStatus } from "../openai/Failure.ts"
+import type { Provider } from "../Provider.ts"
+import { encodeEmbeddings } from "./EmbedEncode.ts"
+import { decodeRerank, encodeRerank } from "./Rerank.ts"
+
+export interface VoyageOptions {
+  readonly id: string
+  /** Everything before `/embeddings`, such as `https://api.voyageai.com/v1`. */
+  readonly baseUrl: string
+  readonly apiKey: Redacted.Redacted<string>
+}
+
+/** A result as long as its index and its score may be written. */
+const RERANK_BYTES = 256
+
+/** Voyage AI's embeddings and reranking, over the outbound pool. */
+export const makeVoyage = ({ apiKey, baseUrl, id }: VoyageOptions): Effect.Effect<Provider, never, Outbound> =>
+  Effect.gen(function* () {
+    const base = baseUrl.replace(/\/+$/, "")
+    const targets = { embeddings: targetOf(`${base}/embeddings`), rerank: targetOf(`${base}/rerank`) }
+    const headers = { authorization: `Bearer ${Redacted.value(apiKey)}` }
+    const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
+    return {
+      id,
+      stopsBillingOnAbort: true,
+      ...withoutChat(id),
+      embed: yield* makeHttpEmbed(work, targets.embeddings, encodeEmbeddings),
+      rerank: (call, asked) =>
+        Effect.suspend(() =>
+          work.post(call, {
+            target: targets.rerank,
+            accept: "application/json",
+            body: encodeRerank(call, asked),
+            maxBodyBytes: (asked.documents.length + 64) * RERANK_BYTES
+          })
+        ).pipe(Effect.flatMap((body) => orFault(work, decodeRerank(body, asked, faultOfError))))
+    }
+  })

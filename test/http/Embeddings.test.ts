@@ -1,0 +1,95 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { json, post, startService } from "../support/Service.ts"
+
+const model = "text-embedding-3-small"
+
+/** A text of many more tokens than the window of 8,192. */
+const long = "word ".repeat(9_000)
+
+describe("POST /embeddings", () => {
+  it.live("refuses what cannot be done, and charges nothing for it", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const rows = [
+        [{ model: "gpt-4o-mini", input: "a" }, 400, "unknown_model", "model"],
+        [{ model: "no-such-model", input: "a" }, 400, "unknown_model", "model"],
+        [{ model: `${model},voyage-4`, input: "a" }, 400, "unknown_model", "model"],
+        [{ model, input: ["a", long] }, 400, "context_length_exceeded", "input"],
+        [{ model, input: Array.from({ length: 8_193 }, () => 1) }, 400, "context_length_exceeded", "input"],
+        [{ model, input: "a", dimensions: 5_000 }, 400, "validation_error", "dimensions"],
+        [{ model: "voyage-4", input: [1, 2] }, 400, "validation_error", "input"],
+        [{ model, input: ["a", ""] }, 400, "validation_error", "input.1"]
+      ] as const
+      for (const [body, status, code, param] of rows) {
+        const response = yield* post(`${service.api}/embeddings`, inferenceKey, body)
+        const answer = yield* json(response)
+        assert.deepInclude(answer.error, { code, param })
+        assert.strictEqual(response.status, status)
+        if (code === "validation_error") assert.strictEqual(answer.details[0].field, param)
+      }
+      assert.deepInclude(yield* service.balance(account.id), { posted: 10_000_000_000n, held: 0n })
+      const fits = yield* post(`${service.api}/embeddings`, inferenceKey, { model, input: "word ".repeat(8_000) })
+      assert.strictEqual(fits.status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cuts what is too long where it is told to", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const ask = (truncation: boolean) =>
+        post(`${service.api}/embeddings`, inferenceKey, { model: "voyage-4", input: long.repeat(4), truncation })
+      assert.deepStrictEqual([(yield* ask(false)).status, (yield* ask(true)).status], [400, 200])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused where the balance does not cover it", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(0.000_01)
+      const ask = (input: string) => post(`${service.api}/embeddings`, inferenceKey, { model, input })
+      assert.strictEqual((yield* ask("a cat")).status, 200)
+      const dear = yield* ask("word ".repeat(2_000))
+      assert.strictEqual(dear.status, 402)
+      assert.deepInclude(yield* json(dear), { limit_source: "balance" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing when it fails, falls back, and is counted where nothing is reported", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const ask = (steering: string) =>
+        post(`${service.api}/embeddings`, inferenceKey, { model, input: "a cat" }, { "x-svc-sandbox": steering })
+      const failed = yield* ask("fault=error")
+      assert.deepStrictEqual([failed.status, (yield* json(failed)).error.code], [502, "upstream_error"])
+      assert.deepInclude(yield* service.balance(account.id), { posted: 10_000_000_000n, held: 0n })
+      assert.strictEqual((yield* ask("fault=error,provider=openai")).status, 200)
+      assert.strictEqual((yield* json(yield* ask("fault=no_usage"))).usage.prompt_tokens, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says a long answer whole, and does not keep it for a repeat", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const input = Array.from({ length: 600 }, (_, index) => `text ${index}`)
+      const ask = () => post(`${service.api}/embeddings`, inferenceKey, { model, input }, { "idempotency-key": "long" })
+      const first = yield* ask()
+      const text = yield* Effect.promise(() => first.text())
+      assert.strictEqual(first.headers.get("content-length"), String(Buffer.byteLength(text)))
+      const answer = JSON.parse(text)
+      assert.deepStrictEqual(
+        answer.data.map(({ index }: { readonly index: number }) => index),
+        [...input.keys()]
+      )
+      const charged = yield* service.balance(account.id)
+      const again = yield* ask()
+      assert.deepInclude(yield* json(again), { request_id: answer.request_id })
+      assert.strictEqual(again.status, 409)
+      assert.deepStrictEqual(yield* service.balance(account.id), charged)
+    }).pipe(Effect.scoped)
+  )
+})

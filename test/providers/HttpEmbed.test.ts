@@ -1,0 +1,90 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { Outbound } from "../../src/platform/Outbound.ts"
+import { makeOpenAi } from "../../src/providers/openai/OpenAi.ts"
+import type { Provider, ProviderError } from "../../src/providers/Provider.ts"
+import { makeVoyage } from "../../src/providers/voyage/Voyage.ts"
+import { nobody, upstream } from "./upstream.ts"
+import { embedWork, rerankWork, modelCall } from "./retrieval.ts"
+
+const apiKey = Redacted.make("sk-planted")
+
+const adapters = {
+  voyage: (baseUrl: string) => makeVoyage({ id: "up", baseUrl, apiKey }),
+  openai: (baseUrl: string) => makeOpenAi({ id: "up", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true })
+}
+
+const faultOf = <A>(effect: Effect.Effect<A, ProviderError>) => Effect.map(Effect.flip(effect), ({ fault }) => fault)
+
+const embed = (provider: Provider, more: Parameters<typeof embedWork>[0] = {}) =>
+  provider.embed!(modelCall("model-1"), embedWork(more))
+
+const rerank = (provider: Provider) => provider.rerank!(modelCall("model-1"), rerankWork())
+
+/** What a host is asked, and what it says. */
+const answering = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+  const asked: Array<{
+    readonly path: string | undefined
+    readonly credential: string | undefined
+    readonly body: unknown
+  }> = []
+  const host = upstream((request, response) => {
+    let text = ""
+    request.on("data", (piece: Buffer) => (text += piece.toString()))
+    request.on("end", () => {
+      asked.push({ path: request.url, credential: request.headers.authorization, body: JSON.parse(text) })
+      response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body))
+    })
+  })
+  return Effect.map(host, ({ origin }) => ({ asked, base: `${origin}/v1/` }))
+}
+
+layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) => {
+  for (const [name, adapter] of Object.entries(adapters)) {
+    it.effect(`are asked of ${name} and given on as they came`, () =>
+      Effect.gen(function* () {
+        const data = `[{"object":"embedding","index":0,"embedding":[1.0, 2]},{"object":"embedding","index":1,"embedding":[3,4]}]`
+        const { asked, base } = yield* answering(200, `{"data":${data},"usage":{"total_tokens":4}}`)
+        const answer = yield* embed(yield* adapter(base))
+        assert.deepStrictEqual([Buffer.from(answer.data).toString(), answer.tokens], [data, 4])
+        assert.strictEqual(asked[0]?.path, "/v1/embeddings")
+        assert.strictEqual(asked[0]?.credential, "Bearer sk-planted")
+        assert.deepInclude(asked[0]?.body as object, { model: "model-1", input: ["a cat", "a dog"] })
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`are not got from ${name} when it refuses, rests, fails, breaks off or is not there`, () =>
+      Effect.gen(function* () {
+        const rows = [
+          [400, { detail: "bad: sk-planted" }, { _tag: "Refused", status: 400, detail: "bad: [secret]" }],
+          [401, {}, { _tag: "Unauthorized", status: 401 }],
+          [429, {}, { _tag: "RateLimited", retryAfterSeconds: 7 }],
+          [503, { detail: "busy" }, { _tag: "ServerError", status: 503, detail: "busy", retryAfterSeconds: 7 }],
+          [200, "{", { _tag: "Malformed", detail: "the body is not a JSON object" }],
+          [200, { error: { message: "busy", code: 503 } }, { _tag: "ServerError", status: 503, detail: "busy" }]
+        ] as const
+        for (const [status, body, fault] of rows) {
+          const { base } = yield* answering(status, body, { "retry-after": "7" })
+          const provider = yield* adapter(base)
+          assert.deepStrictEqual(yield* faultOf(embed(provider)), fault)
+          if (provider.rerank !== undefined) assert.deepStrictEqual(yield* faultOf(rerank(provider)), fault)
+        }
+        const cut = yield* upstream((request, response) => {
+          request.resume()
+          response.writeHead(200, { "content-length": "1000" }).write("{")
+          request.on("end", () => response.destroy())
+        })
+        assert.strictEqual((yield* faultOf(embed(yield* adapter(cut.origin))))._tag, "Broken")
+        assert.strictEqual((yield* faultOf(embed(yield* adapter(yield* nobody))))._tag, "Unreachable")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`are not taken from ${name} when they are longer than they can be`, () =>
+      Effect.gen(function* () {
+        const { base } = yield* answering(200, " ".repeat(2_000_000))
+        const fault = yield* faultOf(embed(yield* adapter(base), { dimensions: 8 }))
+        assert.strictEqual(fault._tag, "Malformed")
+      }).pipe(Effect.scoped)
+    )
+  }
+})

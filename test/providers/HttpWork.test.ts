@@ -1,0 +1,60 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import type { RequestListener } from "node:http"
+import { Outbound, targetOf } from "../../src/platform/Outbound.ts"
+import { faultOf } from "../../src/providers/Failure.ts"
+import { makeHttpWork, withoutChat } from "../../src/providers/HttpWork.ts"
+import { chatCall, clocks } from "./calls.ts"
+import { upstream } from "./upstream.ts"
+import { workCall } from "./work.ts"
+
+const posted = (handler: RequestListener, more: Parameters<typeof workCall>[0] = {}) =>
+  Effect.gen(function* () {
+    const { origin } = yield* upstream(handler)
+    const { post } = yield* makeHttpWork({
+      id: "up",
+      apiKey: Redacted.make("planted"),
+      headers: { "x-key": "planted" },
+      faultOfStatus: ({ body, status }) => faultOf(status, Buffer.from(body).toString(), undefined)
+    })
+    const request = { target: targetOf(`${origin}/work`), accept: "audio/*", body: "{}", maxBodyBytes: 1_000 }
+    return yield* post(workCall(more), request)
+  })
+
+layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
+  it.effect("gives the body of a success", () =>
+    Effect.gen(function* () {
+      const answer = yield* posted((request, response) => {
+        const { accept, "content-type": type, "x-key": key } = request.headers
+        response.writeHead(201).end(JSON.stringify([request.method, request.url, accept, type, key]))
+      })
+      const said = JSON.parse(Buffer.from(answer).toString())
+      assert.deepStrictEqual(said, ["POST", "/work", "audio/*", "application/json", "planted"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fails with what the host says, without the credential", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(posted((_, response) => response.writeHead(400).end("not with planted")))
+      assert.deepStrictEqual(error.fault, { _tag: "Refused", status: 400, detail: "not with [secret]" })
+      const long = yield* Effect.flip(posted((_, response) => response.writeHead(200).end("x".repeat(1_001))))
+      assert.strictEqual(long.fault._tag, "Malformed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits no longer than it is given", () =>
+    Effect.gen(function* () {
+      const call = { clocks: { ...clocks, totalMs: 50 } }
+      const error = yield* Effect.flip(posted(() => {}, call))
+      assert.deepStrictEqual(error.fault, { _tag: "TimedOut", clock: "total" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does not chat where there is no chat", () =>
+    Effect.gen(function* () {
+      const { chat, chatStream } = withoutChat("up")
+      assert.strictEqual((yield* Effect.flip(chat(chatCall()))).fault._tag, "Refused")
+      assert.strictEqual((yield* Effect.flip(Effect.scoped(chatStream(chatCall())))).fault._tag, "Refused")
+    })
+  )
+})

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { countTokens } from "../../src/domain/Tokens.ts"
+import {
+  countEmbed,
+  countRerank,
+  embedBound,
+  fits,
+  longestInput,
+  longestPair,
+  rerankBound
+} from "../../src/providers/WorkTokens.ts"
+
+const TEXT = "Straße, Ωμέγα and 😀 – whatever else people write."
+
+describe("tokens of embeddings", () => {
+  it("are counted text by text, and are those that are given", () => {
+    assert.strictEqual(countEmbed({ inputs: [TEXT, "cat"] }), countTokens(TEXT) + countTokens("cat"))
+    assert.strictEqual(countEmbed({ inputs: [[1, 2, 3], [4]] }), 4)
+    const many = Array.from({ length: 200 }, () => TEXT)
+    assert.approximately(countEmbed({ inputs: many }), 200 * countTokens(TEXT), 220)
+  })
+
+  it("are never more than the bound", () => {
+    for (const inputs of [[TEXT], ["a"], Array.from({ length: 200 }, () => TEXT)]) {
+      assert.isAtLeast(embedBound({ inputs }), countEmbed({ inputs }))
+    }
+    assert.isAtLeast(embedBound({ inputs: [[1, 2, 3], [4]] }), 4)
+  })
+
+  it("of the longest input decide what fits a window", () => {
+    const longest = longestInput({ inputs: ["a", "word ".repeat(100), "cat"] })
+    assert.approximately(longest.tokens(), 100, 2)
+    assert.deepStrictEqual([fits(longest, 500), fits(longest, 110), fits(longest, 90)], [true, true, false])
+    const tokens = longestInput({ inputs: [[1], [1, 2, 3]] })
+    assert.deepStrictEqual([fits(tokens, 3), fits(tokens, 2), tokens.tokens()], [true, false, 3])
+  })
+})
+
+describe("tokens of reranking", () => {
+  const work = { query: "which cat?", documents: [TEXT, "cat"] }
+
+  it("are those of the query for each document, and those of the documents", () => {
+    const counted = 2 * countTokens("which cat?") + countTokens(TEXT) + countTokens("cat")
+    assert.strictEqual(countRerank(work), counted)
+    assert.isAtLeast(rerankBound(work), counted)
+  })
+
+  it("of the query with the longest document decide what fits a window", () => {
+    const longest = longestPair(work)
+    assert.strictEqual(longest.tokens(), countTokens("which cat?") + countTokens(TEXT))
+    assert.deepStrictEqual([fits(longest, longest.tokens()), fits(longest, longest.tokens() - 1)], [true, false])
+  })
+})

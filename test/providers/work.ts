@@ -1,0 +1,32 @@
+import type { Candidate } from "../../src/domain/Plan.ts"
+import type { Price } from "../../src/domain/Pricing.ts"
+import type { SearchWork, WorkCall } from "../../src/providers/Work.ts"
+import { candidate, clocks } from "./calls.ts"
+
+/** A call for work other than chat. */
+export const workCall = (more: Partial<WorkCall> = {}, upstreamId = "up-1"): WorkCall => ({
+  requestId: "req_0123456789abcdef",
+  candidate: candidate("up", { upstreamId }) as Candidate<Price>,
+  clocks,
+  steering: undefined,
+  ...more
+})
+
+/** A search for tea. */
+export const searchWork = (more: Partial<SearchWork> = {}): SearchWork => ({
+  queries: ["tea"],
+  maxResults: 10,
+  maxTokensPerPage: undefined,
+  country: undefined,
+  languages: [],
+  domains: [],
+  withoutDomains: [],
+  recency: undefined,
+  publishedAfter: undefined,
+  publishedBefore: undefined,
+  updatedAfter: undefined,
+  updatedBefore: undefined,
+  mode: "web",
+  contextSize: "medium",
+  ...more
+})

@@ -1,0 +1,51 @@
+/** Audio as a program that others wrote decodes it: FFmpeg, where the machine has it. */
+import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
+
+const has = (program: string): boolean => spawnSync(program, ["-version"], { stdio: "ignore" }).status === 0
+
+/** Why nothing can be decoded here; undefined where it can. Says so once. */
+export const decoderMissing: string | undefined =
+  has("ffprobe") && has("ffmpeg") ? undefined : "there is no ffmpeg on this machine"
+
+if (decoderMissing !== undefined) console.warn(`audio is not decoded in tests: ${decoderMissing}`)
+
+export interface Decoded {
+  readonly codec: string
+  readonly container: string
+  readonly sampleRate: number
+  readonly channels: number
+  readonly seconds: number
+  /** The samples, mono at 24 kHz. */
+  readonly samples: Int16Array
+}
+
+/** Bare samples say nothing of themselves. */
+const inputOf = (format: string): ReadonlyArray<string> =>
+  format === "pcm" ? ["-f", "s16le", "-ar", "24000", "-ac", "1"] : []
+
+const run = (program: string, args: ReadonlyArray<string>, input: Uint8Array): Buffer => {
+  const { status, stderr, stdout } = spawnSync(program, [...args], { input, maxBuffer: 256 * 1024 * 1024 })
+  const said = stderr.toString().trim()
+  if (status !== 0 || said !== "") throw new Error(`${program} ${args.join(" ")}: ${said}`)
+  return stdout
+}
+
+/** What is in a file, to the last sample; dies of whatever the decoder minds. */
+export const decoded = (file: Uint8Array, format: string): Effect.Effect<Decoded> =>
+  Effect.sync(() => {
+    const input = [...inputOf(format), "-i", "pipe:0"]
+    const entries = ["-show_entries", "stream=codec_name,sample_rate,channels:format=format_name", "-of", "json"]
+    const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, ...input], file).toString())
+    const pcm = run("ffmpeg", ["-v", "error", ...input, "-f", "s16le", "-ar", "24000", "-ac", "1", "-"], file)
+    const samples = new Int16Array(pcm.buffer.slice(pcm.byteOffset, pcm.byteOffset + pcm.length))
+    const [stream] = said.streams
+    return {
+      codec: stream.codec_name,
+      container: said.format.format_name,
+      sampleRate: Number(stream.sample_rate),
+      channels: stream.channels,
+      seconds: samples.length / 24_000,
+      samples
+    }
+  })
