@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
+import { UsageGroup } from "./account/UsageGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
@@ -9,7 +10,7 @@ import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 
 /** Everything the service answers at its public address, in reading order. */
 export class Api extends HttpApi.make("tollgate")
-  .add(ChatGroup, ResponsesGroup, RequestsGroup, ModelsGroup.middleware(OpenAccess))
+  .add(ChatGroup, ResponsesGroup, RequestsGroup, UsageGroup, ModelsGroup.middleware(OpenAccess))
   .middleware(Envelope)
   .add(LegacyGroup, MessagesGroup)
   .prefix("/api/v1")

@@ -17,6 +17,7 @@ export type LimitSource = "balance" | "in_flight" | "key_budget" | "project_budg
 export type Reason =
   | { readonly _tag: "InvalidJson"; readonly detail: string }
   | { readonly _tag: "ValidationError"; readonly problems: readonly [FieldProblem, ...ReadonlyArray<FieldProblem>] }
+  | { readonly _tag: "InvalidPeriod"; readonly detail: string }
   | { readonly _tag: "UnsupportedParameter"; readonly param: string; readonly detail: string }
   | { readonly _tag: "UnknownModel"; readonly model: string; readonly detail?: string }
   | { readonly _tag: "NoModelInBudget"; readonly budgetCents: number; readonly least: Nano }

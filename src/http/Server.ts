@@ -28,6 +28,7 @@ import { observe } from "./Observed.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
 import { endStalled } from "./Stalled.ts"
+import { layer as usage } from "./Usage.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -157,7 +158,7 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
-    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, requests, responses, models)),
+    Layer.provide(Layer.mergeAll(chat, legacyChat, messages, requests, responses, usage, models)),
     Layer.provide(access)
   ),
   edge

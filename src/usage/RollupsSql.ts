@@ -39,7 +39,8 @@ export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | und
   )
 
 /** The tokens of a request row `r`, none where it is of other units. */
-const tokens = (sql: SqlClient.SqlClient) => sql.literal(`
+const tokens = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
   COALESCE((r.closed #>> '{usage,input}')::bigint, 0) + COALESCE((r.closed #>> '{usage,cached}')::bigint, 0)
     + COALESCE((r.closed #>> '{usage,cacheWrite}')::bigint, 0) AS prompt,
   COALESCE((r.closed #>> '{usage,cached}')::bigint, 0) AS cached,
@@ -48,7 +49,8 @@ const tokens = (sql: SqlClient.SqlClient) => sql.literal(`
   COALESCE((r.closed #>> '{usage,reasoning}')::bigint, 0) AS reasoning`)
 
 /** What groups a request row `r`. */
-const group = (sql: SqlClient.SqlClient) => sql.literal(`
+const group = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
   r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
 
 /** What a request row `r` counts for; nothing yet while it is open. */
@@ -56,7 +58,8 @@ const figures = (sql: SqlClient.SqlClient) =>
   sql`(r.state <> 'open')::int AS requests, ${tokens(sql)}, r.settled - r.refunded AS cost`
 
 /** What giving back changes of what was counted. */
-const given = (sql: SqlClient.SqlClient) => sql.literal(`
+const given = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
   0 AS requests, 0 AS prompt, 0 AS cached, 0 AS cache_write, 0 AS completion, 0 AS reasoning, -f.amount AS cost`)
 
 /**

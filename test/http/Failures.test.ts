@@ -9,6 +9,7 @@ type Tag = Reason["_tag"]
 const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = {
   InvalidJson: { _tag: "InvalidJson", detail: "it is empty" },
   ValidationError: { _tag: "ValidationError", problems: [{ field: "a", message: "b" }] },
+  InvalidPeriod: { _tag: "InvalidPeriod", detail: "period: one of 1d, 7d, 30d" },
   UnsupportedParameter: { _tag: "UnsupportedParameter", param: "n", detail: "d" },
   UnknownModel: { _tag: "UnknownModel", model: "m" },
   NoModelInBudget: { _tag: "NoModelInBudget", budgetCents: 1, least: 5n },

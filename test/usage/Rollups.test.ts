@@ -111,11 +111,15 @@ const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, owner: Customer, ra
 const killedWorker = (url: string, random: Random) =>
   Effect.gen(function* () {
     const client = Layer.succeed(SqlClient.SqlClient, yield* newClient(url))
-    const { step } = yield* Effect.provide(Rollups, Layer.fresh(Rollups.layerOf(7)).pipe(Layer.provide(client)))
+    const rolling = Layer.fresh(Rollups.layerOf(7)).pipe(Layer.provide(client))
+    const { step } = yield* Effect.provide(Rollups, yield* Layer.build(rolling))
     let killed = 0
     const once = Effect.suspend(() => {
       if (random.chance(0.8)) return Effect.asVoid(step)
-      return Effect.map(Effect.timeoutOption(step, random.below(8)), (done) => void (killed += done._tag === "None" ? 1 : 0))
+      return Effect.map(
+        Effect.timeoutOption(step, random.below(8)),
+        (done) => void (killed += done._tag === "None" ? 1 : 0)
+      )
     })
     return { once, step, killed: () => killed }
   })
@@ -145,7 +149,12 @@ describe("usage", () => {
           )
           let proofs = 0
           const watching = yield* Effect.forkChild(
-            Effect.forever(Effect.andThen(Effect.forEach(accounts, (id) => compare(sql, id)), Effect.sync(() => proofs++)))
+            Effect.forever(
+              Effect.andThen(
+                Effect.forEach(accounts, (id) => compare(sql, id)),
+                Effect.sync(() => proofs++)
+              )
+            )
           )
           // Writes that are committed long after they were made.
           const slow = Effect.gen(function* () {
@@ -158,7 +167,7 @@ describe("usage", () => {
             Array.from({ length: 6 }, (_, index) => new Random(seed + index)),
             (own) =>
               Effect.forEach(Array.from({ length: 40 }), () =>
-                own.chance(0.05) ? slow : oneRequest(nodes, own.pick(owners), own)
+                Effect.suspend(() => (own.chance(0.05) ? Effect.orDie(slow) : oneRequest(nodes, own.pick(owners), own)))
               ),
             { concurrency: "unbounded", discard: true }
           )
@@ -172,7 +181,9 @@ describe("usage", () => {
           for (const { account_id: accountId, id: requestId } of yield* open) {
             yield* nodes[0]!.commit(close({ ...hold(first, 1n), accountId, requestId }, 9n))
           }
-          const left = sql<{ left: bigint }>`SELECT (SELECT count(*) FROM usage_pending) + (SELECT count(*) FROM usage_refund)
+          const left = sql<{
+            left: bigint
+          }>`SELECT (SELECT count(*) FROM usage_pending) + (SELECT count(*) FROM usage_refund)
             + (SELECT count(*) FROM request WHERE id >= (SELECT through FROM usage_rollup_state)) AS left`
           let rounds = 0
           while ((yield* left)[0]?.left !== 0n) {
@@ -183,7 +194,10 @@ describe("usage", () => {
             sum(requests)::bigint AS requests, sum(cost)::bigint AS cost FROM usage_rollup GROUP BY width ORDER BY width`
           const [all] = yield* sql<{ requests: bigint; cost: bigint }>`SELECT count(*) AS requests,
             sum(settled - refunded)::bigint AS cost FROM request`
-          assert.deepStrictEqual(rolled, [{ width: "day", ...all! }, { width: "hour", ...all! }])
+          assert.deepStrictEqual(rolled, [
+            { width: "day", ...all! },
+            { width: "hour", ...all! }
+          ])
           for (const id of accounts) yield* compare(sql, id)
         }),
       60_000
