@@ -20,6 +20,7 @@ import { routing } from "./RoutingSection.ts"
 import { slowStreams } from "./SlowStreamsSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
+import { usage } from "./UsageSection.ts"
 
 const measures = {
   requests,
@@ -31,7 +32,8 @@ const measures = {
   failover,
   dialects,
   longstream: longStream,
-  slowstreams: slowStreams
+  slowstreams: slowStreams,
+  usage
 } as const
 
 const run = Effect.fn("run")(function* (options: Options) {
