@@ -236,6 +236,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       amount bigint NOT NULL
     )`
     yield* sql`CREATE INDEX usage_refund_account ON usage_refund (account_id)`
+    yield* sql`CREATE INDEX usage_refund_request ON usage_refund (request_id)`
     // Every request whose id is less than `through` is in the rollups or pending.
     yield* sql`CREATE TABLE usage_rollup_state (
       single boolean PRIMARY KEY DEFAULT true CHECK (single),

@@ -6,16 +6,16 @@
  */
 export const usageFunctions: ReadonlyArray<string> = [
   `CREATE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 30000::bigint'`,
-  // From the second to the eighth of an id's ten digits of time, which are milliseconds in Crockford's base 32: the first is 0 for
-  // a thousand years, and the last two are less than 1.1 seconds.
+  // An id's ten digits of time are milliseconds in Crockford's base 32, the first of them 0 for a thousand years.
   `CREATE FUNCTION request_is_late() RETURNS trigger LANGUAGE plpgsql AS $late$
   DECLARE
     digits CONSTANT text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
   BEGIN
-    IF ((((((strpos(digits, substr(NEW.id, 6, 1)) - 1)::bigint * 32 + strpos(digits, substr(NEW.id, 7, 1)) - 1) * 32
-        + strpos(digits, substr(NEW.id, 8, 1)) - 1) * 32 + strpos(digits, substr(NEW.id, 9, 1)) - 1) * 32
-        + strpos(digits, substr(NEW.id, 10, 1)) - 1) * 32 + strpos(digits, substr(NEW.id, 11, 1)) - 1) * 32768
-        + (strpos(digits, substr(NEW.id, 12, 1)) - 1) * 1024
+    IF (((((((((strpos(digits, substr(NEW.id, 6, 1)) - 1)::bigint * 32 + strpos(digits, substr(NEW.id, 7, 1)) - 1)
+        * 32 + strpos(digits, substr(NEW.id, 8, 1)) - 1) * 32 + strpos(digits, substr(NEW.id, 9, 1)) - 1)
+        * 32 + strpos(digits, substr(NEW.id, 10, 1)) - 1) * 32 + strpos(digits, substr(NEW.id, 11, 1)) - 1)
+        * 32 + strpos(digits, substr(NEW.id, 12, 1)) - 1) * 32 + strpos(digits, substr(NEW.id, 13, 1)) - 1)
+        * 32 + strpos(digits, substr(NEW.id, 14, 1)) - 1)
         < date_part('epoch', clock_timestamp()) * 1000 - usage_grace_ms() THEN
       INSERT INTO usage_pending (account_id, request_id) VALUES (NEW.account_id, NEW.id);
     END IF;

@@ -25,13 +25,14 @@ export const byIndex = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqsca
 
 /**
  * The moment before which whatever arrived is in the tables, pending where it came late; undefined while that is not known. Each
- * call looks whether all that was writing when it was last known has ended since, and if so begins anew. Twice the grace, since
- * the database's own clock may be set back.
+ * call looks whether all that was writing when it was last known has ended since, and if so begins anew: what wrote then has a
+ * lower number than the transaction that looked, while a snapshot's upper bound may be below it. Twice the grace, since the
+ * database's own clock may be set back.
  */
 export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<{ safe_ms: number | null }>`UPDATE usage_rollup_state SET safe_at = GREATEST(safe_at, seen_at),
-        seen_at = statement_timestamp(), seen_xid = pg_snapshot_xmax(pg_current_snapshot())
+        seen_at = statement_timestamp(), seen_xid = pg_current_xact_id()
       WHERE pg_snapshot_xmin(pg_current_snapshot()) >= seen_xid
       RETURNING CASE WHEN isfinite(safe_at)
         THEN floor(date_part('epoch', safe_at) * 1000 - 2 * usage_grace_ms())::float8 END AS safe_ms`,
@@ -85,7 +86,10 @@ export const rollUp = (
       SELECT r.* FROM usage_pending p JOIN request r ON r.id = p.request_id CROSS JOIN state s
       WHERE r.state <> 'open' AND r.id < s.through LIMIT ${limit}
     ), back AS MATERIALIZED (
-      SELECT id, request_id, amount FROM usage_refund ORDER BY id LIMIT ${limit}
+      (SELECT id, request_id, amount FROM usage_refund ORDER BY id LIMIT ${limit})
+      -- With the requests that are taken now, whose rows have it: later it would be taken for something given back since.
+      UNION SELECT id, request_id, amount FROM usage_refund
+        WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
     ), facts AS (
       SELECT ${group(sql)}, ${figures(sql)} FROM fresh r WHERE r.state <> 'open'
       UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM ended r

@@ -59,6 +59,7 @@ const promised: Readonly<
   validation_error: [400, "invalid_request_error", false, "a", "ValidationError"],
   unsupported_parameter: [400, "invalid_request_error", false, "n", "UnsupportedParameter"],
   unknown_model: [400, "invalid_request_error", false, "model", "UnknownModel"],
+  invalid_period: [400, "invalid_request_error", false, "period", "InvalidPeriod"],
   no_model_in_budget: [400, "invalid_request_error", false, "budget_cents", "NoModelInBudget"],
   invalid_fallback_chain: [400, "invalid_request_error", false, "model", "InvalidFallbackChain"],
   model_not_vision_capable: [400, "invalid_request_error", false, "model", "NotVisionCapable"],
