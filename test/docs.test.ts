@@ -27,6 +27,7 @@ import {
 } from "../src/router/Strategy.ts"
 import { parseSteering } from "../src/providers/sandbox/Steering.ts"
 import { freshDatabase } from "./support/Database.ts"
+import { quoted, tableIn } from "./support/Documents.ts"
 import { operations } from "./support/Published.ts"
 import { settingNames } from "./support/Settings.ts"
 import { post, startService } from "./support/Service.ts"
@@ -34,22 +35,9 @@ import { root, textOf } from "./support/Sources.ts"
 
 const readme = textOf("README.md")
 const routing = textOf("docs/routing.md")
-const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md", "docs/routing.md"]
+const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md", "docs/dialects.md", "docs/routing.md"]
 
-/** The cells of a table's rows, by its first headings. */
-const tableOf = (heading: string, text = readme): ReadonlyArray<ReadonlyArray<string>> => {
-  const after = text.slice(text.search(new RegExp(`^\\| ${heading} +\\|`, "m")))
-  const rows = after.slice(0, after.indexOf("\n\n")).split("\n").slice(2)
-  return rows.map((row) =>
-    row
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim())
-  )
-}
-
-/** What stands in backticks. */
-const quoted = (text: string): ReadonlyArray<string> => [...text.matchAll(/`([^`]+)`/g)].map((found) => found[1]!)
+const tableOf = (heading: string, text = readme) => tableIn(text, heading)
 
 /** The texts of the blocks of code in this language. */
 const blocks = (language: string): ReadonlyArray<string> =>
@@ -153,7 +141,7 @@ describe("the README", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("shows a client's call that works", () =>
+  it.live("shows calls of clients that work", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -162,12 +150,15 @@ describe("the README", () => {
         Effect.sync(() => mkdtempSync(join(root, "node_modules", ".readme-"))),
         (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
       )
-      const [example = ""] = blocks("js")
-      const file = join(directory, "example.mjs")
-      writeFileSync(file, example.replace("http://127.0.0.1:8787/api/v1", service.api))
-      const { code, stderr, stdout } = yield* run(process.execPath, [file], { KEY: inferenceKey })
-      assert.strictEqual(code, 0, stderr)
-      assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/)
+      const examples = blocks("js")
+      assert.lengthOf(examples, 2)
+      for (const [index, example] of examples.entries()) {
+        const file = join(directory, `example-${index}.mjs`)
+        writeFileSync(file, example.replace("http://127.0.0.1:8787", service.origin))
+        const { code, stderr, stdout } = yield* run(process.execPath, [file], { KEY: inferenceKey })
+        assert.strictEqual(code, 0, stderr)
+        assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/)
+      }
     }).pipe(Effect.scoped)
   )
 
@@ -181,7 +172,7 @@ describe("the README", () => {
           .split("\n")
           .filter((line) => line.startsWith("curl "))
       )
-      assert.lengthOf(requests, 4)
+      assert.lengthOf(requests, 6)
       for (const request of requests) {
         const command = request
           .replace("http://127.0.0.1:8787", service.origin)

@@ -20,12 +20,20 @@ export type OutputEvent =
   | { readonly _tag: "Finish"; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   | { readonly _tag: "Usage"; readonly usage: TokenUsage }
 
+/** What stands together in an answer: so many characters of one of its texts, or the next of its tool calls. */
+export interface Run {
+  readonly kind: "reasoning" | "text" | "refusal" | "tool"
+  readonly length: number
+}
+
 /** A whole answer: the fold of its events. */
 export interface Output {
   readonly text: string
   readonly reasoning: string
   readonly refusal: string
   readonly toolCalls: ReadonlyArray<ToolCall>
+  /** In which order it came, where that is not first all reasoning, then all text, a refusal, and the calls. */
+  readonly order?: ReadonlyArray<Run>
   readonly logprobs: ReadonlyArray<unknown> | undefined
   /** Absent when the stream ended without saying. */
   readonly finish: FinishReason | undefined
@@ -56,8 +64,19 @@ export const isContent = (event: OutputEvent): boolean => event._tag !== "Finish
 export const isEmpty = (output: Output): boolean =>
   output.text === "" && output.reasoning === "" && output.refusal === "" && output.toolCalls.length === 0
 
+const USUAL: ReadonlyArray<Run["kind"]> = ["reasoning", "text", "refusal", "tool"]
+
+/** Whether every kind of run comes once, calls apart, and in the usual order. */
+const isUsual = (runs: ReadonlyArray<Run>): boolean =>
+  runs.every(({ kind }, at) => {
+    const before = runs[at - 1]
+    if (before === undefined || (kind === "tool" && before.kind === "tool")) return true
+    return USUAL.indexOf(before.kind) < USUAL.indexOf(kind)
+  })
+
 /** Collects events into a whole answer; grows only with the answer itself. */
 export class OutputFold {
+  readonly #runs: Array<{ readonly kind: Run["kind"]; length: number }> = []
   readonly #text = new Pieces()
   readonly #reasoning = new Pieces()
   readonly #refusal = new Pieces()
@@ -72,19 +91,20 @@ export class OutputFold {
   push(event: OutputEvent): void {
     switch (event._tag) {
       case "Text":
-        this.length += event.text.length
+        this.#run("text", event.text.length)
         this.#text.add(event.text)
         return
       case "Reasoning":
-        this.length += event.text.length
+        this.#run("reasoning", event.text.length)
         this.#reasoning.add(event.text)
         return
       case "Refusal":
-        this.length += event.text.length
+        this.#run("refusal", event.text.length)
         this.#refusal.add(event.text)
         return
       case "ToolStart":
         this.length += event.name.length
+        if (!this.#tools.has(event.index)) this.#runs.push({ kind: "tool", length: 0 })
         this.#tools.set(event.index, { id: event.id, name: event.name, text: new Pieces() })
         return
       case "ToolDelta":
@@ -114,12 +134,21 @@ export class OutputFold {
     return this.#usage
   }
 
+  #run(kind: Run["kind"], length: number): void {
+    if (length === 0) return
+    this.length += length
+    const last = this.#runs.at(-1)
+    if (last?.kind === kind) last.length += length
+    else this.#runs.push({ kind, length })
+  }
+
   output(): Output {
     return {
       text: this.#text.text,
       reasoning: this.#reasoning.text,
       refusal: this.#refusal.text,
       toolCalls: [...this.#tools.values()].map(({ id, name, text }) => ({ id, name, arguments: text.text })),
+      ...(isUsual(this.#runs) ? {} : { order: this.#runs.map((run) => ({ ...run })) }),
       logprobs: this.#logprobs,
       finish: this.#finish,
       ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
@@ -128,18 +157,54 @@ export class OutputFold {
   }
 }
 
+/** A run of a whole answer with what it says. */
+export type Said =
+  | { readonly kind: "reasoning" | "text" | "refusal"; readonly text: string }
+  | { readonly kind: "tool"; readonly call: ToolCall }
+
+const usualOrder = ({ reasoning, refusal, text, toolCalls }: Output): ReadonlyArray<Run> => [
+  { kind: "reasoning", length: reasoning.length },
+  { kind: "text", length: text.length },
+  { kind: "refusal", length: refusal.length },
+  ...toolCalls.map(() => ({ kind: "tool", length: 0 }) as const)
+]
+
+/** What a whole answer says, in the order in which it came. */
+export const saidIn = (output: Output): ReadonlyArray<Said> => {
+  const at = { reasoning: 0, text: 0, refusal: 0, tool: 0 }
+  return (output.order ?? usualOrder(output)).flatMap(({ kind, length }): ReadonlyArray<Said> => {
+    const start = at[kind]
+    if (kind === "tool") {
+      at.tool += 1
+      const call = output.toolCalls[start]
+      return call === undefined ? [] : [{ kind, call }]
+    }
+    at[kind] += length
+    return length === 0 ? [] : [{ kind, text: output[kind].slice(start, start + length) }]
+  })
+}
+
+const events = { reasoning: "Reasoning", text: "Text", refusal: "Refusal" } as const
+
 /** The events of a whole answer, so that one encoder serves an answer kept and an answer streamed. */
 export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
-  const events: Array<OutputEvent> = []
-  if (output.reasoning !== "") events.push({ _tag: "Reasoning", text: output.reasoning })
-  if (output.text !== "") events.push({ _tag: "Text", text: output.text })
-  if (output.refusal !== "") events.push({ _tag: "Refusal", text: output.refusal })
-  if (output.logprobs !== undefined) events.push({ _tag: "Logprobs", content: output.logprobs })
-  output.toolCalls.forEach((call, index) => {
-    events.push({ _tag: "ToolStart", index, id: call.id, name: call.name })
-    if (call.arguments !== "") events.push({ _tag: "ToolDelta", index, text: call.arguments })
+  const said = saidIn(output)
+  // Of what is shown, log-probabilities are of text alone.
+  const weighed = output.logprobs === undefined ? -1 : said.findLastIndex(({ kind }) => kind === "text")
+  const all: Array<OutputEvent> = []
+  let calls = 0
+  const weigh = () => all.push({ _tag: "Logprobs", content: output.logprobs ?? [] })
+  said.forEach((one, at) => {
+    if (one.kind === "tool") {
+      const index = calls++
+      const { arguments: text, id, name } = one.call
+      all.push({ _tag: "ToolStart", index, id, name })
+      if (text !== "") all.push({ _tag: "ToolDelta", index, text })
+    } else all.push({ _tag: events[one.kind], text: one.text })
+    if (at === weighed) weigh()
   })
-  if (output.finish !== undefined) events.push(finishEvent(output.finish, output.stopSequence))
-  if (output.usage !== undefined) events.push({ _tag: "Usage", usage: output.usage })
-  return events
+  if (output.logprobs !== undefined && weighed === -1) weigh()
+  if (output.finish !== undefined) all.push(finishEvent(output.finish, output.stopSequence))
+  if (output.usage !== undefined) all.push({ _tag: "Usage", usage: output.usage })
+  return all
 }

@@ -165,6 +165,8 @@ const Edge = HttpRouter.middleware(
     const answer = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange, cause: Cause.Cause<unknown>) => {
       if (isRouteNotFound(cause)) {
         const { method, url } = request
+        // Who asks for what there is not below messages is a client of Anthropic's, as for its batches.
+        if (url.startsWith(`${API_PREFIX}/messages/`)) exchange.errors = "messages"
         return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
       }
       const failed = failureOf(cause)

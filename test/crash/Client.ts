@@ -1,63 +1,15 @@
 /** A client on raw HTTP that notes all it sees of an answer, and can hang up at any frame of it. */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
-import { nanoFromUsd } from "../../src/domain/Money.ts"
+import { bodyOf, dataOf, hear, type Heard, pathOf } from "./Dialects.ts"
 import type { Ask, Ending, Reading, Seen } from "./Notes.ts"
-import { promptOf } from "./Upstream.ts"
 
 /** Longer than the service itself waits for anything. */
 const PATIENCE_MS = 45_000
 
-/** The end of every prompt: ordinary words. */
-export const QUESTION = "tell me of the sea and of the ships on it"
-
-const tools = [
-  {
-    type: "function",
-    function: {
-      name: "look_up",
-      description: "Looks something up",
-      parameters: { type: "object", properties: { what: { type: "string" } } }
-    }
-  }
-]
-
-/** What is posted for an ask: the same bytes at every try. */
-export const bodyOf = (ask: Ask): string =>
-  JSON.stringify({
-    model: ask.model,
-    messages: [{ role: "user", content: `${promptOf(ask.id)}${QUESTION}` }],
-    ...(ask.stream ? { stream: true } : {}),
-    ...(ask.tools ? { tools } : {}),
-    ...(ask.maxTokens === undefined ? {} : { max_tokens: ask.maxTokens })
-  })
-
-interface Delta {
-  readonly content?: string | null
-  readonly tool_calls?: ReadonlyArray<{ readonly function?: { readonly arguments?: string } }>
-}
-
-/** What of an answer, an error or a frame of either is looked at. */
-interface Piece {
-  readonly error?: { readonly code?: string }
-  readonly choices?: ReadonlyArray<{ readonly delta?: Delta; readonly message?: Delta }>
-  readonly request_id?: string
-  readonly cost_usd?: number
-}
-
-const contentOf = (delta: Delta | undefined): string =>
-  `${delta?.content ?? ""}${(delta?.tool_calls ?? []).map((call) => call.function?.arguments ?? "").join("")}`
-
-const parse = (text: string): Piece | undefined => {
-  try {
-    return JSON.parse(text) as Piece
-  } catch {
-    return undefined
-  }
-}
-
 /** What has been seen of one answer so far. */
 class Sight {
   readonly #head: Pick<Seen, "status" | "requestId" | "retryAfter" | "replayed">
+  readonly #ask: Ask
   readonly #stream: boolean
   #text = ""
   #content = ""
@@ -68,7 +20,8 @@ class Sight {
   /** Frames with content. */
   frames = 0
 
-  constructor({ headers, statusCode }: IncomingMessage) {
+  constructor(ask: Ask, { headers, statusCode }: IncomingMessage) {
+    this.#ask = ask
     const requestId = headers["x-request-id"]
     this.#stream = headers["content-type"]?.startsWith("text/event-stream") === true
     this.#head = {
@@ -84,31 +37,29 @@ class Sight {
     if (!this.#stream) return
     const frames = this.#text.split("\n\n")
     this.#text = frames.pop() ?? ""
-    for (const frame of frames) if (frame.startsWith("data: ")) this.#frame(frame.slice("data: ".length))
+    for (const frame of frames) {
+      const data = dataOf(frame)
+      if (data !== undefined) this.#frame(hear(this.#ask, data))
+    }
   }
 
-  #frame(data: string): void {
-    if (data === "[DONE]") this.#whole = this.#code === undefined
-    else this.#piece(parse(data))
-  }
-
-  #piece(piece: Piece | undefined): void {
-    if (piece === undefined) return
-    const [choice] = piece.choices ?? []
-    const content = contentOf(choice?.delta ?? choice?.message)
+  #frame(heard: Heard | undefined): void {
+    if (heard === undefined) return
+    const { answerId, code, content, cost, last } = heard
     if (content !== "") this.frames++
     this.#content += content
-    this.#code ??= piece.error?.code
-    this.#answerId ??= piece.request_id
-    if (piece.cost_usd !== undefined) this.#cost = nanoFromUsd(piece.cost_usd)
+    this.#code ??= code
+    this.#answerId ??= answerId
+    this.#cost ??= cost
+    if (last) this.#whole = this.#code === undefined
   }
 
   /** The response has ended as its head had announced. */
   end(): void {
     if (this.#stream) return
-    const piece = parse(this.#text)
-    this.#piece(piece)
-    this.#whole = piece !== undefined && this.#code === undefined
+    const heard = hear(this.#ask, this.#text)
+    this.#frame(heard)
+    this.#whole = heard !== undefined && this.#code === undefined
   }
 
   get seen(): Seen {
@@ -143,7 +94,7 @@ export const requestOf = (
     host: "127.0.0.1",
     port,
     method: "POST",
-    path: "/api/v1/chat/completions",
+    path: pathOf(ask),
     agent: false,
     headers: {
       authorization: `Bearer ${key}`,
@@ -171,7 +122,7 @@ export const send = ({ ask, beforeHead, key, port, traceId }: Sending): Promise<
       else lost()
     })
     request.once("response", (response) => {
-      const seeing = new Sight(response)
+      const seeing = new Sight(ask, response)
       sight = seeing
       response.setEncoding("utf8")
       response.on("error", lost)

@@ -5,6 +5,10 @@ import type { Nano } from "../../src/domain/Money.ts"
 export const hosts = ["alpha", "beta"] as const
 export type Host = (typeof hosts)[number]
 
+/** The wire formats in which clients ask. */
+export const dialects = ["chat", "messages", "responses"] as const
+export type Dialect = (typeof dialects)[number]
+
 /** How one host treats a call. `after` counts content chunks. */
 export type Behaviour =
   | { readonly _tag: "Answer" }
@@ -26,6 +30,7 @@ export interface Ask {
   readonly id: string
   /** The account that asks, by its name in the run. */
   readonly account: string
+  readonly dialect: Dialect
   readonly model: string
   readonly stream: boolean
   readonly tools: boolean
@@ -54,7 +59,7 @@ export interface Seen {
   readonly replayed: boolean
   /** Of an error body, or of the error frame of a stream. */
   readonly code: string | undefined
-  /** All of the answer came, and it is one: the whole body, or `[DONE]` and no error before it. */
+  /** All of the answer came, and it is one: the whole body, or the last frame of its dialect and no error before it. */
   readonly whole: boolean
   /** Text, or the arguments of a tool call. */
   readonly content: string

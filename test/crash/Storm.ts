@@ -1,7 +1,8 @@
 /** Clients that ask the same thing at once, and again until they have an answer, as SDKs do under an idempotency key. */
 import { Random } from "../ledger/Random.ts"
-import { bodyOf, requestOf } from "./Client.ts"
-import type { Ask } from "./Notes.ts"
+import { requestOf } from "./Client.ts"
+import { bodyOf, dataOf, hear } from "./Dialects.ts"
+import { type Ask, dialects } from "./Notes.ts"
 import { plainAsk, promptUsage } from "./Workload.ts"
 
 /** An answer that no client would try again after. */
@@ -33,6 +34,7 @@ export const stormOf = (seed: number, count: number, account: string): ReadonlyA
     const chunks = Array.from({ length: long ? 7 : 2 + random.below(6) }, () => random.pick(WORDS))
     const usage = { prompt: promptUsage(id, false), completion: 3 * chunks.length + 10 }
     return plainAsk(id, account, {
+      dialect: random.pick(dialects),
       idempotencyKey: `key-${id}`,
       stream: number % 2 === 1,
       chunks,
@@ -67,9 +69,12 @@ const tryOnce = (port: number, key: string, ask: Ask): Promise<Response | undefi
     request.end(bodyOf(ask))
   })
 
+const framesOf = (text: string): ReadonlyArray<string> => text.split("\n\n").flatMap((frame) => dataOf(frame) ?? [])
+
 /** Whether a client takes this for the end: an answer to its end, or a failure that says that trying again is in vain. */
-const isFinal = ({ headers, status, text }: Response, { stream }: Ask): boolean => {
-  if (status === 200) return !stream || text.endsWith("data: [DONE]\n\n")
+const isFinal = ({ headers, status, text }: Response, ask: Ask): boolean => {
+  if (status === 200)
+    return !ask.stream || (text.endsWith("\n\n") && hear(ask, framesOf(text).at(-1) ?? "")?.last === true)
   const said = headers["x-should-retry"]
   if (said === "true" || said === "false") return said === "false"
   return ![408, 409, 429].includes(status) && status < 500
@@ -101,27 +106,23 @@ export const askUntilFinal = async (
   return undefined
 }
 
-interface Piece {
-  readonly id: string
-  readonly created: number
-  readonly choices: ReadonlyArray<{ readonly delta?: { readonly content?: string }; readonly finish_reason: unknown }>
-}
+/** Sent while nothing else is. */
+const PING = '{"type":"ping"}'
 
-/** What a stream says, however it is cut into frames. */
-const eventsOf = (text: string): string => {
-  const pieces = text
-    .split("\n\n")
-    .filter((frame) => frame.startsWith("data: {"))
-    .map((frame) => JSON.parse(frame.slice("data: ".length)) as Piece)
-  const choices = pieces.flatMap((piece) => piece.choices)
+/** What a stream says, however its content is cut into frames. */
+const saidBy = (ask: Ask, text: string): string => {
+  const frames = framesOf(text).flatMap((data) =>
+    ((heard) => (heard === undefined ? [] : [{ data, heard }]))(hear(ask, data))
+  )
+  const contents = frames.filter(({ heard }) => heard.content !== "")
+  const others = frames.filter(({ data, heard }) => heard.content === "" && data !== PING)
   return JSON.stringify({
-    heads: [...new Set(pieces.map(({ created, id }) => `${id} ${created}`))],
-    content: choices.map(({ delta }) => delta?.content ?? "").join(""),
-    finish: choices.map(({ finish_reason: finish }) => finish).filter((finish) => finish != null),
-    last: pieces.filter((piece) => "usage" in piece && piece.usage !== null)
+    ids: [...new Set(contents.map(({ data }) => JSON.parse(data).id))],
+    content: contents.map(({ heard }) => heard.content).join(""),
+    others: others.map(({ data }) => data.replace(/"sequence_number":\d+,/, ""))
   })
 }
 
 /** What all answers to an ask must have in common: every byte, or for a stream all it says. */
-export const essenceOf = ({ status, text }: Final, { stream }: Ask): string =>
-  stream && status === 200 ? eventsOf(text) : text
+export const essenceOf = ({ status, text }: Final, ask: Ask): string =>
+  ask.stream && status === 200 ? saidBy(ask, text) : text

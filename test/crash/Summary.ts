@@ -27,6 +27,8 @@ const felt = ({ deaths, tries }: Evidence): number =>
 export const summaryOf = (report: Report): string => {
   const { done, evidence, violations } = report
   const { calls, outages, readings, receipts, tries } = evidence
+  const dialects = new Map(evidence.asks.map(({ dialect, id }) => [id, dialect]))
+  const dialectOf = (ask: string) => dialects.get(ask) ?? "of no ask"
   const seen = tries.flatMap((one) => seenOf(one) ?? [])
   const expired = receipts.filter(({ errorCode }) => errorCode === "request_expired")
   const endings = countBy(tries.map(({ ending }) => ending._tag))
@@ -41,6 +43,7 @@ export const summaryOf = (report: Report): string => {
     ["requests", tries.length],
     ["longest of them, ms", Math.max(0, ...tries.map(({ endedAt, startedAt }) => endedAt - startedAt))],
     ["whole answers", seen.filter(({ whole }) => whole).length],
+    ...countBy(tries.flatMap((one) => (seenOf(one)?.whole === true ? [`of them ${dialectOf(one.ask)}`] : []))),
     ["of them replays", seen.filter(({ replayed, whole }) => whole && replayed).length],
     ...endings.map(([ending, count]) => [ending.toLowerCase(), count] as const),
     ...statuses.map(([status, count]) => [status, count] as const),

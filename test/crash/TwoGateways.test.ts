@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { audit, seenOf } from "./Audit.ts"
 import { emptyLoad, type Load, tryOnce } from "./Load.ts"
-import type { Ask, Ending, Try } from "./Notes.ts"
+import { type Ask, dialects, type Ending, type Try } from "./Notes.ts"
 import { until } from "./Patience.ts"
 import { evidenceOf, untilNoHold } from "./Run.ts"
 import { TwoGateways } from "./TwoGateways.ts"
@@ -37,10 +37,16 @@ const settled = (world: World, load: Load, account: Account) =>
 const words = ["one ", "two ", "three ", "four ", "five ", "six ", "seven ", "eight "]
 
 /** Hangs up when so many frames have been seen and no more can come, or when the provider has been asked and says nothing. */
-const cutAt = (world: World, load: Load, account: Account, { after, stream }: { after: number; stream: boolean }) =>
+const cutAt = (
+  world: World,
+  load: Load,
+  account: Account,
+  { after, dialect, stream }: Pick<Ask, "dialect" | "stream"> & { readonly after: number }
+) =>
   Effect.promise(async () => {
     const stall = { _tag: "Stall", after } as const
-    const ask = plainAsk(`cut-${stream ? "stream" : "whole"}-${after}`, account.name, {
+    const ask = plainAsk(`cut-${dialect}-${stream ? "stream" : "whole"}-${after}`, account.name, {
+      dialect,
       stream,
       chunks: words,
       cutAfter: after,
@@ -67,31 +73,33 @@ const waiting = (world: World) =>
   ).pipe(Effect.scoped)
 
 layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("two processes on one database", (it) => {
-  it.effect("settle what was delivered when the client is cut off, at every chunk", () =>
-    Effect.gen(function* () {
-      const world = yield* TwoGateways
-      const account = yield* world.open("cut", DOLLAR)
-      const load = emptyLoad()
-      const indices = Array.from({ length: words.length + 1 }, (_, after) => after)
-      for (const after of indices) {
-        const { ending, sent } = yield* cutAt(world, load, account, { after, stream: true })
-        assert.strictEqual(ending._tag, "Cut")
-        assert.strictEqual(sent, after)
-      }
-      yield* cutAt(world, load, account, { after: 0, stream: false })
-      const { receipts, tries } = yield* settled(world, load, account)
-      const receiptOf = (one: Try | undefined) => receipts.find(({ traceId }) => traceId === one?.traceId)
-      const charges = indices.map((index) => receiptOf(tries[index])?.settled ?? -1n)
-      assert.strictEqual(charges[0], 0n)
-      assert.deepStrictEqual(
-        charges,
-        charges.toSorted((a, b) => Number(a - b))
-      )
-      assert.strictEqual(new Set(charges).size, charges.length)
-      assert.deepStrictEqual([...new Set(receipts.map(({ status }) => status))], ["cancelled"])
-      assert.strictEqual(receiptOf(tries.at(-1))?.settled, 0n)
-    })
-  )
+  for (const dialect of dialects) {
+    it.effect(`settle what was delivered when the client of ${dialect} is cut off, at every chunk`, () =>
+      Effect.gen(function* () {
+        const world = yield* TwoGateways
+        const account = yield* world.open(`cut-${dialect}`, DOLLAR)
+        const load = emptyLoad()
+        const indices = Array.from({ length: words.length + 1 }, (_, after) => after)
+        for (const after of indices) {
+          const { ending, sent } = yield* cutAt(world, load, account, { after, dialect, stream: true })
+          assert.strictEqual(ending._tag, "Cut")
+          assert.strictEqual(sent, after)
+        }
+        yield* cutAt(world, load, account, { after: 0, dialect, stream: false })
+        const { receipts, tries } = yield* settled(world, load, account)
+        const receiptOf = (one: Try | undefined) => receipts.find(({ traceId }) => traceId === one?.traceId)
+        const charges = indices.map((index) => receiptOf(tries[index])?.settled ?? -1n)
+        assert.strictEqual(charges[0], 0n)
+        assert.deepStrictEqual(
+          charges,
+          charges.toSorted((a, b) => Number(a - b))
+        )
+        assert.strictEqual(new Set(charges).size, charges.length)
+        assert.deepStrictEqual([...new Set(receipts.map(({ status }) => status))], ["cancelled"])
+        assert.strictEqual(receiptOf(tries.at(-1))?.settled, 0n)
+      })
+    )
+  }
 
   it.effect("charge a stream whose client leaves with its last frame", () =>
     Effect.gen(function* () {

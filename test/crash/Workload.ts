@@ -1,7 +1,7 @@
 /** What clients ask for, as a function of a seed. */
 import type { Random } from "../ledger/Random.ts"
-import { QUESTION } from "./Client.ts"
-import type { Ask, Behaviour, Usage } from "./Notes.ts"
+import { QUESTION } from "./Dialects.ts"
+import { type Ask, type Behaviour, dialects, type Usage } from "./Notes.ts"
 import { promptOf } from "./Upstream.ts"
 import { models } from "./World.ts"
 
@@ -56,6 +56,7 @@ export const nextAsk = (random: Random, id: string): Ask => {
   return {
     id,
     account,
+    dialect: random.pick(dialects),
     model: random.pick(models),
     stream,
     tools,
@@ -78,6 +79,7 @@ export const plainAsk = (id: string, account: string, more: Partial<Ask> = {}): 
   return {
     id,
     account,
+    dialect: "chat",
     model: models[0],
     stream: false,
     tools: false,

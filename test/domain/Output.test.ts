@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { emptyOutput, eventsOf, isContent, isEmpty, type Output, OutputFold } from "../../src/domain/Output.ts"
+import {
+  emptyOutput,
+  eventsOf,
+  isContent,
+  isEmpty,
+  type Output,
+  type OutputEvent,
+  OutputFold
+} from "../../src/domain/Output.ts"
+import { Random, seeds } from "../ledger/Random.ts"
 
 const full: Output = {
   text: "Hello",
@@ -24,6 +33,32 @@ describe("Output", () => {
   it("is the fold of its events", () => {
     assert.deepStrictEqual(fold(full), full)
     assert.deepStrictEqual(fold(emptyOutput), emptyOutput)
+  })
+  it("keeps the order in which it came, where that is not the usual one", () => {
+    for (const seed of seeds(200)) {
+      const random = new Random(seed)
+      const pushed: Array<OutputEvent> = []
+      let calls = 0
+      for (let left = random.below(9); left > 0; left--) {
+        const said = random.pick(["Text", "Reasoning", "Refusal", "Tool"] as const)
+        if (said === "Tool") {
+          const index = calls++
+          pushed.push(
+            { _tag: "ToolStart", index, id: `c${index}`, name: "n" },
+            { _tag: "ToolDelta", index, text: "{}" }
+          )
+        } else if (pushed.at(-1)?._tag !== said) pushed.push({ _tag: said, text: `${left}`.repeat(left) })
+      }
+      const folded = new OutputFold()
+      for (const event of pushed) folded.push(event)
+      const output = folded.output()
+      assert.deepStrictEqual(eventsOf(output), pushed, `seed ${seed}`)
+      assert.deepStrictEqual(fold(output), output, `seed ${seed}`)
+      const kinds = ["Reasoning", "Text", "Refusal", "ToolStart"]
+      const at = pushed.map(({ _tag }) => kinds.indexOf(_tag)).filter((kind) => kind >= 0)
+      const usual = at.every((kind, index) => index === 0 || kind >= at[index - 1]!)
+      assert.strictEqual(output.order === undefined, usual, `seed ${seed}`)
+    }
   })
   it("keeps parallel tool calls apart however their pieces come", () => {
     const folded = new OutputFold()

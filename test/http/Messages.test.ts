@@ -301,6 +301,10 @@ describe("a message that fails", () => {
       assert.deepStrictEqual([got.status, got.headers.get("allow"), type], [405, "POST", "error"])
       assert.deepStrictEqual([error.type, error.code], ["invalid_request_error", "method_not_allowed"])
       assert.strictEqual(got.headers.get("request-id"), request_id)
+      const absent = yield* get(`${service.api}/messages/batches`, key)
+      const said = yield* json(absent)
+      assert.deepStrictEqual([absent.status, said.type, said.error.code], [404, "error", "unknown_route"])
+      assert.strictEqual(absent.headers.get("request-id"), said.request_id)
     }).pipe(Effect.scoped)
   )
 

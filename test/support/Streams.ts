@@ -22,6 +22,13 @@ export const eventsOf = (response: Response): Effect.Effect<ReadonlyArray<{ read
       }))
   )
 
+/** The decoded data of all events of a streamed response, whether they have names or not. */
+export const dataOf = (response: Response): Effect.Effect<ReadonlyArray<Frame>> =>
+  Effect.map(
+    Effect.promise(() => response.text()),
+    (text) => framesOf(text.replaceAll(/^event: .*\n/gm, ""))
+  )
+
 /** All frames of a streamed response. */
 export const frames = (response: Response): Effect.Effect<Array<Frame>> =>
   Effect.map(

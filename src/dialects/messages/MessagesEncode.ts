@@ -5,7 +5,7 @@ import type {
   MessagesStopReason,
   MessagesUsage
 } from "../../../schemas/inference/Messages.ts"
-import type { Output } from "../../domain/Output.ts"
+import { type Output, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
@@ -64,16 +64,23 @@ export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | u
 const inputOf = (text: string): Readonly<Record<string, unknown>> =>
   text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
 
+/** In the order in which it came. Texts between which thinking is not shown are one, as they are in a stream. */
 const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<MessagesBlock> => {
+  const shown = saidIn(output).filter(({ kind }) => showsThinking || kind !== "reasoning")
   const content: Array<MessagesBlock> = []
-  if (showsThinking && output.reasoning !== "") {
-    content.push({ type: "thinking", thinking: output.reasoning, signature: "" })
-  }
-  if (output.text !== "") content.push({ type: "text", text: output.text })
-  if (output.refusal !== "") content.push({ type: "text", text: output.refusal })
-  for (const { arguments: text, id, name } of output.toolCalls) {
-    content.push({ type: "tool_use", id, name, input: inputOf(text) })
-  }
+  shown.forEach((one, at) => {
+    if (one.kind === "tool") {
+      const { arguments: text, id, name } = one.call
+      content.push({ type: "tool_use", id, name, input: inputOf(text) })
+      return
+    }
+    if (one.kind === "reasoning") {
+      content.push({ type: "thinking", thinking: one.text, signature: "" })
+      return
+    }
+    const last = shown[at - 1]?.kind === one.kind ? content.pop() : undefined
+    content.push({ type: "text", text: (last?.type === "text" ? last.text : "") + one.text })
+  })
   return content
 }
 

@@ -6,7 +6,7 @@ import type {
   ResponsesUsage
 } from "../../../schemas/inference/Responses.ts"
 import { usdFromNano } from "../../domain/Money.ts"
-import type { FinishReason, Output } from "../../domain/Output.ts"
+import { type FinishReason, type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamOpening } from "../StreamEncoder.ts"
@@ -41,8 +41,9 @@ type Ended = ResponsesOutputItem["status"]
 /** The items of a whole answer; what cut it short cut its last item. */
 export type Items = (lastStatus: Ended) => ReadonlyArray<ResponsesOutputItem>
 
+/** In the order in which they came; a refusal is part of the message it ends. */
 const itemsOf =
-  ({ reasoning, refusal, text, toolCalls }: Output, requestId: string): Items =>
+  (output: Output, requestId: string): Items =>
   (lastStatus) => {
     const items: Array<ResponsesOutputItem> = []
     const head = <T extends keyof typeof prefixes>(type: T) => ({
@@ -50,13 +51,16 @@ const itemsOf =
       type,
       status: "completed" as const
     })
-    if (reasoning !== "") items.push({ ...head("reasoning"), summary: [{ type: "summary_text", text: reasoning }] })
-    if (text !== "" || refusal !== "") {
-      const content = [text, refusal].filter((part) => part !== "").map(outputText)
-      items.push({ ...head("message"), role: "assistant", content })
-    }
-    for (const call of toolCalls) {
-      items.push({ ...head("function_call"), call_id: call.id, name: call.name, arguments: call.arguments })
+    for (const one of saidIn(output)) {
+      const last = items.at(-1)
+      if (one.kind === "tool") {
+        const { arguments: text, id, name } = one.call
+        items.push({ ...head("function_call"), call_id: id, name, arguments: text })
+      } else if (one.kind === "reasoning") {
+        items.push({ ...head("reasoning"), summary: [{ type: "summary_text", text: one.text }] })
+      } else if (last?.type === "message") {
+        items[items.length - 1] = { ...last, content: [...last.content, outputText(one.text)] }
+      } else items.push({ ...head("message"), role: "assistant", content: [outputText(one.text)] })
     }
     return items.map((item, index) => (index === items.length - 1 ? { ...item, status: lastStatus } : item))
   }

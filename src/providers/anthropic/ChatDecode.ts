@@ -1,6 +1,5 @@
 import { Result } from "effect"
-import type { ToolCall } from "../../domain/Conversation.ts"
-import type { FinishReason, Output } from "../../domain/Output.ts"
+import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
@@ -13,39 +12,46 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   if (answer === undefined) return malformed("the body is not a JSON object")
   if (answer["error"] !== undefined && answer["error"] !== null) return Result.fail(faultOfError(answer["error"]))
   if (!Array.isArray(answer["content"])) return malformed("the body has no content")
-  const blocks = listOf(answer["content"]).map((block) => objectOf(block) ?? {})
-  const toolCalls = decodeToolCalls(blocks, requestId)
-  const stopSequence = textIn(answer, "stop_sequence")
-  return Result.succeed({
-    text: joined(blocks, "text"),
-    reasoning: joined(blocks, "thinking"),
-    refusal: refusalOf(answer),
-    toolCalls,
-    logprobs: undefined,
-    finish: finishOf(answer["stop_reason"], toolCalls.length > 0),
-    ...(stopSequence === undefined ? {} : { stopSequence }),
-    usage: usageOf(objectOf(answer["usage"]))
-  })
+  const output = new OutputFold()
+  let calls = 0
+  for (const block of listOf(answer["content"])) {
+    for (const event of eventsIn(objectOf(block) ?? {}, requestId, calls)) {
+      if (event._tag === "ToolStart") calls++
+      output.push(event)
+    }
+  }
+  const refusal = refusalOf(answer)
+  if (refusal !== "") output.push({ _tag: "Refusal", text: refusal })
+  const finish = finishOf(answer["stop_reason"], calls > 0)
+  if (finish !== undefined) output.push(finishEvent(finish, textIn(answer, "stop_sequence")))
+  const usage = usageOf(objectOf(answer["usage"]))
+  if (usage !== undefined) output.push({ _tag: "Usage", usage })
+  return Result.succeed(output.output())
 }
 
-/** The texts of one type of block, which stand in a member of the same name. */
-const joined = (blocks: ReadonlyArray<JsonObject>, type: "text" | "thinking"): string =>
-  blocks.map((block) => (block["type"] === type ? (textIn(block, type) ?? "") : "")).join("")
+/** What one block says, of which `calls` tool calls came before. */
+const eventsIn = (block: JsonObject, requestId: string, calls: number): ReadonlyArray<OutputEvent> => {
+  switch (block["type"]) {
+    case "text":
+      return [{ _tag: "Text", text: textIn(block, "text") ?? "" }]
+    case "thinking":
+      return [{ _tag: "Reasoning", text: textIn(block, "thinking") ?? "" }]
+    case "tool_use": {
+      const name = textIn(block, "name")
+      if (name === undefined) return []
+      const id = textIn(block, "id") ?? toolCallId(requestId, calls)
+      return [
+        { _tag: "ToolStart", index: calls, id, name },
+        { _tag: "ToolDelta", index: calls, text: argumentsOf(block["input"]) }
+      ]
+    }
+    default:
+      return []
+  }
+}
 
 /** A tool call's input as the text callers parse: an object, be it an empty one. */
 export const argumentsOf = (input: unknown): string => JSON.stringify(objectOf(input) ?? {})
-
-const decodeToolCalls = (blocks: ReadonlyArray<JsonObject>, requestId: string): ReadonlyArray<ToolCall> =>
-  blocks
-    .flatMap((block) => {
-      const name = textIn(block, "name")
-      return block["type"] !== "tool_use" || name === undefined ? [] : [{ block, name }]
-    })
-    .map(({ block, name }, index) => ({
-      id: textIn(block, "id") ?? toolCallId(requestId, index),
-      name,
-      arguments: argumentsOf(block["input"])
-    }))
 
 /** Why the host stopped a model that did not want to or was not let, in the host's words. */
 export const refusalOf = (stop: JsonObject): string => {

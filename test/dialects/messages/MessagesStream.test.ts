@@ -4,7 +4,7 @@ import { MessagesStreamEvent } from "../../../schemas/inference/Messages.ts"
 import { encodeMessage } from "../../../src/dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../../../src/dialects/messages/MessagesStream.ts"
 import { failure } from "../../../src/domain/Failure.ts"
-import { OutputFold, type OutputEvent } from "../../../src/domain/Output.ts"
+import { eventsOf, type Output, OutputFold, type OutputEvent } from "../../../src/domain/Output.ts"
 import { describe as describeFailure } from "../../../src/http/Failures.ts"
 import type { StreamItem } from "../../../src/inference/StreamFlow.ts"
 import { answerWith } from "../chat/answer.ts"
@@ -149,10 +149,30 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(blocksOf(seen), [
       { type: "text", said: "x" },
       { type: "tool_use", said: '{"a":1} ', name: "tool_0" },
-      { type: "text", said: "y" },
       { type: "tool_use", said: '{"b":2}', name: "tool_1" },
-      { type: "tool_use", said: '{"c":3}', name: "tool_2" }
+      { type: "tool_use", said: '{"c":3}', name: "tool_2" },
+      { type: "text", said: "y" }
     ])
+  })
+
+  it("has the blocks of the whole answer, in the order in which all of it came", () => {
+    const all = [
+      ...[thought("a"), text("b"), thought("c"), text("d"), start(0), args(0, "{}"), text("e")],
+      ...[thought("f"), start(1), args(1, "{}")]
+    ]
+    const folded = new OutputFold()
+    for (const event of all) folded.push(event)
+    const output = JSON.parse(JSON.stringify(folded.output())) as Output
+    for (const shows of [true, false]) {
+      const whole = encodeMessage(answerWith(output), shows).content.map(({ type }) => type)
+      const kinds = (one: ReadonlyArray<OutputEvent>) =>
+        blocksOf(eventsIn(encode([events(...one), { _tag: "End", answer: answerWith(endOf(all)) }], shows)))
+      assert.deepStrictEqual(
+        kinds(all).map(({ type }) => type),
+        whole
+      )
+      assert.deepStrictEqual(kinds(eventsOf(output)), kinds(all))
+    }
   })
 
   it("ends calls without arguments and with broken ones, and drops blanks that come too late", () => {

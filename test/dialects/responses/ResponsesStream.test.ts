@@ -6,7 +6,7 @@ import type { Echo } from "../../../src/dialects/responses/ResponsesDecode.ts"
 import { encodeResponse } from "../../../src/dialects/responses/ResponsesEncode.ts"
 import { ResponsesStreamEncoder } from "../../../src/dialects/responses/ResponsesStream.ts"
 import { failure } from "../../../src/domain/Failure.ts"
-import { eventsOf, type Output, type OutputEvent } from "../../../src/domain/Output.ts"
+import { eventsOf, type Output, type OutputEvent, OutputFold } from "../../../src/domain/Output.ts"
 import { describe as describeFailure } from "../../../src/http/Failures.ts"
 import type { StreamItem } from "../../../src/inference/StreamFlow.ts"
 import { answerWith } from "../chat/answer.ts"
@@ -250,4 +250,18 @@ describe("the official client puts together", () => {
       )
     })
   }
+
+  it("has the items of the whole answer with their ids, also when it is given out again", () => {
+    const all: ReadonlyArray<OutputEvent> = [
+      { _tag: "Reasoning", text: "a" },
+      ...[{ _tag: "Text", text: "b" } as const, { _tag: "Reasoning", text: "c" } as const, start(0), delta(0, "{}")],
+      ...[{ _tag: "Text", text: "d" } as const, { _tag: "Refusal", text: "e" } as const, start(1), delta(1, "{}")]
+    ]
+    const folded = new OutputFold()
+    for (const event of all) folded.push(event)
+    const output = JSON.parse(JSON.stringify(folded.output())) as Output
+    const streamed = finalOf(encode(events(...all), end({})))
+    assert.deepStrictEqual(finalOf(encode(events(...eventsOf(output)), end({}))).output, streamed.output)
+    assert.deepStrictEqual(encodeResponse(answerWith(output), echo).output, streamed.output)
+  })
 })

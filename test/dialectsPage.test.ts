@@ -1,0 +1,193 @@
+/** The page on dialects says what is so: its tables are compared with what decodes and encodes. */
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeChat } from "../src/dialects/chat/ChatDecode.ts"
+import { encodeCompletion } from "../src/dialects/chat/ChatEncode.ts"
+import { SCHEMA_MAX_BYTES, SCHEMA_MAX_LEVELS } from "../src/dialects/OutputSchema.ts"
+import { FILE_MAX_BYTES } from "../src/dialects/TextFiles.ts"
+import { decodeMessages } from "../src/dialects/messages/MessagesDecode.ts"
+import { encodeMessage } from "../src/dialects/messages/MessagesEncode.ts"
+import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
+import { decodeResponses } from "../src/dialects/responses/ResponsesDecode.ts"
+import { encodeResponse } from "../src/dialects/responses/ResponsesEncode.ts"
+import type { Decoded } from "../src/dialects/Wish.ts"
+import type { Failure } from "../src/domain/Failure.ts"
+import { emptyOutput, type Output } from "../src/domain/Output.ts"
+import { table } from "../src/http/Failures.ts"
+import type { Answer } from "../src/inference/Answer.ts"
+import { promptImageLimits } from "../src/inference/PromptImages.ts"
+import { quoted, tableIn } from "./support/Documents.ts"
+import { operations } from "./support/Published.ts"
+import { textOf } from "./support/Sources.ts"
+
+const page = textOf("docs/dialects.md")
+/** Of two tables with the same headings, that below this title. */
+const below = (title: string) => page.slice(page.indexOf(`\n## ${title}\n`))
+
+type Body = Readonly<Record<string, unknown>>
+
+const model = "gpt-4o-mini"
+const messages = [{ role: "user", content: "Hello!" }]
+const dialects: Readonly<Record<string, (body: Body) => Result.Result<Decoded, Failure>>> = {
+  chat: (body) => decodeChat({ model, messages, ...body }),
+  responses: (body) => decodeResponses({ model, input: "Hello!", ...body }, undefined),
+  messages: (body) => decodeMessages({ model, messages, max_tokens: 9, ...body })
+}
+
+const examplesIn = (title: string) =>
+  tableIn(below(title), "Dialect").flatMap(([name = "", examples = ""]) =>
+    quoted(examples).map((example) => {
+      const decode = dialects[quoted(name)[0] ?? ""]
+      assert.isDefined(decode, name)
+      const body = JSON.parse(example) as Body
+      return { example, member: Object.keys(body)[0] ?? "", decoded: decode(body) }
+    })
+  )
+
+const answerOf = (output: Partial<Output>): Answer => ({
+  requestId: "req_00000000000000000000000001",
+  created: 0,
+  model,
+  resolvedModel: model,
+  provider: "openai",
+  output: { ...emptyOutput, ...output },
+  usage: { input: 1, cached: 20, cacheWrite: 300, output: 4_000, reasoning: 1_500 },
+  cost: 0n,
+  routing: {
+    strategy: "balanced",
+    requested_models: [model],
+    resolved_model: model,
+    provider: "openai",
+    fallbacks_allowed: true,
+    data_policy: "default"
+  },
+  balanceWarning: undefined
+})
+
+const echo = { instructions: null, maxOutputTokens: null, metadata: {}, parallelToolCalls: true }
+
+/** The answer in each dialect, in the order of the page's columns. */
+const encoded = (answer: Answer) => ({
+  chat: encodeCompletion(answer),
+  response: encodeResponse(answer, echo),
+  message: encodeMessage(answer, true)
+})
+
+const call = { id: "call_1", name: "weather", arguments: "{}" }
+
+/** By what the page calls it. */
+const ends: Readonly<Record<string, Partial<Output>>> = {
+  "was done": { text: "so", finish: "stop" },
+  "met a stop sequence that the provider names": { text: "so", finish: "stop", stopSequence: "END" },
+  "called tools": { toolCalls: [call], finish: "tool_calls" },
+  "met the cap": { text: "so", finish: "length" },
+  "was filtered": { text: "so", finish: "content_filter" }
+}
+
+/** A member by its path in dots. */
+const memberOf = (value: object, path: string): unknown =>
+  path.split(".").reduce<unknown>((into, key) => (into as Body | undefined)?.[key], value)
+
+describe("the page on dialects", () => {
+  it("names operations that there are", () => {
+    const paths = new Set(operations.map(({ method, path }) => `${method} ${path}`))
+    const named = quoted(page).filter((word) => word.startsWith("POST "))
+    assert.isAtLeast(new Set(named).size, 6)
+    for (const name of named) assert.isTrue(paths.has(name), name)
+  })
+
+  it("shows requests that are refused as it says", () => {
+    const examples = examplesIn("What is refused")
+    assert.isAbove(examples.length, 15)
+    for (const { decoded, example, member } of examples) {
+      const { reason } = Result.isFailure(decoded) ? decoded.failure : assert.fail(`${example} is taken`)
+      assert.strictEqual(reason._tag, "UnsupportedParameter", example)
+      const param = reason._tag === "UnsupportedParameter" ? reason.param : ""
+      assert.strictEqual(param.split(".")[0], member, example)
+    }
+  })
+
+  it("shows members that are ignored as it says", () => {
+    const examples = examplesIn("What is ignored")
+    assert.isAbove(examples.length, 5)
+    for (const { decoded, example, member } of examples) {
+      const { ignored } = Result.isSuccess(decoded) ? decoded.success : assert.fail(`${example} is refused`)
+      assert.deepStrictEqual(
+        ignored.map((name) => name.split(".")[0]),
+        [member],
+        example
+      )
+    }
+  })
+
+  it("says why an answer ended", () => {
+    const rows = tableIn(page, "The model")
+    assert.sameMembers(
+      rows.map(([name]) => name ?? ""),
+      Object.keys(ends)
+    )
+    for (const [name = "", ...said] of rows) {
+      const { chat, message, response } = encoded(answerOf(ends[name] ?? {}))
+      assert.deepStrictEqual(
+        said.map((cell) => quoted(cell)[0] ?? ""),
+        [
+          chat.choices[0]?.finish_reason,
+          message.stop_reason,
+          response.status,
+          response.incomplete_details?.reason ?? ""
+        ],
+        name
+      )
+    }
+  })
+
+  it("says where the counts of tokens are", () => {
+    const answer = answerOf({ text: "so", finish: "stop" })
+    const { chat, message, response } = encoded(answer)
+    const { cached, cacheWrite, input, output, reasoning } = answer.usage
+    const counts: Readonly<Record<string, number>> = {
+      input_tokens: input,
+      cached_tokens: cached,
+      cache_creation_tokens: cacheWrite,
+      output_tokens: output,
+      reasoning_tokens: reasoning
+    }
+    const rows = tableIn(page, "Receipt")
+    assert.deepStrictEqual(
+      rows.map(([name = ""]) => quoted(name)[0]),
+      Object.keys(counts)
+    )
+    for (const [name = "", ...cells] of rows) {
+      const count = counts[quoted(name)[0] ?? ""] ?? 0
+      for (const [index, usage] of [chat.usage, response.usage, message.usage].entries()) {
+        const cell = cells[index] ?? ""
+        const less = cell.endsWith(" less the next two") ? cached + cacheWrite : 0
+        assert.strictEqual(memberOf(usage, quoted(cell)[0] ?? ""), count + less, cell)
+      }
+    }
+  })
+
+  it("lists the types of errors that messages call otherwise", () => {
+    const said = tableIn(page, "`type` elsewhere").map((cells) => cells.map((cell) => quoted(cell)[0] ?? ""))
+    const made = Object.values(table).map(({ code, type }) => [
+      type,
+      encodeMessagesError({ code, type, message: "", param: null }).type
+    ])
+    const different = new Map(made.flatMap(([type = "", word = ""]) => (type === word ? [] : [[type, word]])))
+    assert.deepStrictEqual(new Map(said.map(([type = "", word = ""]) => [type, word])), different)
+  })
+
+  it("says the limits", () => {
+    const { addresses, imageBytes, requestBytes, totalMs } = promptImageLimits
+    const mib = (bytes: number) => `${bytes / 1_048_576} MiB`
+    for (const words of [
+      `in UTF-8 are taken, up to ${mib(FILE_MAX_BYTES)}`,
+      `up to ${mib(imageBytes)} each`,
+      `${addresses} addresses, ${mib(requestBytes)} of images`,
+      `${totalMs / 1_000} seconds for fetching`,
+      `${SCHEMA_MAX_BYTES / 1_024} KiB and ${SCHEMA_MAX_LEVELS} levels`
+    ]) {
+      assert.include(page, words)
+    }
+  })
+})
