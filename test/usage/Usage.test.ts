@@ -151,11 +151,11 @@ describe("usage of a key", () => {
         ever: 15n,
         used_at: new Date("2026-03-05T10:01:02Z")
       })
-      const { budget_held, budget_limit, budget_spent, posted } = found.facts
+      const { budget_held, budget_limit, budget_spent, posted } = found!.facts
       assert.deepStrictEqual([budget_limit, budget_spent, budget_held, posted], [50n, 0n, 7n, 885n])
       const idle = yield* service.ofKey({ accountId, keyId: yield* addKey(sql, accountId), period: undefined })
       assert.deepStrictEqual(idle?.spend, { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null })
-      assert.isNull(idle.facts.budget_limit)
+      assert.isNull(idle?.facts.budget_limit)
       assert.isUndefined(yield* service.ofKey({ accountId, keyId: "none", period: undefined }))
     }).pipe(Effect.provide(rooms), atNow)
   )
