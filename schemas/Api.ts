@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
+import { UsageGroup } from "./account/UsageGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
@@ -25,6 +26,7 @@ export class Api extends HttpApi.make("tollgate")
     SpeechGroup,
     SearchGroup,
     RequestsGroup,
+    UsageGroup,
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)

@@ -37,7 +37,10 @@ import { makeVoyage } from "./providers/voyage/Voyage.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
+import { Rollups } from "./usage/Rollups.ts"
+import { Usage } from "./usage/Usage.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
+import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 
 /** Where providers with an adapter are found, unless another address is set. */
 const addresses = {
@@ -194,8 +197,8 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
-    Layer.provideMerge(sweeping),
-    Layer.provideMerge(Requests.layer),
+    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL))),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache)),
     Layer.provideMerge(Auth.layer),

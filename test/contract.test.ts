@@ -1,7 +1,9 @@
 /** Every answer of the running service, decoded with the schema that the contract gives for it, to the last member. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { KeyReport } from "../schemas/account/Key.ts"
 import { RequestList, RequestReceipt } from "../schemas/account/Requests.ts"
+import { UsageReport } from "../schemas/account/Usage.ts"
 import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
@@ -55,6 +57,8 @@ const decode = {
   rerank: decoder(RerankResult),
   receipts: decoder(RequestList),
   receipt: decoder(RequestReceipt),
+  usage: decoder(UsageReport),
+  key: decoder(KeyReport),
   models: decoder(ModelList),
   model: decoder(ModelDetail),
   error: decoder(ErrorBody),
@@ -97,6 +101,8 @@ const callsOf = (service: Service, requestId: string) => {
     ["search", write("/search", sought)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
+    ["usage", read("/usage?period=7d")],
+    ["key", read("/key")],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
@@ -360,7 +366,7 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("estimates, receipts and models", () =>
+  it.live("estimates, receipts, usage, keys and models", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -376,6 +382,14 @@ describe("answers decode with their schemas", () => {
       for (const { id } of receipts) {
         decode.receipt(yield* Effect.flatMap(get(`${service.api}/requests/${id}`, inferenceKey), json))
       }
+      for (const period of ["1d", "7d", "30d"]) {
+        const { data, totals } = decode.usage(
+          yield* Effect.flatMap(get(`${service.api}/usage?period=${period}`, inferenceKey), json)
+        )
+        assert.isNotEmpty(data)
+        assert.strictEqual(totals.requests, receipts.length)
+      }
+      decode.key(yield* Effect.flatMap(get(`${service.api}/key`, inferenceKey), json))
       const models = decode.models(yield* Effect.flatMap(get(`${service.api}/models`, inferenceKey), json))
       assert.isAbove(models.data.length, 100)
       for (const id of ["gpt-4o-mini", "svc/auto", encodeURIComponent("svc/auto")]) {
@@ -482,6 +496,7 @@ const failings: ReadonlyArray<Failing> = [
   },
   { code: "validation_error", operation: "requests.list", ask: ({ api }, key) => get(`${api}/requests?limit=0`, key) },
   { code: "not_found", operation: "requests.get", ask: ({ api }, key) => get(`${api}/requests/${absent}`, key) },
+  { code: "invalid_period", operation: "usage", ask: ({ api }, key) => get(`${api}/usage?period=1y`, key) },
   { code: "validation_error", operation: "models.list", ask: ({ api }, key) => get(`${api}/models?sort=zest`, key) },
   { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) },
   { code: "unsupported_parameter", operation: "responses", ask: responses({ ...asked, store: true }) },
@@ -628,8 +643,12 @@ describe("failures decode with the one error schema", () => {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(1)
       yield* takeAway(service.databaseUrl)
-      for (const path of ["/requests", `/requests/${absent}`]) {
-        const operation = path === "/requests" ? "requests.list" : "requests.get"
+      for (const [path, operation] of [
+        ["/requests", "requests.list"],
+        [`/requests/${absent}`, "requests.get"],
+        ["/usage", "usage"],
+        ["/key", "key"]
+      ] as const) {
         yield* checkFailure(yield* get(`${service.api}${path}`, inferenceKey), "store_unavailable", operation)
       }
       const estimate = yield* post(`${service.api}/estimate`, inferenceKey, hello)

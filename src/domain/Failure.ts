@@ -22,6 +22,7 @@ export type Reason =
       /** The same request may be right another time: at once, or when more than moments have passed. */
       readonly passing?: "soon" | "later"
     }
+  | { readonly _tag: "InvalidPeriod"; readonly detail: string }
   | { readonly _tag: "UnsupportedParameter"; readonly param: string; readonly detail: string }
   | { readonly _tag: "UnknownModel"; readonly model: string; readonly detail?: string }
   | { readonly _tag: "NoModelInBudget"; readonly budgetCents: number; readonly least: Nano }

@@ -16,7 +16,7 @@ import {
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 import { Auth } from "../auth/Auth.ts"
 import { problemsOf } from "../dialects/Decode.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
 import type { Span } from "../platform/Tracing.ts"
 import { type PolicyName, subjectOf } from "../ratelimit/Limits.ts"
@@ -174,11 +174,22 @@ const openAccess = Layer.effect(
 
 const wholes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers", Payload: "body" }
 
+/** A period that is none has a code of its own, wherever one is asked for. */
+const reasonOf = (
+  kind: string,
+  problems: Extract<Reason, { readonly _tag: "ValidationError" }>["problems"]
+): Reason => {
+  const [{ field, message }] = problems
+  return kind === "Query" && /^period\b/.test(field)
+    ? { _tag: "InvalidPeriod", detail: `period: ${message}` }
+    : { _tag: "ValidationError", problems }
+}
+
 /** Path and query are decoded by the contract; what is wrong in them is answered like what is wrong in a body. */
 const ofSchemaError = (error: HttpApiError.HttpApiSchemaError) => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
   const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body")
-  return Effect.map(Exchange, (exchange) => respond(failure({ _tag: "ValidationError", problems }), exchange))
+  return Effect.map(Exchange, (exchange) => respond(failure(reasonOf(error.kind, problems)), exchange))
 }
 
 const envelopes = Layer.mergeAll(

@@ -30,6 +30,7 @@ const line = (status: number, type: string, code: string, retry = false, charged
 export const table: Readonly<Record<Reason["_tag"], Line>> = {
   InvalidJson: line(400, "invalid_request_error", "invalid_json"),
   ValidationError: line(400, "invalid_request_error", "validation_error"),
+  InvalidPeriod: line(400, "invalid_request_error", "invalid_period"),
   UnsupportedParameter: line(400, "invalid_request_error", "unsupported_parameter"),
   UnknownModel: line(400, "invalid_request_error", "unknown_model"),
   NoModelInBudget: line(400, "invalid_request_error", "no_model_in_budget"),
@@ -101,6 +102,7 @@ const sentenceOf = (reason: Reason): string => {
       return reason.problems.map(({ field, message }) => `${field}: ${message}`).join("; ")
     case "UnsupportedParameter":
     case "InvalidFallbackChain":
+    case "InvalidPeriod":
     case "NoProviderAvailable":
       return reason.detail
     case "UnknownModel":
@@ -177,6 +179,8 @@ const paramOf = (reason: Reason): string | null => {
       return reason.problems[0].field
     case "ProviderRefused":
       return reason.param ?? "body"
+    case "InvalidPeriod":
+      return "period"
     case "UnsupportedParameter":
     case "ImageTooLarge":
       return reason.param

@@ -32,6 +32,7 @@ import { layer as responses } from "./Responses.ts"
 import { layer as search } from "./Search.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
+import { layer as usage } from "./Usage.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -162,7 +163,7 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, models)
+      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
     ),
     Layer.provide(access)
   ),

@@ -15,19 +15,27 @@ const randomBytes = (count: number): Uint8Array => {
   return pool.subarray(used - count, used)
 }
 
-/** A new request id: `req_` and a ULID of this millisecond and 80 random bits. */
-export const newRequestId = (): string => {
-  let time = Date.now()
+/** Milliseconds since 1970 as the ten digits that begin a ULID. */
+const ulidTime = (timeMs: number): string => {
+  let time = timeMs
   let head = ""
   for (let index = 0; index < 10; index++) {
     head = CROCKFORD[time % 32] + head
     time = Math.floor(time / 32)
   }
+  return head
+}
+
+/** A new request id: `req_` and a ULID of this millisecond and 80 random bits. */
+export const newRequestId = (): string => {
   const bytes = randomBytes(16)
   let tail = ""
   for (let index = 0; index < 16; index++) tail += CROCKFORD[bytes[index]! & 31]
-  return `req_${head}${tail}`
+  return `req_${ulidTime(Date.now())}${tail}`
 }
+
+/** The least request id of this millisecond, which may lie in the past; ids of before are less. */
+export const firstRequestIdAt = (timeMs: number): string => `req_${ulidTime(timeMs)}${"0".repeat(16)}`
 
 /** A new resource id: 24 hexadecimal characters, 48 bits of this millisecond and 48 random bits. */
 export const newResourceId = (): string =>

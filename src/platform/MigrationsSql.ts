@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
 export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>> = {
@@ -197,5 +198,58 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     for (const column of ["durations", "first_tokens"]) {
       yield* sql`ALTER TABLE live_figure ALTER COLUMN ${sql(column)} SET STATISTICS 0`
     }
+  }),
+  "0007_usage_rollups": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE usage_rollup (
+      account_id text NOT NULL,
+      width text NOT NULL CHECK (width IN ('hour', 'day')),
+      start timestamptz NOT NULL,
+      key_id text NOT NULL,
+      project_id text,
+      model text NOT NULL,
+      provider text,
+      operation text NOT NULL,
+      requests bigint NOT NULL,
+      prompt bigint NOT NULL,
+      cached bigint NOT NULL,
+      cache_write bigint NOT NULL,
+      completion bigint NOT NULL,
+      reasoning bigint NOT NULL,
+      cost bigint NOT NULL,
+      newest_at timestamptz NOT NULL
+    ) WITH (fillfactor = 70)`
+    yield* sql`CREATE UNIQUE INDEX usage_rollup_row ON usage_rollup
+      (account_id, width, start, key_id, project_id, model, provider, operation) NULLS NOT DISTINCT`
+    // Requests that are in no rollup whatever their id says: they were open when those around them were taken, or came late.
+    yield* sql`CREATE TABLE usage_pending (
+      account_id text NOT NULL,
+      request_id text NOT NULL,
+      PRIMARY KEY (account_id, request_id)
+    )`
+    yield* sql`CREATE INDEX usage_pending_request ON usage_pending (request_id)`
+    // What was given back and may have been taken into a rollup before.
+    yield* sql`CREATE TABLE usage_refund (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      account_id text NOT NULL,
+      request_id text NOT NULL,
+      amount bigint NOT NULL
+    )`
+    yield* sql`CREATE INDEX usage_refund_account ON usage_refund (account_id)`
+    yield* sql`CREATE INDEX usage_refund_request ON usage_refund (request_id)`
+    // Every request whose id is less than `through` is in the rollups or pending.
+    yield* sql`CREATE TABLE usage_rollup_state (
+      single boolean PRIMARY KEY DEFAULT true CHECK (single),
+      through text NOT NULL DEFAULT '',
+      safe_at timestamptz NOT NULL DEFAULT '-infinity',
+      seen_at timestamptz NOT NULL DEFAULT '-infinity',
+      seen_xid xid8 NOT NULL DEFAULT '0'
+    )`
+    yield* sql`INSERT INTO usage_rollup_state DEFAULT VALUES`
+    for (const definition of usageFunctions) yield* sql.unsafe(definition)
+    yield* sql`CREATE TRIGGER request_late BEFORE INSERT ON request FOR EACH ROW EXECUTE FUNCTION request_is_late()`
+    // Fires where a statement names the column, as that of a refund does and that of a close does not.
+    yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
+      WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   })
 }

@@ -13,7 +13,8 @@ export const sections = [
   "dialects",
   "longstream",
   "slowstreams",
-  "embeddings"
+  "embeddings",
+  "usage"
 ] as const
 export type Section = (typeof sections)[number]
 
@@ -30,6 +31,9 @@ export interface Options {
   readonly requests: number
   /** Of the section `failover`, through each of its gateways. */
   readonly failoverRequests: number
+  /** Of the section `usage`: receipts of its account, and times that each period is asked for. */
+  readonly receipts: number
+  readonly usageRequests: number
   /** Where to write the figures as JSON. */
   readonly json: string | undefined
   /** Where to write CPU profiles of the gateway. */
@@ -42,6 +46,7 @@ export const HELP = `npm run bench: what the gateway costs, beside a bare proxy,
   --seconds n     of one measurement (4)
   --only a,b      of ${sections.join(", ")} (all)
   --requests n    through the gateway for the section memory (300000)
+  --receipts n    of the account of the section usage (5000000)
   --quick         a smoke of less than a minute: 1 round of 1 second, 5000 requests; its figures mean little
   --json file     writes the figures as JSON as well
   --profile dir   writes CPU profiles of the gateway; its figures are lower then
@@ -80,6 +85,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
         seconds: text,
         only: text,
         requests: text,
+        receipts: text,
         quick: flag,
         json: text,
         profile: text,
@@ -90,7 +96,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     throw new BenchError({ message: error instanceof Error ? error.message : String(error) })
   }
   if (values.help) return undefined
-  const or = (name: "rounds" | "seconds" | "requests", usual: number, quick: number) =>
+  const or = (name: "rounds" | "seconds" | "requests" | "receipts", usual: number, quick: number) =>
     wholeNumber(name, values[name] ?? String(values.quick ? quick : usual))
   return {
     rounds: or("rounds", 5, 1),
@@ -99,6 +105,8 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     startSeconds: values.quick ? 1 : 4,
     only: sectionsOf(values.only),
     requests: or("requests", 300_000, 5_000),
+    receipts: or("receipts", 5_000_000, 20_000),
+    usageRequests: values.quick ? 20 : 500,
     failoverRequests: values.quick ? 1_000 : 10_000,
     json: values.json,
     profile: values.profile

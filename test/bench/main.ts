@@ -21,6 +21,7 @@ import { routing } from "./RoutingSection.ts"
 import { slowStreams } from "./SlowStreamsSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
+import { usage } from "./UsageSection.ts"
 
 const measures = {
   requests,
@@ -33,7 +34,8 @@ const measures = {
   dialects,
   longstream: longStream,
   slowstreams: slowStreams,
-  embeddings
+  embeddings,
+  usage
 } as const
 
 const run = Effect.fn("run")(function* (options: Options) {

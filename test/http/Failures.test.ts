@@ -9,6 +9,7 @@ type Tag = Reason["_tag"]
 const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = {
   InvalidJson: { _tag: "InvalidJson", detail: "it is empty" },
   ValidationError: { _tag: "ValidationError", problems: [{ field: "a", message: "b" }] },
+  InvalidPeriod: { _tag: "InvalidPeriod", detail: "period: one of 1d, 7d, 30d" },
   UnsupportedParameter: { _tag: "UnsupportedParameter", param: "n", detail: "d" },
   UnknownModel: { _tag: "UnknownModel", model: "m" },
   NoModelInBudget: { _tag: "NoModelInBudget", budgetCents: 1, least: 5n },
@@ -59,6 +60,7 @@ const promised: Readonly<
   validation_error: [400, "invalid_request_error", false, "a", "ValidationError"],
   unsupported_parameter: [400, "invalid_request_error", false, "n", "UnsupportedParameter"],
   unknown_model: [400, "invalid_request_error", false, "model", "UnknownModel"],
+  invalid_period: [400, "invalid_request_error", false, "period", "InvalidPeriod"],
   no_model_in_budget: [400, "invalid_request_error", false, "budget_cents", "NoModelInBudget"],
   invalid_fallback_chain: [400, "invalid_request_error", false, "model", "InvalidFallbackChain"],
   model_not_vision_capable: [400, "invalid_request_error", false, "model", "NotVisionCapable"],

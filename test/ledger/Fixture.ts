@@ -181,7 +181,7 @@ export const newClient = (url: string) =>
 export const twoNodes = Effect.gen(function* () {
   const url = yield* Database.freshDatabase()
   const sql = yield* newClient(url)
-  return { sql, nodes: [yield* newLedger(sql), yield* newLedger(yield* newClient(url))] as const }
+  return { url, sql, nodes: [yield* newLedger(sql), yield* newLedger(yield* newClient(url))] as const }
 })
 
 /** Waits until so many sessions of this database wait for a lock: the meeting point of tests that hold one. */

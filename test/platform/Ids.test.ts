@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { RequestId, ResourceId } from "../../schemas/Ids.ts"
-import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
+import { firstRequestIdAt, newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 
 const many = <A>(make: () => A) => Array.from({ length: 5_000 }, make)
 
@@ -15,6 +15,13 @@ describe("Ids", () => {
       assert.isTrue(ids.every(Schema.is(schema)))
       assert.strictEqual(new Set(ids).size, ids.length)
     }
+  })
+  it("of a moment part those of before from those of after", () => {
+    const [before, id] = [Date.now(), newRequestId()]
+    assert.isTrue(Schema.is(RequestId)(firstRequestIdAt(before)))
+    assert.isTrue(firstRequestIdAt(before) <= id)
+    assert.isTrue(id < firstRequestIdAt(Date.now() + 1))
+    assert.isTrue(firstRequestIdAt(1_000_000_000_000) < firstRequestIdAt(2_000_000_000_000))
   })
   it("begin with the time, so that later ids sort after earlier ones", () => {
     const headOf = (id: string) => id.slice(0, -16)

@@ -1,0 +1,86 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../schemas/Access.ts"
+import type { UsageReport } from "../../schemas/account/Usage.ts"
+import { Api } from "../../schemas/Api.ts"
+import { failure } from "../domain/Failure.ts"
+import { type Nano, usdFromNano } from "../domain/Money.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Config } from "../platform/Config.ts"
+import { type AccountUsage, Usage, type UsagePeriod } from "../usage/Usage.ts"
+import type { UsageRow } from "../usage/UsageSql.ts"
+import { respond } from "./Failures.ts"
+import { getKey } from "./Key.ts"
+
+type Sums = Omit<UsageRow, "start" | "model" | "provider">
+
+const none: Sums = {
+  requests: 0n,
+  prompt: 0n,
+  cached: 0n,
+  cache_write: 0n,
+  completion: 0n,
+  reasoning: 0n,
+  cost: 0n
+}
+
+const plus = (a: Sums, b: Sums): Sums => ({
+  requests: a.requests + b.requests,
+  prompt: a.prompt + b.prompt,
+  cached: a.cached + b.cached,
+  cache_write: a.cache_write + b.cache_write,
+  completion: a.completion + b.completion,
+  reasoning: a.reasoning + b.reasoning,
+  cost: a.cost + b.cost
+})
+
+const figuresOf = (sums: Sums): UsageReport["totals"] => ({
+  requests: Number(sums.requests),
+  prompt_tokens: Number(sums.prompt),
+  cached_tokens: Number(sums.cached),
+  cache_creation_tokens: Number(sums.cache_write),
+  completion_tokens: Number(sums.completion),
+  reasoning_tokens: Number(sums.reasoning),
+  cost_usd: usdFromNano(sums.cost)
+})
+
+/** The answer to a question for usage. Totals are summed before they are rounded to what JSON has. */
+export const usageReportOf = (period: UsagePeriod, used: AccountUsage, balance: Nano): UsageReport => ({
+  object: "usage",
+  period,
+  start_time: used.fromMs / 1000,
+  end_time: used.untilMs / 1000,
+  totals: figuresOf(used.rows.reduce(plus, none)),
+  data: used.rows.map((row) => ({
+    object: "bucket",
+    start_time: row.start.getTime() / 1000,
+    end_time: (row.start.getTime() + used.bucketMs) / 1000,
+    model: row.model,
+    provider: row.provider,
+    ...figuresOf(row)
+  })),
+  balance_usd: usdFromNano(balance)
+})
+
+const getUsage =
+  (usage: Usage["Service"], ledger: Ledger["Service"]) =>
+  ({ query: { period = "30d" } }: { readonly query: { readonly period?: UsagePeriod } }) =>
+    Effect.gen(function* () {
+      const { accountId } = yield* Caller
+      const used = yield* usage.ofAccount(accountId, period)
+      const balance = yield* ledger.balance(accountId)
+      return HttpServerResponse.jsonUnsafe(usageReportOf(period, used, balance?.posted ?? 0n))
+    }).pipe(
+      Effect.catchTag("Unavailable", (error) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error))))
+    )
+
+/** `GET /usage` and `GET /key`. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "usage",
+  Effect.fnUntraced(function* (handlers) {
+    const [usage, ledger, { rateLimitScale }] = [yield* Usage, yield* Ledger, yield* Config]
+    return handlers.handleAll({ getUsage: getUsage(usage, ledger), getKey: getKey(usage, rateLimitScale) })
+  })
+)

@@ -1,0 +1,140 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** What a step took, and whether it took as much as it may. */
+export interface Taken {
+  readonly rows: number
+  readonly full: boolean
+}
+
+/** Any number that no other use of advisory locks in this program has. */
+const lockKey = 6_801_143_211n
+
+/** Takes, until the transaction ends, the place of the one that rolls up; false when another has it. */
+export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ taken: boolean }>`SELECT pg_try_advisory_xact_lock(${lockKey}) AS taken`,
+    (rows) => rows[0]?.taken === true
+  )
+
+/**
+ * For the transaction: what is read stands together in an index, and a plan made while nothing is known of the numbers in it may
+ * prefer to read all there is.
+ */
+export const byIndex = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = off`
+
+/**
+ * The moment before which whatever arrived is in the tables, pending where it came late; undefined while that is not known. Each
+ * call looks whether all that was writing when it was last known has ended since, and if so begins anew: what wrote then has a
+ * lower number than the transaction that looked, while a snapshot's upper bound may be below it. Twice the grace, since the
+ * database's own clock may be set back.
+ */
+export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ safe_ms: number | null }>`UPDATE usage_rollup_state SET safe_at = GREATEST(safe_at, seen_at),
+        seen_at = statement_timestamp(), seen_xid = pg_current_xact_id()
+      WHERE pg_snapshot_xmin(pg_current_snapshot()) >= seen_xid
+      RETURNING CASE WHEN isfinite(safe_at)
+        THEN floor(date_part('epoch', safe_at) * 1000 - 2 * usage_grace_ms())::float8 END AS safe_ms`,
+    (rows) => rows[0]?.safe_ms ?? undefined
+  )
+
+/** The tokens of a request row `r`, none where it is of other units. */
+const tokens = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  COALESCE((r.closed #>> '{usage,input}')::bigint, 0) + COALESCE((r.closed #>> '{usage,cached}')::bigint, 0)
+    + COALESCE((r.closed #>> '{usage,cacheWrite}')::bigint, 0) AS prompt,
+  COALESCE((r.closed #>> '{usage,cached}')::bigint, 0) AS cached,
+  COALESCE((r.closed #>> '{usage,cacheWrite}')::bigint, 0) AS cache_write,
+  COALESCE((r.closed #>> '{usage,output}')::bigint, 0) AS completion,
+  COALESCE((r.closed #>> '{usage,reasoning}')::bigint, 0) AS reasoning`)
+
+/** What groups a request row `r`. */
+const group = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
+
+/** What a request row `r` counts for; nothing yet while it is open. */
+const figures = (sql: SqlClient.SqlClient) =>
+  sql`(r.state <> 'open')::int AS requests, ${tokens(sql)}, r.settled - r.refunded AS cost`
+
+/** What giving back changes of what was counted. */
+const given = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  0 AS requests, 0 AS prompt, 0 AS cached, 0 AS cache_write, 0 AS completion, 0 AS reasoning, -f.amount AS cost`)
+
+/**
+ * Rolls up what arrived before an id, a bounded number of rows at a time, in one statement: all of it sees one moment, and it
+ * happens as a whole or not at all. A request is taken once, when it has ended; one that is open when those around it are taken
+ * becomes pending. What was given back to a request that is not in the rollups yet is in its row when it is taken.
+ */
+export const rollUp = (
+  sql: SqlClient.SqlClient,
+  { before, limit }: { readonly before: string; readonly limit: number }
+): Effect.Effect<Taken, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ fresh: number; late: number; back: number }>`WITH state AS MATERIALIZED (
+      SELECT through FROM usage_rollup_state
+    ), bound AS MATERIALIZED (
+      SELECT through, COALESCE((SELECT id FROM request WHERE id >= through AND id < ${before} ORDER BY id OFFSET ${limit} LIMIT 1),
+        GREATEST(through, ${before})) AS upto FROM state
+    ), fresh AS MATERIALIZED (
+      SELECT r.* FROM bound b JOIN request r ON r.id >= b.through AND r.id < b.upto
+      WHERE NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
+    ), ended AS MATERIALIZED (
+      -- One that came late may still lie ahead; it must not be met there as one that nobody has taken.
+      SELECT r.* FROM usage_pending p JOIN request r ON r.id = p.request_id CROSS JOIN state s
+      WHERE r.state <> 'open' AND r.id < s.through LIMIT ${limit}
+    ), back AS MATERIALIZED (
+      (SELECT id, request_id, amount FROM usage_refund ORDER BY id LIMIT ${limit})
+      -- With the requests that are taken now, whose rows have it: later it would be taken for something given back since.
+      UNION SELECT id, request_id, amount FROM usage_refund
+        WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
+    ), facts AS (
+      SELECT ${group(sql)}, ${figures(sql)} FROM fresh r WHERE r.state <> 'open'
+      UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM ended r
+      UNION ALL SELECT ${group(sql)}, ${given(sql)}
+        FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
+        WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
+    ), written AS (
+      INSERT INTO usage_rollup AS known (account_id, width, start, key_id, project_id, model, provider, operation,
+          requests, prompt, cached, cache_write, completion, reasoning, cost, newest_at)
+        SELECT account_id, width, date_trunc(width, created_at, 'UTC'), key_id, project_id, model, provider, operation,
+          sum(requests), sum(prompt), sum(cached), sum(cache_write), sum(completion), sum(reasoning), sum(cost), max(created_at)
+        FROM facts CROSS JOIN (VALUES ('hour'), ('day')) AS w(width)
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+        ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation) DO UPDATE SET
+          requests = known.requests + EXCLUDED.requests, prompt = known.prompt + EXCLUDED.prompt,
+          cached = known.cached + EXCLUDED.cached, cache_write = known.cache_write + EXCLUDED.cache_write,
+          completion = known.completion + EXCLUDED.completion, reasoning = known.reasoning + EXCLUDED.reasoning,
+          cost = known.cost + EXCLUDED.cost, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at)
+    ), left_open AS (
+      INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE state = 'open'
+    ), no_longer AS (
+      DELETE FROM usage_pending p USING ended e WHERE p.account_id = e.account_id AND p.request_id = e.id
+    ), folded AS (
+      DELETE FROM usage_refund f USING back b WHERE f.id = b.id
+    ), moved AS (
+      UPDATE usage_rollup_state SET through = upto FROM bound WHERE usage_rollup_state.through < upto
+    )
+    SELECT (SELECT count(*) FROM fresh)::int AS fresh, (SELECT count(*) FROM ended)::int AS late,
+      (SELECT count(*) FROM back)::int AS back`,
+    ([row = { fresh: 0, late: 0, back: 0 }]) => {
+      const taken = [row.fresh, row.late, row.back]
+      return { rows: row.fresh + row.late + row.back, full: taken.some((count) => count >= limit) }
+    }
+  )
+
+/**
+ * The use of one account that is in no rollup, to this moment: what arrived since, what is pending, and what was given back of what
+ * is in them. A row for each request, of which the open ones count for nothing.
+ */
+export const unrolled = (sql: SqlClient.SqlClient, accountId: string) => sql`
+  SELECT ${group(sql)}, ${figures(sql)} FROM request r
+    WHERE r.account_id = ${accountId} AND r.id >= (SELECT through FROM usage_rollup_state)
+      AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)
+  UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM usage_pending p JOIN request r ON r.id = p.request_id
+    WHERE p.account_id = ${accountId}
+  UNION ALL SELECT ${group(sql)}, ${given(sql)} FROM usage_refund f JOIN request r ON r.id = f.request_id
+    WHERE f.account_id = ${accountId} AND r.id < (SELECT through FROM usage_rollup_state)
+      AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)`

@@ -1,0 +1,77 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { periodStart } from "../domain/Budget.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { keyFacts, type KeyFacts, keySpend, type KeySpend, usageOf, type UsageRow } from "./UsageSql.ts"
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** How far back, in how many buckets of what width; the last of them is the one that runs. */
+const periods = {
+  "1d": { width: "hour", buckets: 24, bucketMs: HOUR_MS },
+  "7d": { width: "day", buckets: 7, bucketMs: DAY_MS },
+  "30d": { width: "day", buckets: 30, bucketMs: DAY_MS }
+} as const
+
+export type UsagePeriod = keyof typeof periods
+
+/** What an account used in a period. Every row is of one bucket; those in which nothing was used are left out. */
+export interface AccountUsage {
+  readonly fromMs: number
+  /** The end of the bucket that runs. */
+  readonly untilMs: number
+  readonly bucketMs: number
+  readonly rows: ReadonlyArray<UsageRow>
+}
+
+export interface KeyUsage {
+  readonly facts: KeyFacts
+  readonly spend: KeySpend
+}
+
+/** What was used, by whom and for how much: rollups for the past, request rows for the rest, complete to the moment. */
+export class Usage extends Context.Service<
+  Usage,
+  {
+    readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Unavailable>
+    /** A key of the account with what it spent; `period` is that of its budget. Undefined when there is no such key. */
+    readonly ofKey: (key: {
+      readonly accountId: string
+      readonly keyId: string
+      readonly period: string | undefined
+    }) => Effect.Effect<KeyUsage | undefined, Unavailable>
+  }
+>()("tollgate/usage/Usage") {
+  static readonly layer = Layer.effect(
+    Usage,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Usage.of({
+        ofAccount: (accountId, period) =>
+          Effect.gen(function* () {
+            const { bucketMs, buckets, width } = periods[period]
+            const running = Math.floor((yield* Clock.currentTimeMillis) / bucketMs)
+            const fromMs = (running - buckets + 1) * bucketMs
+            const rows = yield* usageOf(sql, accountId, { since: new Date(fromMs), width })
+            return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
+          }).pipe(storeErrors),
+        ofKey: ({ accountId, keyId, period = "lifetime" }) =>
+          Effect.gen(function* () {
+            const nowMs = yield* Clock.currentTimeMillis
+            const facts = yield* keyFacts(sql, keyId, periodStart(period, nowMs))
+            if (facts === undefined) return undefined
+            const spend = yield* keySpend(
+              sql,
+              { accountId, keyId },
+              {
+                today: periodStart("daily", nowMs),
+                week: periodStart("weekly", nowMs),
+                month: periodStart("monthly", nowMs)
+              }
+            )
+            return { facts, spend }
+          }).pipe(storeErrors)
+      })
+    )
+  )
+}

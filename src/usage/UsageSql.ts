@@ -1,0 +1,100 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { byIndex, unrolled } from "./RollupsSql.ts"
+
+/** What an account used of one model at one provider in one bucket of time; amounts are nano-USD. */
+export interface UsageRow {
+  readonly start: Date
+  readonly model: string
+  readonly provider: string | null
+  readonly requests: bigint
+  readonly prompt: bigint
+  readonly cached: bigint
+  readonly cache_write: bigint
+  readonly completion: bigint
+  readonly reasoning: bigint
+  readonly cost: bigint
+}
+
+/** By bucket, model and provider, in this order. Of one moment, and complete to it. */
+export const usageOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  { since, width }: { readonly since: Date; readonly width: "hour" | "day" }
+): Effect.Effect<ReadonlyArray<UsageRow>, SqlError.SqlError> =>
+  Effect.andThen(
+    byIndex(sql),
+    sql<UsageRow>`WITH facts AS (
+      SELECT start, model, provider, requests, prompt, cached, cache_write, completion, reasoning, cost
+        FROM usage_rollup WHERE account_id = ${accountId} AND width = ${width} AND start >= ${since}
+      UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), model, provider, requests, prompt, cached, cache_write,
+        completion, reasoning, cost
+        FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${since}
+    )
+    SELECT start, model, provider, sum(requests)::bigint AS requests, sum(prompt)::bigint AS prompt,
+      sum(cached)::bigint AS cached, sum(cache_write)::bigint AS cache_write, sum(completion)::bigint AS completion,
+      sum(reasoning)::bigint AS reasoning, sum(cost)::bigint AS cost
+    FROM facts GROUP BY start, model, provider HAVING sum(requests) > 0
+    ORDER BY start, model COLLATE "C", provider COLLATE "C"`
+  ).pipe(sql.withTransaction)
+
+/** A key as its holder may see it, with its budget in the period that began on a day; amounts are nano-USD. */
+export interface KeyFacts {
+  readonly id: string
+  readonly kind: "inference" | "management"
+  readonly name: string
+  readonly prefix: string
+  readonly last4: string
+  readonly project_id: string | null
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly budget_limit: bigint | null
+  readonly budget_spent: bigint
+  readonly budget_held: bigint
+  readonly posted: bigint
+}
+
+export const keyFacts = (
+  sql: SqlClient.SqlClient,
+  keyId: string,
+  periodStart: string
+): Effect.Effect<KeyFacts | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at,
+        g.limit_nano AS budget_limit, COALESCE(p.spent, 0) AS budget_spent, COALESCE(p.held, 0) AS budget_held, b.posted
+      FROM api_key k JOIN balance b ON b.account_id = k.account_id LEFT JOIN budget g ON g.id = k.budget_id
+      LEFT JOIN budget_period p ON p.budget_id = g.id AND p.period_start = ${periodStart}::date
+      WHERE k.id = ${keyId}`,
+    (rows) => rows[0]
+  )
+
+/** What was spent by a key since some days, and ever, and when its newest paid request was made. */
+export interface KeySpend {
+  readonly today: bigint
+  readonly week: bigint
+  readonly month: bigint
+  readonly ever: bigint
+  readonly used_at: Date | null
+}
+
+/** The days are those on which the period of each name began. */
+export const keySpend = (
+  sql: SqlClient.SqlClient,
+  { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
+  days: { readonly today: string; readonly week: string; readonly month: string }
+): Effect.Effect<KeySpend, SqlError.SqlError> =>
+  Effect.map(
+    Effect.andThen(
+      byIndex(sql),
+      sql<KeySpend>`WITH facts AS (
+        SELECT start AS at, cost, newest_at FROM usage_rollup
+          WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
+        UNION ALL SELECT created_at, cost, created_at FROM (${unrolled(sql, accountId)}) AS live WHERE key_id = ${keyId}
+      )
+      SELECT COALESCE(sum(cost) FILTER (WHERE at >= ${days.today}::date), 0)::bigint AS today,
+        COALESCE(sum(cost) FILTER (WHERE at >= ${days.week}::date), 0)::bigint AS week,
+        COALESCE(sum(cost) FILTER (WHERE at >= ${days.month}::date), 0)::bigint AS month,
+        COALESCE(sum(cost), 0)::bigint AS ever, max(newest_at) AS used_at FROM facts`
+    ).pipe(sql.withTransaction),
+    ([row = { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null }]) => row
+  )

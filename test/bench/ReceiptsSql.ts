@@ -1,0 +1,68 @@
+/** Millions of receipts of one account, as thirty days of requests leave them. */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/** What `GET /usage` has to come to. */
+export interface Written {
+  readonly requests: bigint
+  readonly prompt: bigint
+  readonly cost: bigint
+}
+
+const time = (ms: string): string =>
+  Array.from(
+    { length: 10 },
+    (_, index) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((${ms} >> ${45 - 5 * index}) & 31)::int + 1, 1)`
+  ).join(" || ")
+
+const closed = `jsonb_build_object('usage', jsonb_build_object('input', 40 + n % 900, 'cached', n % 64, 'cacheWrite', 0,
+    'output', 20 + n % 500, 'reasoning', n % 20), 'basis', 'reported', 'routing', jsonb_build_object('strategy', 'balanced',
+    'attempts', jsonb_build_array(jsonb_build_object('model', 'gpt-4o-mini', 'provider', 'openai', 'status', 'served', 'ms', 812))),
+    'finishReason', 'stop', 'error', null, 'holdMs', 2, 'firstTokenMs', 310, 'totalMs', 816, 'overheadMs', 4, 'endedAtMs', ms)`
+
+/** They are there before what notes requests that come late, as those of an earlier version are. */
+export const aroundTriggers = <A, E, R>(sql: SqlClient.SqlClient, body: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    yield* sql`SET statement_timeout = 0`
+    yield* sql`SET synchronous_commit = off`
+    yield* sql`SET session_replication_role = replica`
+    return yield* body
+  })
+
+/** The receipts from the `from`th on to the `to`th, evenly between two moments; every key, 20 models, 3 providers each. */
+export const writeReceipts = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  receipts: { readonly from: number; readonly to: number; readonly startMs: number; readonly everyMs: number }
+) => sql`WITH keys AS MATERIALIZED (SELECT array_agg(id) AS ids FROM api_key WHERE account_id = ${accountId})
+  INSERT INTO request (id, account_id, key_id, operation, model, state, status, created_at, expires_at, closed_at, held, settled,
+    resolved_model, provider, opened, closed)
+  SELECT 'req_' || ${sql.literal(time("ms"))} || upper(lpad(to_hex(n), 16, '0')), ${accountId}, ids[1 + n % cardinality(ids)],
+    'chat.completions', 'vendor/model-' || n * 7 % 20, 'settled', 'succeeded', at, at + interval '15 minutes',
+    at + interval '1 second', 90000, 1000 + n % 5000, 'vendor/model-' || n * 7 % 20, 'provider-' || n % 3,
+    '{"streamed": false, "queueMs": 0, "traceId": null, "prices": []}', ${sql.literal(closed)}
+  FROM keys, generate_series(${receipts.from}::int, ${receipts.to - 1}::int) AS n
+  CROSS JOIN LATERAL (SELECT (${receipts.startMs}::float8 + n * ${receipts.everyMs}::float8)::bigint AS ms) AS m
+  CROSS JOIN LATERAL (SELECT to_timestamp(ms / 1000.0) AS at) AS t`
+
+/** As autovacuum would before long. */
+export const analyze = (sql: SqlClient.SqlClient) => sql`ANALYZE request`
+
+/** Of the last 30 days, the one that runs among them. */
+export const written = (sql: SqlClient.SqlClient, accountId: string) =>
+  Effect.map(
+    sql<Written>`SELECT count(*) AS requests, sum(settled)::bigint AS cost,
+      sum((closed #>> '{usage,input}')::bigint + (closed #>> '{usage,cached}')::bigint)::bigint AS prompt
+      FROM request WHERE account_id = ${accountId} AND created_at >= date_trunc('day', now(), 'UTC') - interval '29 days'`,
+    ([row = { requests: 0n, prompt: 0n, cost: 0n }]) => row
+  )
+
+/** Requests that are in no rollup yet. */
+export const unrolledCount = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql<{ left: bigint }>`SELECT count(*) AS left FROM request WHERE id >= (SELECT through FROM usage_rollup_state)`,
+    ([row]) => Number(row?.left ?? 0n)
+  )
+
+/** A database for it on the same server. */
+export const createDatabase = (sql: SqlClient.SqlClient, name: string) => sql`CREATE DATABASE ${sql(name)}`
