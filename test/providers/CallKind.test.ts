@@ -47,6 +47,12 @@ const speaker = (id: string, faults: ReadonlyArray<ProviderFault> = [], latencyM
   return { provider, seen }
 }
 
+/** A provider that does not speak. */
+const mute = (id: string): Provider => {
+  const { speak: _, ...provider } = makeSandbox(id)
+  return provider
+}
+
 const workCall = (
   candidates: readonly [Candidate<Price>, ...ReadonlyArray<Candidate<Price>>],
   policy: Partial<RoutingPolicy> = {},
@@ -140,7 +146,7 @@ describe("work other than chat", () => {
   it.effect("passes over whoever does no such work, without an attempt", () =>
     Effect.gen(function* () {
       const able = speaker("c")
-      const all = yield* pooled(makeSandbox("a"), { ...makeSandbox("b"), steerable: false }, able.provider)
+      const all = yield* pooled(mute("a"), { ...mute("b"), steerable: false }, able.provider)
       const told: Array<string> = []
       const call = workCall([a, b, c], {}, { onAttempt: ({ provider }) => told.push(provider) })
       assert.deepStrictEqual((yield* tried(all, call)).attempts, ["c served"])
@@ -156,7 +162,7 @@ describe("work other than chat", () => {
 
   it.effect("is available nowhere where nobody does it, or nobody who may", () =>
     Effect.gen(function* () {
-      const all = yield* pooled(makeSandbox("a"), makeSandbox("b"), speaker("c").provider)
+      const all = yield* pooled(mute("a"), mute("b"), speaker("c").provider)
       assert.deepStrictEqual<unknown>(yield* tried(all, workCall([a, b])), { attempts: [], reason: unable })
       const alone = workCall([a, c], { allowFallbacks: false })
       assert.deepStrictEqual<unknown>(yield* tried(all, alone), { attempts: [], reason: unable })
@@ -166,7 +172,7 @@ describe("work other than chat", () => {
 
   it.effect("tells of the failure, not of those who do no such work after it", () =>
     Effect.gen(function* () {
-      const all = yield* pooled(speaker("a", [server]).provider, makeSandbox("b"))
+      const all = yield* pooled(speaker("a", [server]).provider, mute("b"))
       const told = yield* tried(all, workCall([a, b]))
       assert.deepStrictEqual(told, {
         attempts: ["a failed"],
@@ -178,7 +184,7 @@ describe("work other than chat", () => {
   it.effect("rests from a model that fails, and from it alone", () =>
     Effect.gen(function* () {
       const bad = speaker("a", times(rules.consecutive, server))
-      const all = yield* pooled(bad.provider, speaker("b").provider, makeSandbox("c"))
+      const all = yield* pooled(bad.provider, speaker("b").provider, mute("c"))
       for (let request = 0; request < rules.consecutive; request++) yield* tried(all, workCall([a, b]))
       assert.deepStrictEqual((yield* tried(all, workCall([a, b]))).attempts, ["b served"])
       assert.lengthOf(bad.seen, rules.consecutive)
@@ -294,7 +300,7 @@ describe("the spans of work other than chat", () => {
   it.effect("are one for each attempt, below the request's, and told to whom they may be", () =>
     Effect.gen(function* () {
       const [first, second] = [speaker("a", [server]), speaker("b")]
-      const spans = yield* traced(workCall([c, a, b]), makeSandbox("c"), first.provider, second.provider)
+      const spans = yield* traced(workCall([c, a, b]), mute("c"), first.provider, second.provider)
       assert.deepStrictEqual(
         spans.map(({ failed, kind, name }) => [name, kind, failed]),
         [
