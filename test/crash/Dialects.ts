@@ -81,6 +81,10 @@ const chat: Words = {
   bill: (piece) => piece
 }
 
+/** Arguments that are no JSON object, as those of the upstream, come in one piece, as the input under this name. */
+const argumentsIn = (json: string): string =>
+  json === "" ? "" : ((JSON.parse(json) as { readonly arguments?: string }).arguments ?? "")
+
 const messages: Words = {
   path: "/messages",
   body: (ask, prompt) => ({
@@ -89,9 +93,8 @@ const messages: Words = {
     ...(ask.tools ? { tools: [{ name: tool.name, description: tool.description, input_schema: tool.parameters }] } : {})
   }),
   hear: ({ content, delta, error, type }) => {
-    // Arguments that are no JSON, as those of the upstream, stand in the input under this name.
     const whole = (content ?? []).map(({ input, text }) => text ?? input?.arguments ?? "").join("")
-    const piece = typeof delta === "object" ? `${delta.text ?? ""}${delta.partial_json ?? ""}` : ""
+    const piece = typeof delta === "object" ? `${delta.text ?? ""}${argumentsIn(delta.partial_json ?? "")}` : ""
     return { content: whole + piece, code: error?.code, last: type === "message_stop" }
   },
   bill: (piece) => piece
