@@ -9,7 +9,7 @@ import { allowTools } from "../AllowedTools.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { checkImages } from "../Images.ts"
-import { checkSchema } from "../OutputSchema.ts"
+import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
@@ -69,15 +69,7 @@ const toolingOf = (wire: Wire): Result.Result<Pick<Conversation, "tools" | "tool
 const formatOf = (format: Wire["response_format"]): OutputFormat => {
   if (format == null || format.type === "text") return { type: "text" }
   if (format.type === "json_object") return { type: "json_object" }
-  const { description, name, schema, strict } = format.json_schema
-  return {
-    type: "json_schema",
-    name,
-    ...(description == null ? {} : { description }),
-    schema: schema ?? undefined,
-    strict: strict ?? undefined,
-    field: "response_format.json_schema.schema"
-  }
+  return schemaFormat(format.json_schema, "response_format.json_schema.schema")
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }

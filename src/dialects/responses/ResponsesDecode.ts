@@ -17,7 +17,7 @@ import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
-import { checkSchema } from "../OutputSchema.ts"
+import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
@@ -83,15 +83,7 @@ const formatOf = (text: Wire["text"]): OutputFormat => {
   const format = text?.format
   if (format == null || format.type === "text") return { type: "text" }
   if (format.type === "json_object") return { type: "json_object" }
-  const { description, name, schema, strict } = format
-  return {
-    type: "json_schema",
-    name,
-    ...(description == null ? {} : { description }),
-    schema: schema ?? undefined,
-    strict: strict ?? undefined,
-    field: "text.format.schema"
-  }
+  return schemaFormat(format, "text.format.schema")
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
