@@ -14,7 +14,7 @@ export interface OperationFacts {
     | "management_reads"
     | "management_writes"
   /** What a success is charged by. */
-  readonly charge: "free" | "tokens" | "characters" | "requests"
+  readonly charge: "free" | "tokens" | "characters" | "requests" | "images" | "seconds"
   /** The scope that a management key needs for it. */
   readonly scope?: string
   /** A POST that computes an answer and changes nothing, so that it may be repeated without a key. */

@@ -109,7 +109,9 @@ describe("the README", () => {
       free: "free",
       tokens: "tokens used",
       characters: "characters of the input",
-      requests: "each query"
+      requests: "each query",
+      images: "each image",
+      seconds: "each second"
     }
     const made = operations.map(
       ({ charge, credential, method, path }) => `${method} ${path}: ${words[credential]}, ${words[charge]}`

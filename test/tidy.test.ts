@@ -31,14 +31,20 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   ledger: ["domain", "platform"],
   usage: ["domain", "platform"],
   cache: ["domain", "platform"],
+  sessions: ["domain", "platform"],
+  jobs: ["domain", "platform"],
+  webhooks: ["domain", "platform"],
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],
-  inference: ["schemas", "domain", "platform", "auth", "router", "ledger", "usage", "cache", "providers"],
-  workers: ["platform", "ledger", "usage"],
+  inference: [
+    ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "sessions", "jobs"],
+    ...["webhooks", "providers"]
+  ],
+  workers: ["domain", "platform", "ledger", "usage", "jobs", "webhooks", "providers", "inference"],
   dialects: ["schemas", "domain", "router", "providers", "inference"],
   http: [
     ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
-    "cache",
+    ...["cache", "sessions", "jobs", "webhooks"],
     ...["providers", "inference", "dialects"]
   ]
 }
@@ -57,6 +63,10 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "@mediabunny/mp3-encoder": ["providers"],
   "libopus-wasm": ["providers"],
   mediabunny: ["providers"],
+  "@resvg/resvg-wasm": ["providers"],
+  "dejavu-fonts-ttf": ["providers"],
+  "h264-mp4-encoder": ["providers"],
+  aws4fetch: ["platform"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]

@@ -68,6 +68,16 @@ export type Reason =
     }
   | { readonly _tag: "EmptyCompletion" }
   | { readonly _tag: "SearchFailed"; readonly retryAfterSeconds?: number }
+  /** An image or a video could not be made. */
+  | { readonly _tag: "GenerationFailed"; readonly detail: string; readonly retryAfterSeconds?: number }
+  /** A model made no image. */
+  | { readonly _tag: "EmptyGeneration" }
+  /** The provider of a video could not be asked how far it is. */
+  | { readonly _tag: "StatusCheckFailed" }
+  /** Nobody is set up to make the video. */
+  | { readonly _tag: "VideoUnavailable"; readonly detail: string }
+  /** One request of a batch failed; the others stand as they are. */
+  | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
   /** Waiting helps where it says for how long: the providers that could serve are resting. */

@@ -15,6 +15,16 @@ export type Capability =
   | "reference_media"
   | "audio_generation"
 
+/** What a model makes videos of. Whether it takes pictures, references or sound stands among its capabilities. */
+export interface VideoFacts {
+  /** Whole seconds, ascending, each from 4 to 15. */
+  readonly durations: ReadonlyArray<number>
+  readonly aspectRatios: ReadonlyArray<"16:9" | "9:16">
+  /** The most reference images; 0 where it takes none. */
+  readonly referenceImages: number
+  readonly referenceVideo: boolean
+}
+
 /** One model of the catalogue and everyone who serves it, preferred provider first. */
 export interface Model {
   readonly id: string
@@ -33,6 +43,8 @@ export interface Model {
   readonly tokensPerImage?: number | undefined
   /** Output tokens a caller never sees (reasoning): such models are held whole at the start, never in steps. */
   readonly hiddenReasoning: boolean
+  /** Of models that make videos. */
+  readonly video?: VideoFacts | undefined
   /** True for an id that stands for a choice among others, such as `svc/auto`. */
   readonly virtual: boolean
   readonly supportedParameters: ReadonlyArray<string>

@@ -57,9 +57,14 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   IdempotencyKeyReused: line(422, "idempotency_error", "idempotency_key_reused"),
   RateLimitExceeded: line(429, "rate_limit_error", "rate_limit_exceeded", true),
   InternalError: line(500, "api_error", "internal_error", true, true),
+  BatchRequestFailed: line(500, "api_error", "batch_request_failed", false, true),
   EmptyCompletion: line(502, "upstream_error", "empty_completion", true),
   SearchFailed: line(502, "upstream_error", "search_failed", true),
+  GenerationFailed: line(502, "upstream_error", "generation_failed", true),
+  EmptyGeneration: line(502, "upstream_error", "empty_generation", true),
+  StatusCheckFailed: line(502, "upstream_error", "status_check_failed", true),
   UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
+  VideoUnavailable: line(503, "service_unavailable_error", "service_unavailable"),
   NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available"),
   StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
   Overloaded: line(503, "service_unavailable_error", "overloaded", true),
@@ -94,6 +99,24 @@ const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCr
   }
 }
 
+/** What is said of reasons that say nothing more themselves. */
+const sentences = {
+  MissingApiKey: "Send your API key as `Authorization: Bearer <key>`",
+  InvalidApiKey: "This API key is unknown or revoked",
+  RequestTimeout: "The request did not arrive in time",
+  UnsupportedMediaType: "Send the body as application/json",
+  IdempotencyInProgress: "A request with this idempotency key is still running",
+  IdempotencyKeyReused: "This idempotency key was used for another request",
+  EmptyCompletion: "The model answered nothing. You were not charged",
+  SearchFailed: "No search engine answers at present. You were not charged",
+  EmptyGeneration: "The model made no image. You were not charged",
+  StatusCheckFailed: "The provider cannot be asked how far this video is at present; try again",
+  StoreUnavailable: "The service cannot reach its database at present; try again",
+  Overloaded: "The service is receiving too much at once. You were not charged",
+  HoldExpired: "The request was not finished before its hold expired",
+  InternalError: "Something went wrong in this service"
+} as const satisfies Partial<Record<Reason["_tag"], string>>
+
 const sentenceOf = (reason: Reason): string => {
   switch (reason._tag) {
     case "InvalidJson":
@@ -104,6 +127,7 @@ const sentenceOf = (reason: Reason): string => {
     case "InvalidFallbackChain":
     case "InvalidPeriod":
     case "NoProviderAvailable":
+    case "VideoUnavailable":
       return reason.detail
     case "UnknownModel":
       return reason.detail ?? `There is no model ${reason.model}`
@@ -117,10 +141,6 @@ const sentenceOf = (reason: Reason): string => {
       return `The prompt has about ${reason.tokens} tokens, more than the context window of ${reason.window}`
     case "ImageTooLarge":
       return `An image may have at most ${reason.limitBytes} bytes`
-    case "MissingApiKey":
-      return "Send your API key as `Authorization: Bearer <key>`"
-    case "InvalidApiKey":
-      return "This API key is unknown or revoked"
     case "WrongKeyKind":
       return `This operation needs ${reason.needed === "inference" ? "an inference key (svc_sk_…)" : "a management key (svc_mk_…)"}`
     case "InsufficientScope":
@@ -133,40 +153,26 @@ const sentenceOf = (reason: Reason): string => {
       return `There is nothing at ${reason.method} ${reason.path}`
     case "MethodNotAllowed":
       return `${reason.method} is not allowed here; use ${reason.allowed.join(" or ")}`
-    case "RequestTimeout":
-      return "The request did not arrive in time"
     case "KeyLimitReached":
       return `An account has at most ${reason.limit} active inference keys`
     case "RequestTooLarge":
       return `The body may have at most ${reason.limitBytes} bytes`
-    case "UnsupportedMediaType":
-      return "Send the body as application/json"
-    case "IdempotencyInProgress":
-      return "A request with this idempotency key is still running"
-    case "IdempotencyKeyReused":
-      return "This idempotency key was used for another request"
     case "IdempotencyResultUnavailable":
       return `The answer of ${reason.requestId} was not kept; its receipt says what became of it`
     case "RateLimitExceeded":
       return `More than ${reason.limit} requests in this window; try again in ${reason.retryAfterSeconds} s`
     case "ProviderRefused":
       return `${reason.provider} refused the request: ${reason.detail}`
-    case "EmptyCompletion":
-      return "The model answered nothing. You were not charged"
-    case "SearchFailed":
-      return "No search engine answers at present. You were not charged"
+    case "GenerationFailed":
+      return `It could not be made (${reason.detail}). You were not charged`
+    case "BatchRequestFailed":
+      return `Request ${reason.index} of the batch failed: ${reason.detail}`
     case "UpstreamError":
       return `No provider could serve this request (${reason.detail})`
     case "UpstreamTimeout":
       return `No provider answered in time (${reason.clock.replace("_", " ")})`
-    case "StoreUnavailable":
-      return "The service cannot reach its database at present; try again"
-    case "Overloaded":
-      return "The service is receiving too much at once. You were not charged"
-    case "HoldExpired":
-      return "The request was not finished before its hold expired"
-    case "InternalError":
-      return "Something went wrong in this service"
+    default:
+      return sentences[reason._tag]
   }
 }
 
@@ -195,6 +201,8 @@ const paramOf = (reason: Reason): string | null => {
       return reason.param ?? "messages"
     case "InsufficientScope":
       return reason.scope
+    case "BatchRequestFailed":
+      return `requests[${reason.index}]`
     case "IdempotencyKeyReused":
     case "IdempotencyInProgress":
     case "IdempotencyResultUnavailable":
@@ -232,6 +240,7 @@ export const bodyOf = (failure: Failure): ErrorBody => {
     error: describe(failure),
     ...detailsOf(reason),
     ...(reason._tag === "InsufficientCredits" ? { limit_source: reason.limitSource } : {}),
+    ...(reason._tag === "BatchRequestFailed" ? { failed_index: reason.index } : {}),
     ...(reason._tag === "IdempotencyResultUnavailable" ? { request_id: reason.requestId } : {})
   }
 }
@@ -248,6 +257,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
     case "StoreUnavailable":
       return RETRY_STORE_SECONDS
     case "SearchFailed":
+    case "GenerationFailed":
     case "UpstreamError":
     case "NoProviderAvailable":
       return reason.retryAfterSeconds

@@ -10,15 +10,17 @@ import type { WorkCall, WorkOperation } from "./Work.ts"
 export type Operation = "chat" | WorkOperation
 
 /**
- * `gen_ai.operation.name` of an operation. Chat, embeddings and retrieval are the GenAI conventions' own; for reranking and speech
- * they have none, so these are the names in common use.
+ * `gen_ai.operation.name` of an operation. Chat, embeddings and retrieval are the GenAI conventions' own; for reranking, speech,
+ * images and videos they have none, so these are the names in common use.
  */
 export const operationNames: Readonly<Record<Operation, string>> = {
   chat: "chat",
   embeddings: "embeddings",
   rerank: "rerank",
   speech: "text_to_speech",
-  search: "retrieval"
+  search: "retrieval",
+  images: "image_generation",
+  videos: "video_generation"
 }
 
 /** What an attempt is recorded by. */

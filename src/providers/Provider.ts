@@ -4,9 +4,15 @@ import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import type {
+  Drawn,
+  DrawWork,
   Embedded,
   EmbedWork,
+  FilmState,
+  FilmTicket,
+  FilmWork,
   Found,
+  MediaBytes,
   Reranked,
   RerankWork,
   SearchWork,
@@ -111,5 +117,12 @@ export interface Provider {
   readonly embed?: (call: WorkCall, work: EmbedWork) => Effect.Effect<Embedded, ProviderError>
   readonly rerank?: (call: WorkCall, work: RerankWork) => Effect.Effect<Reranked, ProviderError>
   readonly speak?: (call: WorkCall, work: SpeakWork) => Effect.Effect<Spoken, ProviderError>
+  readonly draw?: (call: WorkCall, work: DrawWork) => Effect.Effect<Drawn, ProviderError>
+  /** Hands a video in. Interrupting it leaves open whether the provider has taken it. */
+  readonly film?: (call: WorkCall, work: FilmWork) => Effect.Effect<FilmTicket, ProviderError>
+  /** Asks how far a video is. */
+  readonly filmState?: (call: WorkCall, ticket: string) => Effect.Effect<FilmState, ProviderError>
+  /** Reads a clip from the address of `FilmState`, with the provider's own credential where it wants one. */
+  readonly filmClip?: (call: WorkCall, url: string) => Effect.Effect<MediaBytes, ProviderError>
   readonly search?: (call: WorkCall, work: SearchWork) => Effect.Effect<Found, ProviderError>
 }

@@ -3,7 +3,7 @@ import type { Candidate } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { Clocks } from "./Provider.ts"
 
-export type WorkOperation = "embeddings" | "rerank" | "speech" | "search"
+export type WorkOperation = "embeddings" | "rerank" | "speech" | "search" | "images" | "videos"
 
 /** One call to one provider, whatever it is for. */
 export interface WorkCall {
@@ -98,3 +98,62 @@ export interface Found {
     readonly queryIndex: number
   }>
 }
+
+/** An image as bytes, with its content type. */
+export interface MediaBytes {
+  readonly bytes: Uint8Array
+  readonly contentType: string
+}
+
+export type ImageFormat = "png" | "jpeg" | "webp"
+
+/** Images to be drawn, or one to be edited. */
+export interface DrawWork {
+  readonly prompt: string
+  /** How many, 1 to 10. */
+  readonly n: number
+  /** The images to be edited, fetched; none for one drawn from the prompt alone. */
+  readonly images: ReadonlyArray<MediaBytes>
+  /** Pixels; absent leaves it to the model. */
+  readonly size: { readonly width: number; readonly height: number } | undefined
+  readonly quality: string | undefined
+  readonly format: ImageFormat | undefined
+  readonly background: "transparent" | "opaque" | "auto" | undefined
+  readonly style: "vivid" | "natural" | undefined
+  readonly user: string | undefined
+}
+
+export interface Drawn {
+  /** As many as came, at most as many as were asked for. */
+  readonly images: ReadonlyArray<MediaBytes & { readonly revisedPrompt?: string }>
+}
+
+export type AspectRatio = "16:9" | "9:16"
+
+/** A video to be made. Addresses are public and were checked; a provider is told them, or their bytes. */
+export interface FilmWork {
+  readonly prompt: string
+  /** Whole seconds. */
+  readonly duration: number
+  readonly aspectRatio: AspectRatio
+  /** The picture it begins with. */
+  readonly image: MediaBytes | undefined
+  readonly referenceImages: ReadonlyArray<MediaBytes>
+  readonly referenceVideo: MediaBytes | undefined
+  readonly audio: boolean
+  readonly seed: number | undefined
+}
+
+/** What a provider calls a job of ours, as text of its adapter's own making. */
+export interface FilmTicket {
+  readonly ticket: string
+}
+
+/** How far a provider's job is. */
+export type FilmState =
+  | { readonly _tag: "Queued" }
+  | { readonly _tag: "Processing"; readonly progress: number | undefined }
+  /** `url` is the provider's own address of the clip, https, read once by us; `bytes` where there is no address. */
+  | { readonly _tag: "Completed"; readonly clip: { readonly url: string } | MediaBytes }
+  /** Final. `detail` is for operators; `refused` when the caller's request was judged wrong (content policy, bad reference …). */
+  | { readonly _tag: "Failed"; readonly detail: string; readonly refused: boolean }

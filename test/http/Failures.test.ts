@@ -42,6 +42,11 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   RateLimitExceeded: { _tag: "RateLimitExceeded", limit: 60, retryAfterSeconds: 7 },
   ProviderRefused: { _tag: "ProviderRefused", provider: "p", detail: "d" },
   EmptyCompletion: { _tag: "EmptyCompletion" },
+  GenerationFailed: { _tag: "GenerationFailed", detail: "d", retryAfterSeconds: 4 },
+  EmptyGeneration: { _tag: "EmptyGeneration" },
+  StatusCheckFailed: { _tag: "StatusCheckFailed" },
+  VideoUnavailable: { _tag: "VideoUnavailable", detail: "d" },
+  BatchRequestFailed: { _tag: "BatchRequestFailed", index: 3, detail: "d" },
   SearchFailed: { _tag: "SearchFailed", retryAfterSeconds: 7 },
   UpstreamError: { _tag: "UpstreamError", detail: "d", retryAfterSeconds: 3 },
   UpstreamTimeout: { _tag: "UpstreamTimeout", clock: "first_token" },
@@ -84,6 +89,11 @@ const promised: Readonly<
   idempotency_key_reused: [422, "idempotency_error", false, "Idempotency-Key", "IdempotencyKeyReused"],
   rate_limit_exceeded: [429, "rate_limit_error", true, null, "RateLimitExceeded"],
   internal_error: [500, "api_error", true, null, "InternalError"],
+  batch_request_failed: [500, "api_error", false, "requests[3]", "BatchRequestFailed"],
+  generation_failed: [502, "upstream_error", true, null, "GenerationFailed"],
+  empty_generation: [502, "upstream_error", true, null, "EmptyGeneration"],
+  status_check_failed: [502, "upstream_error", true, null, "StatusCheckFailed"],
+  service_unavailable: [503, "service_unavailable_error", false, null, "VideoUnavailable"],
   empty_completion: [502, "upstream_error", true, null, "EmptyCompletion"],
   search_failed: [502, "upstream_error", true, null, "SearchFailed"],
   upstream_error: [502, "upstream_error", true, null, "UpstreamError"],
@@ -125,7 +135,13 @@ describe("the table of failures", () => {
 
   it("charges only what may have given output before it broke", () => {
     const charged = Object.entries(table).flatMap(([tag, line]) => (line.charged ? [tag] : []))
-    assert.sameMembers(charged, ["InternalError", "UpstreamError", "UpstreamTimeout", "HoldExpired"])
+    assert.sameMembers(charged, [
+      "InternalError",
+      "BatchRequestFailed",
+      "UpstreamError",
+      "UpstreamTimeout",
+      "HoldExpired"
+    ])
   })
 
   it("never sends what is for the log", () => {
