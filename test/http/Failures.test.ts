@@ -177,6 +177,7 @@ describe("headers of failures", () => {
     assert.deepStrictEqual(Object.fromEntries(told), {
       IdempotencyInProgress: "1",
       RateLimitExceeded: "7",
+      GenerationFailed: "4",
       SearchFailed: "7",
       UpstreamError: "3",
       StoreUnavailable: "2",
@@ -283,7 +284,7 @@ describe("bodies of failures", () => {
 
   it("carry nothing else", () => {
     for (const failed of all) {
-      const allowed = ["error", "details", "limit_source", "request_id"]
+      const allowed = ["error", "details", "limit_source", "failed_index", "request_id"]
       for (const name of Object.keys(bodyOf(failed))) assert.include(allowed, name)
       const validation = table[failed.reason._tag].code === "validation_error"
       assert.strictEqual("details" in bodyOf(failed), validation, failed.reason._tag)
