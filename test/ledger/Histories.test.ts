@@ -205,6 +205,10 @@ const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, world: World, rando
     yield* finish(nodes, opened, result.granted, random, tally)
   })
 
+/** One try that may be cut off by the death of whoever makes it: what came of it is not heard. */
+const maybeKilled = <A, E>(effect: Effect.Effect<A, E>, random: Random) =>
+  Effect.suspend(() => (random.chance(0.2) ? Effect.timeoutOption(effect, random.below(8)) : Effect.void))
+
 /** A charge that is concluded at both nodes at once, or left to the sweep, whichever comes first. */
 const concluded = (
   nodes: ReadonlyArray<Ledger["Service"]>,
@@ -216,15 +220,14 @@ const concluded = (
   Effect.gen(function* () {
     if (opened.ttlMs < 0 && random.chance(0.5)) return
     const end = conclusion(opened, random.amount(Number(granted) + 1))
+    yield* maybeKilled(nodes[0]!.concludeAlone(end), random)
     const ends = yield* Effect.forEach(nodes, (one) => one.concludeAlone(end), { concurrency: 2 })
-    const won = ends.filter(({ _tag }) => _tag === "Concluded")
-    assert.isAtMost(won.length, 1)
-    assert.isTrue(won.length === 1 || opened.ttlMs < 0)
-    for (const { cost } of won) {
-      assert.strictEqual(cost, granted - end.refund)
-      tally.ended++
-      add(tally.charged, opened.accountId, cost)
-    }
+    assert.isAtMost(ends.filter(({ _tag }) => _tag === "Concluded").length, 1)
+    const [cost, ...others] = new Set(ends.map((one) => one.cost))
+    assert.deepStrictEqual(others, [])
+    assert.isTrue(cost === granted - end.refund || (cost === 0n && opened.ttlMs < 0))
+    tally.ended++
+    add(tally.charged, opened.accountId, cost!)
   })
 
 /** The same hold carved out of another at both nodes at once: one hold. */
@@ -237,6 +240,7 @@ const carved = (
 ) =>
   Effect.gen(function* () {
     const child = randomHold(world, random, 0.05, parent)
+    yield* maybeKilled(nodes[1]!.carve(parent.requestId, child), random)
     const both = yield* Effect.forEach(nodes, (one) => one.carve(parent.requestId, child), { concurrency: 2 })
     const [first, second] = both.filter((one) => one._tag === "Granted")
     if (first === undefined) return
