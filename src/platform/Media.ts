@@ -18,7 +18,9 @@ import {
   showFile,
   unknownFiles
 } from "./MediaSql.ts"
+import { Outbound } from "./Outbound.ts"
 import { PublicUrl } from "./PublicUrl.ts"
+import { s3Files } from "./S3Files.ts"
 import { storeErrors, Unavailable } from "./Sql.ts"
 
 /** A file that is kept, without its bytes. */
@@ -100,7 +102,9 @@ export class Media extends Context.Service<
       const { files } = yield* Config
       const sql = yield* SqlClient.SqlClient
       const publicUrl = yield* PublicUrl
-      const store = yield* localFiles(join((yield* DataDirectory).path, "files"))
+      const outbound = yield* Outbound
+      const directory = join((yield* DataDirectory).path, "files")
+      const store = files.s3 === undefined ? yield* localFiles(directory) : s3Files(files.s3, outbound)
       const desk: Desk = { sql, store, retentionMs: Duration.toMillis(files.retention) }
       const look = (id: string) =>
         isFileId(id) ? storeErrors(Effect.map(fileById(sql, id), (row) => row && fileOf(row))) : Effect.undefined
