@@ -202,12 +202,13 @@ const whole = ({ store }: Desk, file: StoredFile) =>
     })
   )
 
-/** The bytes of hidden files, then their rows. */
-const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>) =>
-  Effect.andThen(
-    Effect.forEach(ids, (id) => store.remove(id), { concurrency: 4, discard: true }),
-    storeErrors(forgetFiles(sql, ids))
-  )
+/** The bytes of hidden files, then the rows of those whose bytes are gone. One that cannot be removed keeps none of the others. */
+const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
+  Effect.gen(function* () {
+    const [gone, kept] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })
+    yield* storeErrors(forgetFiles(sql, gone))
+    if (kept[0] !== undefined) return yield* kept[0]
+  })
 
 const remove = (desk: Desk, accountId: string, id: string) =>
   Effect.gen(function* () {
