@@ -14,6 +14,7 @@ import { verify } from "../../src/ledger/Verify.ts"
 import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { Presets } from "../../src/presets/Presets.ts"
+import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
 import { freshDatabase } from "./Database.ts"
 
@@ -50,6 +51,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const ops = yield* Ops
       const keys = yield* Keys
       const presets = yield* Presets
+      const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
       let accounts = 0
       return {
@@ -63,6 +65,7 @@ export const startService = (env: Record<string, string> = {}) =>
         ledger,
         keys,
         presets,
+        webhooks,
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
