@@ -12,10 +12,10 @@ export interface Received {
 
 export type Answer = (message: Received, response: ServerResponse) => void
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
+const read = (request: IncomingMessage, done: (body: string) => void): void => {
   const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString("utf8")
+  request.on("data", (chunk: Buffer) => void chunks.push(chunk))
+  request.on("end", () => done(Buffer.concat(chunks).toString("utf8")))
 }
 
 /** Answers with this status and these headers. */
@@ -34,7 +34,7 @@ export const receiver = (answer: Answer = status(200)) =>
     const waiting: Array<{ readonly count: number; readonly there: Deferred.Deferred<void> }> = []
     const told = { answer }
     const server = createServer((request, response) => {
-      void bodyOf(request).then((body) => {
+      read(request, (body) => {
         const message = { path: request.url ?? "", headers: request.headers as Record<string, string>, body }
         received.push(message)
         for (const { count, there } of waiting) if (received.length >= count) Deferred.doneUnsafe(there, Effect.void)

@@ -247,7 +247,7 @@ describe("notes", () => {
         const { endpoint: other } = yield* register(closed)
         yield* publish()
         yield* publish()
-        const [one] = (yield* outbox.claim(100)).filter(({ endpointId }) => endpointId === endpoint.id)
+        const one = (yield* outbox.claim(100)).find(({ endpointId }) => endpointId === endpoint.id)
         yield* outbox.note(one!, attempt(410))
         assert.strictEqual(yield* statusOf(accountId, endpoint.id), "disabled")
         assert.strictEqual(yield* statusOf(accountId, other.id), "enabled")
