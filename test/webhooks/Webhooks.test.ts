@@ -254,7 +254,7 @@ describe("Webhooks", () => {
       Effect.gen(function* () {
         const { accountId, register } = yield* webhookAccount
         const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
-        const { endpoint, secret } = yield* register("https://1.1.1.1/")
+        const { endpoint, secret } = yield* register("https://1.1.1.1/hook?token=swordfish")
         yield* webhooks.rotateSecret({ accountId, id: endpoint.id, actor })
         const [row] = yield* sql<{ secret: Uint8Array; previous_secret: Uint8Array }>`
           SELECT secret, previous_secret FROM webhook_endpoint WHERE id = ${endpoint.id}`
@@ -265,6 +265,8 @@ describe("Webhooks", () => {
         }
         const events = JSON.stringify(yield* (yield* Audit).list(accountId, 9))
         assert.notInclude(events, "whsec_")
+        assert.include(events, "https://1.1.1.1")
+        assert.notInclude(events, "swordfish")
         assert.notInclude(JSON.stringify(yield* webhooks.find(accountId, endpoint.id)), "secret")
       })
     )
