@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
@@ -235,6 +235,6 @@ describe("delivery", () => {
         yield* hook.have(1)
         yield* webhooks.remove({ accountId, id: endpoint.id, actor })
       }).pipe(Effect.provide(here))
-    }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped, Effect.provide(Logger.layer([])))
   )
 })
