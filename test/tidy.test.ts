@@ -33,7 +33,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   cache: ["domain", "platform"],
   sessions: ["domain", "platform"],
   jobs: ["domain", "platform"],
-  webhooks: ["domain", "platform"],
+  webhooks: ["domain", "platform", "account"],
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],
   inference: [
@@ -94,13 +94,14 @@ const forbidden: ReadonlyArray<Forbidden> = [
     allowed: ["platform/Sql.ts", "platform/Migrations.ts", "platform/EmbeddedPostgres.ts"]
   },
   {
-    // Adapters and the outbound client read the statuses of providers; they give none.
+    // Adapters and the outbound client read the statuses of providers, and webhooks those of receivers; they give none.
     what: /\bstatus\w*\s*(===?|!==?|[<>]=?|:)\s*[1-5]\d\d\b|\breturn\s+[45]\d\d\b|\bhttpApiStatus\b/,
     instead: "fail with a reason of domain/Failure.ts; its status stands in the table of http/Failures.ts",
     allowed: [
       "http/",
       "dialects/",
       "providers/",
+      "webhooks/Schedule.ts",
       "platform/Outbound.ts",
       "platform/PublicFetch.ts",
       "platform/S3Files.ts"

@@ -34,6 +34,7 @@ import { layer as search } from "./Search.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
+import { layer as webhooks } from "./Webhooks.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -164,7 +165,20 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        search,
+        requests,
+        responses,
+        usage,
+        webhooks,
+        models
+      )
     ),
     Layer.provide(access)
   ),

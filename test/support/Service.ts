@@ -14,6 +14,7 @@ import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { Presets } from "../../src/presets/Presets.ts"
+import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
 import { verifyBooks } from "../../src/usage/Books.ts"
 import { freshDatabase } from "./Database.ts"
@@ -53,6 +54,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const keys = yield* Keys
       const media = yield* Media
       const presets = yield* Presets
+      const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
       let accounts = 0
       return {
@@ -69,6 +71,7 @@ export const startService = (env: Record<string, string> = {}) =>
         keys,
         media,
         presets,
+        webhooks,
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
