@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Logger, Queue, Scope } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs, type JobsOptions, type Outcome } from "../../src/jobs/Jobs.ts"
 import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
