@@ -37,6 +37,7 @@ import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
+import { Sessions } from "./sessions/Sessions.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
@@ -205,7 +206,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL))),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),

@@ -30,6 +30,7 @@ import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
 import { layer as search } from "./Search.ts"
+import { layer as sessions } from "./Sessions.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
@@ -163,7 +164,20 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        sessions,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        search,
+        requests,
+        responses,
+        usage,
+        models
+      )
     ),
     Layer.provide(access)
   ),

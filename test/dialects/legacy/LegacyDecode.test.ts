@@ -34,8 +34,17 @@ describe("a legacy chat request", () => {
     ]
     for (const body of bodies) {
       const chat = Result.getOrThrow(decodeChat({ ...plain, ...body }))
-      assert.deepStrictEqual(decoded(body), chat)
+      const { said, sessionId, ...legacy } = decoded(body)
+      assert.deepStrictEqual(legacy, chat)
+      assert.deepStrictEqual([said, sessionId], [{ ...plain, ...body }.messages as never, undefined])
     }
+  })
+
+  it("may name a session, which has its effect", () => {
+    const { ignored, sessionId } = decoded({ session_id: "s" })
+    assert.deepStrictEqual([ignored, sessionId], [[], "s"])
+    assert.isUndefined(decoded({ session_id: null }).sessionId)
+    assert.deepStrictEqual(fieldsOf({ ...plain, session_id: "" }), ["session_id"])
   })
 
   it("is closed", () => {
