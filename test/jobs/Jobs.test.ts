@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Logger, Queue, type Scope } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Queue, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs, type JobsOptions, type Outcome } from "../../src/jobs/Jobs.ts"
 import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
+import { giveBack, takeAway } from "../support/Outage.ts"
 import { runScript } from "../platform/Child.ts"
 
 const usual: JobsOptions = { lease: "30 seconds", pollInterval: "20 millis", grace: "20 seconds" }
@@ -244,6 +245,27 @@ describe("a worker that is told to stop", () => {
         assert.strictEqual(yield* delivered, "v 1")
       })
     )
+  )
+})
+
+describe("while the database is away", () => {
+  it.live("nothing is enqueued, and workers wait for it to come back", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase("jobs")
+      const rooms = Jobs.layerFrom(usual).pipe(Layer.provideMerge(layerUrl(url)), Layer.provideMerge(Logger.layer([])))
+      yield* Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        const { delivered } = yield* working()
+        yield* enqueue("videos", "before")
+        assert.strictEqual(yield* delivered, "before 1")
+        yield* settled
+        yield* takeAway(url)
+        assert.strictEqual((yield* Effect.flip(enqueue("videos", "meanwhile")))._tag, "SqlError")
+        yield* giveBack(url)
+        yield* Effect.retry(enqueue("videos", "after"), Schedule.spaced("50 millis"))
+        assert.strictEqual(yield* delivered, "after 1")
+      }).pipe(Effect.provide(rooms))
+    }).pipe(Effect.scoped)
   )
 })
 

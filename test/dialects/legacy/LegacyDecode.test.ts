@@ -50,7 +50,7 @@ describe("a legacy chat request", () => {
   it("is closed", () => {
     const foreign = [
       ...["stream", "tools", "tool_choice", "models", "max_completion_tokens", "response_format", "reasoning"],
-      ...["session_id", "metadata", "provider", "n", "store", "logprobs", "colour"]
+      ...["metadata", "provider", "n", "store", "logprobs", "colour"]
     ]
     for (const name of foreign) {
       for (const value of [1, null, false]) assert.deepStrictEqual(fieldsOf({ ...plain, [name]: value }), [name])
