@@ -48,6 +48,16 @@ const working = (outcomes: ReadonlyArray<Effect.Effect<Outcome, unknown>> = [], 
 const on = <A, E>(options: JobsOptions, body: Effect.Effect<A, E, Jobs | SqlClient.SqlClient | Scope.Scope>) =>
   body.pipe(Effect.scoped, Effect.provide(jobs(options)))
 
+/** Numbers from 0 to 1, told with their seed. */
+const seeded = (seed: number) => {
+  process.stdout.write(`jobs: JOBS_SEED=${seed}\n`)
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
 describe("a job", () => {
   it.live("is worked on once its transaction has committed, and never if that is undone", () =>
     on(
@@ -204,6 +214,52 @@ describe("a job", () => {
         }
         assert.strictEqual(yield* delivered, "v 4")
         assert.deepStrictEqual(yield* settled, [{ id: "v.0", state: "completed", attempts: 4 }])
+      })
+    )
+  )
+})
+
+describe("what a transaction wrote before it enqueued", () => {
+  it.live("is seen by a step that comes after it, whatever comes between", () =>
+    on(
+      { ...usual, pollInterval: "5 millis" },
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { enqueue, work } = yield* Jobs
+        const random = seeded(Number(process.env["JOBS_SEED"] ?? Date.now() % 1_000_000))
+        yield* sql`CREATE TABLE counted AS SELECT n::text AS job, 0 AS written, 0 AS seen FROM generate_series(0, 2) AS n`
+        yield* Effect.forkScoped(
+          work("videos", 3, (id) =>
+            Effect.gen(function* () {
+              const [row] = yield* sql<{ written: number }>`SELECT written FROM counted WHERE job = ${id}`
+              if (random() < 0.2) return yield* Effect.fail("no")
+              // Two steps of a job may run at once, and the older one end last.
+              yield* sql`UPDATE counted SET seen = greatest(seen, ${row!.written}::int) WHERE job = ${id}`
+              return random() < 0.3 ? { again: 0 } : "done"
+            })
+          )
+        )
+        // What failed waits a second at least, which is not what this is about.
+        yield* Effect.forkScoped(
+          Effect.forever(
+            Effect.andThen(sql`UPDATE job SET visible_at = now() WHERE acquired_at IS NULL`, Effect.sleep("5 millis"))
+          )
+        )
+        const write = Effect.suspend(() => {
+          const job = String(Math.floor(random() * 3))
+          const delay = random() < 0.3 ? "1 hour" : "0 millis"
+          return sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`UPDATE counted SET written = written + 1 WHERE job = ${job}`
+              if (random() < 0.5) yield* enqueue("videos", job, delay)
+              yield* enqueue("videos", job)
+            })
+          )
+        })
+        yield* Effect.forEach(Array.from({ length: 150 }), () => write, { concurrency: 5, discard: true })
+        const counted = sql<{ written: number; seen: number }>`SELECT written, seen FROM counted`
+        yield* settled
+        for (const { seen, written } of yield* counted) assert.strictEqual(seen, written)
       })
     )
   )
