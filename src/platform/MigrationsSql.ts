@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
@@ -254,6 +255,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
+  "0009_files": files,
   "0010_jobs": jobs,
   "0013_sessions": sessions
 }
