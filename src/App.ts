@@ -19,6 +19,7 @@ import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
+import { Jobs } from "./jobs/Jobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
@@ -41,6 +42,7 @@ import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
+import { Sessions } from "./sessions/Sessions.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
@@ -196,6 +198,12 @@ const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.la
 
 const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerFrom({ redisUrl })))
 
+const jobs = Layer.unwrap(
+  Effect.map(Config, ({ shutdownGrace }) =>
+    Jobs.layerFrom({ lease: "30 seconds", pollInterval: "500 millis", grace: shutdownGrace })
+  )
+)
+
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
 /** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
@@ -245,11 +253,11 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
     Layer.provideMerge(webhooks),
-    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache)),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))

@@ -26,6 +26,7 @@ import { ResponsesStreamEvent } from "../schemas/inference/ResponsesEvents.ts"
 import { SearchResponse } from "../schemas/inference/Search.ts"
 import { speechTypes } from "../schemas/inference/Speech.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
+import { Session, SessionExport } from "../schemas/inference/Sessions.ts"
 import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
 import { table } from "../src/http/Failures.ts"
@@ -81,6 +82,8 @@ const decode = {
   error: decoder(ErrorBody),
   legacyCompletion: decoder(LegacyChatCompletion),
   legacyError: decoder(LegacyErrorBody),
+  session: decoder(Session),
+  sessionExport: decoder(SessionExport),
   message: decoder(MessagesAnswer),
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
@@ -95,9 +98,10 @@ const document = JSON.parse(openApiText())
 const callsOf = (
   service: Service,
   requestId: string,
-  { webhook, delivery }: { readonly webhook: string; readonly delivery: string } = {
+  { delivery, session, webhook }: { readonly webhook: string; readonly delivery: string; readonly session: string } = {
     webhook: nothing,
-    delivery: nothing
+    delivery: nothing,
+    session: nothing
   }
 ) => {
   const { api } = service
@@ -138,6 +142,8 @@ const callsOf = (
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
+    ["sessions.create", write("/sessions", {})],
+    ["sessions.export", read(`/sessions/${session}/export`)],
     ["messages", write("/messages", message)],
     ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
@@ -191,7 +197,8 @@ describe("what operations.txt promises", () => {
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
-      const calls = callsOf(service, first.request_id, yield* tried(service, account.id))
+      const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
+      const calls = callsOf(service, first.request_id, { ...(yield* tried(service, account.id)), session: session.id })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
@@ -275,6 +282,23 @@ describe("answers decode with their schemas", () => {
       const first = decode.legacyCompletion(yield* ask)
       assert.deepStrictEqual([first.cached, first.balance_warning?.warning], [false, "low_balance"])
       assert.isTrue(decode.legacyCompletion(yield* ask).cached)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sessions, and what was said in them", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const open = (body: object) => Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, body), json)
+      decode.session(yield* open({}))
+      const session = decode.session(yield* open({ session_id: "s", metadata: { a: [1, null] }, model: "gpt-4o" }))
+      for (let turn = 0; turn < 2; turn++) {
+        decode.legacyCompletion(
+          yield* Effect.flatMap(post(`${service.api}/chat`, inferenceKey, { ...hello, session_id: "s" }), json)
+        )
+      }
+      const exported = yield* get(`${service.api}/sessions/${session.id}/export`, inferenceKey)
+      assert.lengthOf(decode.sessionExport(yield* json(exported)).messages, 4)
     }).pipe(Effect.scoped)
   )
 
@@ -484,6 +508,8 @@ const chat =
 
 const legacy = (body: unknown) => (service: Service, key: string) => post(`${service.api}/chat`, key, body)
 
+const sessions = (body: unknown) => (service: Service, key: string) => post(`${service.api}/sessions`, key, body)
+
 const responses = (body: unknown) => (service: Service, key: string) => post(`${service.api}/responses`, key, body)
 
 const inputTokens = (body: unknown) => (service: Service, key: string) =>
@@ -617,6 +643,14 @@ const failings: ReadonlyArray<Failing> = [
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },
+  { code: "not_found", operation: "chat", ask: legacy({ ...hello, session_id: "no-such-session" }) },
+  { code: "invalid_json", operation: "sessions.create", ask: sessions("{") },
+  { code: "validation_error", operation: "sessions.create", ask: sessions({ banana: 1 }) },
+  {
+    code: "not_found",
+    operation: "sessions.export",
+    ask: ({ api }, key) => get(`${api}/sessions/0123456789abcdef01234567/export`, key)
+  },
   { code: "invalid_json", operation: "messages", ask: messages("{") },
   { code: "validation_error", operation: "messages", ask: messages(hello) },
   { code: "unsupported_parameter", operation: "messages", ask: messages({ ...message, banana: 1 }) },
@@ -682,8 +716,8 @@ const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
     const isMessages = operation?.startsWith("messages") === true
-    const body =
-      operation === "chat" ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
+    const isLegacy = operation === "chat" || operation?.startsWith("sessions.") === true
+    const body = isLegacy ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
@@ -724,7 +758,7 @@ describe("failures decode with the one error schema", () => {
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
-      for (const [id, call] of callsOf(service, absent)) {
+      for (const [id, call] of callsOf(service, absent, { webhook: absent, delivery: absent, session: absent })) {
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
       }
