@@ -1,6 +1,6 @@
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { DrawWork, SearchWork, WorkCall } from "../../src/providers/Work.ts"
+import type { DrawWork, FilmWork, SearchWork, WorkCall } from "../../src/providers/Work.ts"
 import { candidate, clocks } from "./calls.ts"
 
 /** A call for work other than chat. */
@@ -42,5 +42,18 @@ export const drawWork = (more: Partial<DrawWork> = {}): DrawWork => ({
   background: undefined,
   style: undefined,
   user: undefined,
+  ...more
+})
+
+/** A video of a kite, from words alone. */
+export const filmWork = (more: Partial<FilmWork> = {}): FilmWork => ({
+  prompt: "a red kite",
+  duration: 5,
+  aspectRatio: "16:9",
+  image: undefined,
+  referenceImages: [],
+  referenceVideo: undefined,
+  audio: true,
+  seed: undefined,
   ...more
 })
