@@ -31,6 +31,7 @@ import { PublicUrl } from "./platform/PublicUrl.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
+import { makeFal } from "./providers/fal/Fal.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
@@ -38,6 +39,7 @@ import { ProviderPool } from "./providers/ProviderPool.ts"
 import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
 import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
+import { makeXai } from "./providers/xai/Xai.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
@@ -52,7 +54,9 @@ const addresses = {
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
   voyage: "https://api.voyageai.com/v1",
-  tavily: "https://api.tavily.com"
+  tavily: "https://api.tavily.com",
+  fal: "https://fal.run",
+  xai: "https://api.x.ai/v1"
 } as const
 
 /** An adapter puts its paths behind the address as it is written. */
@@ -74,7 +78,7 @@ const hosts = Effect.gen(function* () {
 
 /** The providers with an adapter whose key is set, with the address to reach them at. */
 const keyedProviders = Effect.map(Config, ({ providers }) =>
-  (["openai", "anthropic", "gemini", "voyage", "tavily"] as const).flatMap((id) => {
+  ADAPTED.flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]
     return apiKey === undefined
       ? []
@@ -105,6 +109,10 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
       return makeVoyage(settings)
     case "tavily":
       return makeTavily(settings)
+    case "fal":
+      return makeFal(settings)
+    case "xai":
+      return makeXai(settings)
   }
 }
 
