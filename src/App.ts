@@ -17,6 +17,7 @@ import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
+import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -216,7 +217,7 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
-    Layer.provideMerge(CachedChat.layer),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, ImageWork.layer)),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),

@@ -1,10 +1,6 @@
 import type { ImageList } from "../../../schemas/inference/Images.ts"
 import { type Nano, usdFromNano } from "../../domain/Money.ts"
-
-/** An image as it is given out: by its address, or as base64. */
-export type GivenImage = ({ readonly url: string } | { readonly base64: string }) & {
-  readonly revisedPrompt?: string | undefined
-}
+import type { GivenImage } from "../../inference/ImageWork.ts"
 
 /** The images of a request, and the facts of the request beside them. */
 export interface ImagesAnswer {
