@@ -9,6 +9,7 @@ import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
 import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
+import { ImageList } from "../schemas/inference/Images.ts"
 import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
@@ -31,6 +32,7 @@ const asked = { model: "gpt-4o-mini", input: "Hello!" }
 const message = { ...hello, max_tokens: 400 }
 const spoken = { model: "tts-1", input: "Hello!", voice: "alloy" }
 const sought = { query: "tea" }
+const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
@@ -68,6 +70,7 @@ const decode = {
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
   search: decoder(SearchResponse),
+  images: decoder(ImageList),
   messagesError: decoder(MessagesErrorBody),
   requestId: decoder(RequestId)
 }
@@ -98,6 +101,7 @@ const callsOf = (service: Service, requestId: string) => {
     ["embeddings", write("/embeddings", vectors)],
     ["rerank", write("/rerank", ranking)],
     ["audio.speech", write("/audio/speech", spoken)],
+    ["images.generations", write("/images/generations", drawn)],
     ["search", write("/search", sought)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
@@ -106,6 +110,7 @@ const callsOf = (service: Service, requestId: string) => {
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
+    ["images", write("/images", drawn)],
     ["messages", write("/messages", message)],
     ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
@@ -212,6 +217,19 @@ describe("answers decode with their schemas", () => {
         full.results.map(({ document }) => document?.text),
         ["about cats"]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("images", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = (path: string, body: object = {}) =>
+        Effect.flatMap(post(`${service.api}${path}`, inferenceKey, { ...drawn, ...body }), json)
+      const hosted = decode.images(yield* ask("/images/generations", { n: 2 }))
+      assert.deepStrictEqual([hosted.data.length, hosted.balance_warning?.warning], [2, "low_balance"])
+      const inline = decode.images(yield* ask("/images", { response_format: "b64_json" }))
+      assert.deepStrictEqual(Object.keys(inline.data[0]!), ["b64_json"])
     }).pipe(Effect.scoped)
   )
 
