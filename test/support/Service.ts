@@ -10,11 +10,11 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
-import { verify } from "../../src/ledger/Verify.ts"
 import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { Presets } from "../../src/presets/Presets.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
+import { verifyBooks } from "../../src/usage/Books.ts"
 import { freshDatabase } from "./Database.ts"
 
 const actor = { type: "operator", id: "test" } as const
@@ -67,7 +67,7 @@ export const startService = (env: Record<string, string> = {}) =>
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
         /** What is wrong with the books: nothing. */
-        faults: Effect.map(verify(sql), ({ checks }) => checks.filter((check) => !check.ok)),
+        faults: Effect.map(verifyBooks(sql), ({ checks }) => checks.filter((check) => !check.ok)),
         /** A new account with so many dollars. */
         account: (usd = 100) =>
           customers.open(`caller-${accounts++}@example.com`, BigInt(Math.round(usd * Number(NANO_PER_USD))), actor),
