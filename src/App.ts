@@ -46,6 +46,7 @@ import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 
@@ -198,7 +199,11 @@ const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerF
 
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
-const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
+const sweeping = Layer.unwrap(
+  Effect.map(Config, ({ sweepInterval }) =>
+    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
+  )
+)
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 

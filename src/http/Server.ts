@@ -21,6 +21,7 @@ import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
+import { layer as files } from "./Files.ts"
 import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
@@ -181,6 +182,7 @@ const routes = Layer.mergeAll(
     ),
     Layer.provide(access)
   ),
+  files,
   edge
 )
 

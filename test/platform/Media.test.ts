@@ -10,6 +10,7 @@ import { Config } from "../../src/platform/Config.ts"
 import { DataDirectory } from "../../src/platform/DataDirectory.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
+import { Outbound } from "../../src/platform/Outbound.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Database from "../support/Database.ts"
 
@@ -26,7 +27,7 @@ const directory = Layer.effect(
 
 const rooms = Media.layer.pipe(
   Layer.provideMerge(PublicUrl.layer),
-  Layer.provideMerge(Layer.mergeAll(Database.layer, directory)),
+  Layer.provideMerge(Layer.mergeAll(Database.layer, directory, Outbound.layer)),
   Layer.provide(Config.layerFrom({ PUBLIC_URL: "https://gate.example/base/", FILE_RETENTION: "2 hours" }))
 )
 
