@@ -1,6 +1,6 @@
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { FilmWork, SearchWork, WorkCall } from "../../src/providers/Work.ts"
+import type { DrawWork, FilmWork, SearchWork, WorkCall } from "../../src/providers/Work.ts"
 import { candidate, clocks } from "./calls.ts"
 
 /** A call for work other than chat. */
@@ -28,6 +28,20 @@ export const searchWork = (more: Partial<SearchWork> = {}): SearchWork => ({
   updatedBefore: undefined,
   mode: "web",
   contextSize: "medium",
+  ...more
+})
+
+/** An image of a kite. */
+export const drawWork = (more: Partial<DrawWork> = {}): DrawWork => ({
+  prompt: "a red kite",
+  n: 1,
+  images: [],
+  size: undefined,
+  quality: undefined,
+  format: undefined,
+  background: undefined,
+  style: undefined,
+  user: undefined,
   ...more
 })
 

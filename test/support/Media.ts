@@ -1,4 +1,4 @@
-/** Audio as a program that others wrote decodes it: FFmpeg, where the machine has it. */
+/** Audio and images as a program that others wrote decodes them: FFmpeg, where the machine has it. */
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 
@@ -8,7 +8,7 @@ const has = (program: string): boolean => spawnSync(program, ["-version"], { std
 export const decoderMissing: string | undefined =
   has("ffprobe") && has("ffmpeg") ? undefined : "there is no ffmpeg on this machine"
 
-if (decoderMissing !== undefined) console.warn(`audio is not decoded in tests: ${decoderMissing}`)
+if (decoderMissing !== undefined) console.warn(`media is not decoded in tests: ${decoderMissing}`)
 
 export interface Decoded {
   readonly codec: string
@@ -48,4 +48,22 @@ export const decoded = (file: Uint8Array, format: string): Effect.Effect<Decoded
       seconds: samples.length / 24_000,
       samples
     }
+  })
+
+export interface DecodedImage {
+  readonly codec: string
+  readonly width: number
+  readonly height: number
+  /** Row by row from the top, three bytes a pixel: red, green, blue. */
+  readonly rgb: Uint8Array
+}
+
+/** The pixels of an image file; dies of whatever the decoder minds. */
+export const decodedImage = (file: Uint8Array): Effect.Effect<DecodedImage> =>
+  Effect.sync(() => {
+    const entries = ["-show_entries", "stream=codec_name,width,height", "-of", "json"]
+    const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", "pipe:0"], file).toString())
+    const rgb = run("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], file)
+    const [stream] = said.streams
+    return { codec: stream.codec_name, width: stream.width, height: stream.height, rgb }
   })
