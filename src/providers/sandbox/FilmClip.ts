@@ -13,11 +13,8 @@ const BITRATE = 64_000
 
 const load: (name: "h264-mp4-encoder") => typeof import("h264-mp4-encoder") = createRequire(import.meta.url)
 
-/** A scene as a file: one key frame a second, and a ball that rolls from the left to the right. */
-export const clipOf = async (scene: Scene): Promise<Uint8Array> => {
-  const silent = await framesOf(scene)
-  return scene.audio ? withSound(silent, scene) : silent
-}
+/** A scene as a file that plays while it is still being read: one key frame a second, and a ball that rolls from left to right. */
+export const clipOf = async (scene: Scene): Promise<Uint8Array> => muxed(await framesOf(scene), scene)
 
 const framesOf = async (scene: Scene): Promise<Uint8Array> => {
   const { height, lines, picture, seconds, seed, width } = scene
@@ -87,39 +84,46 @@ const toneOf = (seed: number, second: number): Int16Array => {
   return samples
 }
 
-/** The same pictures with a tone. The encoder of sound works in a thread of its own, which ends with the file. */
-const withSound = async (silent: Uint8Array, { seconds, seed }: Scene): Promise<Uint8Array> => {
+/**
+ * Whether decoding can begin with a picture: its first unit, behind four bytes of length, is of type 5 (ITU-T H.264, table 7-1). The
+ * encoder says so of all.
+ */
+const isKey = (picture: Uint8Array): boolean => ((picture[4] ?? 0) & 0x1f) === 5
+
+/** The encoder's pictures, with a tone where one is wanted, as a file of the usual order. */
+const muxed = async (pictures: Uint8Array, { audio, seconds, seed }: Scene): Promise<Uint8Array> => {
   const [media, { registerAacEncoder }] = await Promise.all([import("mediabunny"), import("@mediabunny/aac-encoder")])
   registerAacEncoder()
-  const input = new media.Input({ formats: [media.MP4], source: new media.BufferSource(silent) })
+  const input = new media.Input({ formats: [media.MP4], source: new media.BufferSource(pictures) })
   const track = await input.getPrimaryVideoTrack()
   const decoderConfig = await track?.getDecoderConfig()
   if (!track || !decoderConfig) throw new Error("the encoder gave no pictures")
   const target = new media.BufferTarget()
-  const output = new media.Output({ format: new media.Mp4OutputFormat(), target })
-  const pictures = new media.EncodedVideoPacketSource("avc")
-  const sounds = new media.AudioSampleSource({ codec: "aac", bitrate: BITRATE })
-  output.addVideoTrack(pictures, { frameRate: FRAME_RATE })
-  output.addAudioTrack(sounds)
+  const output = new media.Output({ format: new media.Mp4OutputFormat({ fastStart: "in-memory" }), target })
+  const seen = new media.EncodedVideoPacketSource("avc")
+  const heard = new media.AudioSampleSource({ codec: "aac", bitrate: BITRATE })
+  output.addVideoTrack(seen, { frameRate: FRAME_RATE })
+  if (audio) output.addAudioTrack(heard)
   const copied = async () => {
     for await (const packet of new media.EncodedPacketSink(track).packets()) {
-      await pictures.add(packet, { decoderConfig })
+      await seen.add(packet.clone({ type: isKey(packet.data) ? "key" : "delta" }), { decoderConfig })
     }
-    pictures.close()
+    seen.close()
   }
+  /** It encodes in a thread of its own, which ends with the file. */
   const sounded = async () => {
     for (let second = 0; second < seconds; second++) {
       const layout = { format: "s16", numberOfChannels: 1, sampleRate: SAMPLE_RATE } as const
       const sample = new media.AudioSample({ ...layout, data: toneOf(seed, second), timestamp: second })
-      await sounds.add(sample)
+      await heard.add(sample)
       sample.close()
     }
-    sounds.close()
+    heard.close()
   }
   try {
     await output.start()
-    // Side by side: a source waits until the other has come as far.
-    await Promise.all([copied(), sounded()])
+    // Side by side: a track waits until the other has come as far.
+    await Promise.all(audio ? [copied(), sounded()] : [copied()])
     await output.finalize()
   } catch (error) {
     await output.cancel()
