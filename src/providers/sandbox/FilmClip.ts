@@ -1,4 +1,5 @@
 /** Clips that players open: H.264, and AAC where there is sound, in MP4. Making one keeps a core busy for seconds. */
+import type * as Encoders from "h264-mp4-encoder"
 import { createRequire } from "node:module"
 import { drawRgba } from "./Drawing.ts"
 import type { Scene } from "./FilmTicket.ts"
@@ -11,7 +12,8 @@ const QUANTIZATION = 28
 /** Of the sound, in bits per second. */
 const BITRATE = 64_000
 
-const load: (name: "h264-mp4-encoder") => typeof import("h264-mp4-encoder") = createRequire(import.meta.url)
+/** The package is no ES module. */
+const require: (name: "h264-mp4-encoder") => typeof Encoders = createRequire(import.meta.url)
 
 /** A scene as a file that plays while it is still being read: one key frame a second, and a ball that rolls from left to right. */
 export const clipOf = async (scene: Scene): Promise<Uint8Array> => muxed(await framesOf(scene), scene)
@@ -21,7 +23,7 @@ const framesOf = async (scene: Scene): Promise<Uint8Array> => {
   const shown = picture === undefined ? undefined : Buffer.from(picture, "base64")
   const still = await drawRgba({ width, height, lines, seed, picture: shown })
   const ball = await ballOf(Math.min(width, height))
-  const encoder = await load("h264-mp4-encoder").createH264MP4Encoder()
+  const encoder = await require("h264-mp4-encoder").createH264MP4Encoder()
   const frames = seconds * FRAME_RATE
   try {
     encoder.width = width
