@@ -21,6 +21,7 @@ import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
+import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as messages } from "./Messages.ts"
@@ -163,7 +164,20 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        images,
+        search,
+        requests,
+        responses,
+        usage,
+        models
+      )
     ),
     Layer.provide(access)
   ),

@@ -23,9 +23,11 @@ export interface WorkQuestion {
   readonly maxBodyBytes: number
 }
 
-/** One request: a JSON body to a place. */
+/** One request: a body to a place. */
 export interface WorkRequest extends WorkQuestion {
-  readonly body: string
+  readonly body: string | Uint8Array
+  /** JSON when absent. */
+  readonly contentType?: string | undefined
 }
 
 /** The requests of one host, over the outbound pool. */
@@ -63,11 +65,8 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       answer.status >= 200 && answer.status < 300
         ? Effect.succeed(answer.body)
         : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
-    const post: HttpWork["post"] = (call, request) =>
-      Effect.flatMap(
-        sent(call, request, { method: "POST", headers: { "content-type": "application/json" }, body: request.body }),
-        accepted
-      )
+    const post: HttpWork["post"] = (call, { body, contentType = "application/json", ...question }) =>
+      Effect.flatMap(sent(call, question, { method: "POST", headers: { "content-type": contentType }, body }), accepted)
     const get: HttpWork["get"] = (call, question) => sent(call, question, { method: "GET", headers: {} })
     return { post, get, accepted, error }
   })

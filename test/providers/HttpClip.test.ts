@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { ServerResponse } from "node:http"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
-import { dataUrlOf, makeHttpClip } from "../../src/providers/HttpClip.ts"
+import { dataUrlOf, makeHttpClip, makeHttpImage } from "../../src/providers/HttpClip.ts"
 import { ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
 import { clocks } from "./calls.ts"
 import { nobody, upstream } from "./upstream.ts"
@@ -70,6 +70,20 @@ layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: tru
       assert.strictEqual((yield* faultOf(huge))._tag, "Malformed")
       assert.strictEqual((yield* Effect.flip(read(`${yield* nobody}/clip`))).fault._tag, "Unreachable")
     })
+  )
+
+  it.effect("gives images too, and takes nothing else for one", () =>
+    Effect.gen(function* () {
+      const png = Buffer.from("89504e470d0a1a0a0000000d", "hex")
+      const { origin } = yield* upstream(({ headers, url }, response) => {
+        response.writeHead(headers.accept === "image/*" ? 200 : 406).end(url === "/png" ? png : "<svg/>")
+      })
+      const readImage = yield* makeHttpImage({ error })
+      const found = yield* readImage(workCall(), `${origin}/png`)
+      assert.deepStrictEqual([found.contentType, Buffer.from(found.bytes)], ["image/png", png])
+      const { fault } = yield* Effect.flip(readImage(workCall(), `${origin}/svg`))
+      assert.deepStrictEqual(fault, { _tag: "Malformed", detail: "the file is no image" })
+    }).pipe(Effect.scoped)
   )
 
   it.effect("goes nowhere that is not public", () =>

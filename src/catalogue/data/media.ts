@@ -51,7 +51,7 @@ export const imageModels: ReadonlyArray<Entry> = [
     id: "gpt-image-1",
     name: "GPT Image 1",
     released: "2025-04-23",
-    parameters: [...imageParameters, "quality", "output_format", "background"],
+    parameters: [...imageParameters, "image", "quality", "output_format", "background"],
     about: "Images from text with exact rendering of words.",
     note: "One price for every quality and size: that of a high-quality image of 1536×1024.",
     at: [at("openai", "gpt-image-1")]
@@ -61,7 +61,7 @@ export const imageModels: ReadonlyArray<Entry> = [
     id: "gpt-image-1-mini",
     name: "GPT Image 1 mini",
     released: "2025-10-06",
-    parameters: [...imageParameters, "quality", "output_format", "background"],
+    parameters: [...imageParameters, "image", "quality", "output_format", "background"],
     about: "Cheaper variant of GPT Image 1.",
     note: "One price for every quality and size: that of a high-quality image of 1536×1024.",
     at: [at("openai", "gpt-image-1-mini")]
