@@ -67,3 +67,30 @@ export const decodedImage = (file: Uint8Array): Effect.Effect<DecodedImage> =>
     const [stream] = said.streams
     return { codec: stream.codec_name, width: stream.width, height: stream.height, rgb }
   })
+
+export interface DecodedVideo {
+  readonly codecs: ReadonlyArray<string>
+  readonly width: number
+  readonly height: number
+  readonly seconds: number
+  /** One a second, row by row from the top, a byte a pixel: how bright it is. */
+  readonly frames: ReadonlyArray<Uint8Array>
+}
+
+/** What is to be seen in a video file, and what it holds; dies of whatever the decoder minds. */
+export const decodedVideo = (file: Uint8Array): Effect.Effect<DecodedVideo> =>
+  Effect.sync(() => {
+    const entries = ["-show_entries", "stream=codec_name,width,height,duration", "-of", "json"]
+    const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", "pipe:0"], file).toString())
+    // All of it is decoded, sound included, before some of it is looked at.
+    run("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "null", "-"], file)
+    const looked = ["-vf", "fps=1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
+    const gray = run("ffmpeg", ["-v", "error", "-i", "pipe:0", ...looked], file)
+    const codecs: ReadonlyArray<string> = said.streams.map((stream: { codec_name: string }) => stream.codec_name)
+    const [{ duration, height, width }] = said.streams
+    const size = width * height
+    const frames = Array.from({ length: Math.floor(gray.length / size) }, (_, at) =>
+      gray.subarray(at * size, (at + 1) * size)
+    )
+    return { codecs, width, height, seconds: Number(duration), frames }
+  })

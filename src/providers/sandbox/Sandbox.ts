@@ -3,6 +3,7 @@ import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../do
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
 import { type Answer, answerOf } from "./Answer.ts"
 import { draw } from "./Draw.ts"
+import { makeFilm } from "./Film.ts"
 import { makeRetrieval } from "./Retrieval.ts"
 import { search } from "./Search.ts"
 import { speak } from "./Speak.ts"
@@ -21,6 +22,7 @@ export const makeSandbox = (id: string): Provider => ({
   ...makeRetrieval(id),
   speak: (call, work) => speak(id, call, work),
   draw: (call, work) => draw(id, call, work),
+  ...makeFilm(id),
   search: (call, work) => search(id, call, work)
 })
 
