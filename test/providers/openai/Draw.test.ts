@@ -99,12 +99,10 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's images", (it) => 
         (request, response) => {
           const pieces: Array<Buffer> = []
           request.on("data", (piece: Buffer) => pieces.push(piece))
-          request.on("end", () => {
+          request.on("end", async () => {
             const headers = { "content-type": request.headers["content-type"]! }
-            void new Response(Buffer.concat(pieces), { headers }).formData().then((form) => {
-              seen = form
-              response.end(JSON.stringify({ data: [{ b64_json: png.toString("base64") }] }))
-            })
+            seen = await new Response(Buffer.concat(pieces), { headers }).formData()
+            response.end(JSON.stringify({ data: [{ b64_json: png.toString("base64") }] }))
           })
         },
         { images: [source], size: { width: 1024, height: 1024 } }
