@@ -445,6 +445,11 @@ const speech =
   (service: Service, key: string) =>
     post(`${service.api}/audio/speech`, key, body, headers)
 
+const images =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/images/generations`, key, body, headers)
+
 const search =
   (body: unknown, headers: Record<string, string> = {}) =>
   (service: Service, key: string) =>
@@ -594,6 +599,14 @@ const failings: ReadonlyArray<Failing> = [
     code: "not_found",
     operation: "messages.count_tokens",
     ask: ({ api }, key) => post(`${api}/messages/count_tokens`, key, { ...hello, model: "@no-such-preset" })
+  },
+  { code: "validation_error", operation: "images.generations", ask: images({ ...drawn, n: 11 }) },
+  { code: "empty_generation", operation: "images.generations", ask: images(drawn, steered("fault=empty")) },
+  { code: "generation_failed", operation: "images.generations", ask: images(drawn, steered("fault=error")) },
+  {
+    code: "generation_failed",
+    operation: "images",
+    ask: ({ api }, key) => post(`${api}/images`, key, drawn, steered("fault=error"))
   }
 ]
 
@@ -602,13 +615,18 @@ const declared = (id: string): ReadonlyArray<string> => {
   return Object.keys(document.paths[path][method.toLowerCase()].responses)
 }
 
+const isLegacy = (operation?: string): boolean => operation === "chat" || operation === "images"
+
 /** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
     const isMessages = operation?.startsWith("messages") === true
-    const body =
-      operation === "chat" ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
+    const body = isLegacy(operation)
+      ? decode.legacyError(said)
+      : isMessages
+        ? decode.messagesError(said)
+        : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
