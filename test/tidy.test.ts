@@ -378,8 +378,9 @@ describe("tests mirror the source", () => {
   /** What only lists values or types has nothing to prove. */
   const hasLogic = ({ text }: Source) => /=>|\bfunction\b|\bclass\b/.test(withoutComments(stripTypeScriptTypes(text)))
 
-  /** The test of a file; statements are proved through the service that runs them. */
+  /** The test of a file; statements are proved through the service that runs them, and a step of the schema with all the others. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
+    if (path.startsWith("src/platform/migrations/")) return ["test/platform/Migrations.test.ts"]
     const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
     return [test, test.replace(/Sql\.test\.ts$/, ".test.ts")]
   }
