@@ -380,6 +380,7 @@ describe("tests mirror the source", () => {
 
   /** The test of a file; statements are proved through the service that runs them, and a step of the schema with all the others. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
+    // A migration shows in the schema that all of them make.
     if (path.startsWith("src/platform/migrations/")) return ["test/platform/Migrations.test.ts"]
     const test = path.replace(/^src\//, "test/").replace(/\.ts$/, ".test.ts")
     return [test, test.replace(/Sql\.test\.ts$/, ".test.ts")]

@@ -12,6 +12,7 @@ import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { Media } from "../../src/platform/Media.ts"
 import { Presets } from "../../src/presets/Presets.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
 import { verifyBooks } from "../../src/usage/Books.ts"
@@ -28,13 +29,14 @@ const temporaryDirectory = Effect.acquireRelease(
 export const startService = (env: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const databaseUrl = env["DATABASE_URL"] ?? (yield* freshDatabase("service"))
+    const dataDirectory = env["DATA_DIR"] ?? (yield* temporaryDirectory)
     const settings = Config.layerFrom({
       PORT: "0",
       OPS_PORT: "0",
       HOST: "127.0.0.1",
       SANDBOX: "on",
       RATE_LIMIT_SCALE: "1000",
-      DATA_DIR: yield* temporaryDirectory,
+      DATA_DIR: dataDirectory,
       LOG_LEVEL: "None",
       ...env,
       DATABASE_URL: databaseUrl
@@ -49,6 +51,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const ledger = yield* Ledger
       const ops = yield* Ops
       const keys = yield* Keys
+      const media = yield* Media
       const presets = yield* Presets
       const sql = yield* SqlClient.SqlClient
       let accounts = 0
@@ -59,9 +62,12 @@ export const startService = (env: Record<string, string> = {}) =>
         /** Where `/metrics` and the like are. */
         ops: `http://127.0.0.1:${ops.port}`,
         databaseUrl,
+        /** Where it keeps its files. */
+        dataDirectory,
         customers,
         ledger,
         keys,
+        media,
         presets,
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
