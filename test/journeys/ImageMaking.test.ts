@@ -104,6 +104,7 @@ describe("images in the sandbox", () => {
       assert.deepInclude(receipt, { cost_usd: 0.05, refunded_usd: 0.075 })
       const all = yield* make(service, inferenceKey, { ...kite, model: "flux-kontext-max", image: "https://x.test/" })
       assert.deepStrictEqual(yield* errorOf(all), [400, "validation_error", "image"])
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
