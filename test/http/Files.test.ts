@@ -235,4 +235,29 @@ describe("a file in a bucket", () => {
       assert.strictEqual((yield* ask()).status, 404)
     }).pipe(Effect.scoped)
   )
+
+  it.live("is fetched only as fast as it is taken, and let go of when its reader leaves", () =>
+    Effect.gen(function* () {
+      const s3 = yield* startS3
+      const { service, store } = yield* started({
+        S3_ENDPOINT: s3.origin,
+        S3_BUCKET: bucket.name,
+        S3_REGION: bucket.region,
+        S3_ACCESS_KEY_ID: bucket.accessKeyId,
+        S3_SECRET_ACCESS_KEY: bucket.secret
+      })
+      // More than all sockets between can hold.
+      const clip = yield* store({ bytes: new Uint8Array(64 * 1024 * 1024), contentType: "video/mp4", purpose: "video" })
+      const leave = new AbortController()
+      const response = yield* Effect.promise(() =>
+        fetch(`${service.origin}/files/${clip.id}`, { signal: leave.signal })
+      )
+      const reader = response.body!.getReader()
+      assert.isAbove((yield* Effect.promise(() => reader.read())).value?.length ?? 0, 0)
+      assert.strictEqual(s3.answering(), 1)
+      leave.abort()
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => s3.answering() === 0, times: 1_000 })
+      assert.strictEqual(s3.answering(), 0)
+    }).pipe(Effect.scoped)
+  )
 })

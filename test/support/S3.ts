@@ -140,6 +140,7 @@ export const startS3 = Effect.gen(function* () {
   const objects = new Map<string, Kept>()
   const seen: Array<string> = []
   const faults: Array<Fault> = []
+  let answering = 0
 
   const carryOut = (request: IncomingMessage, response: ServerResponse, body: Uint8Array) => {
     const url = new URL(request.url ?? "/", "http://host")
@@ -166,6 +167,8 @@ export const startS3 = Effect.gen(function* () {
     const pieces: Array<Buffer> = []
     request.on("data", (piece: Buffer) => pieces.push(piece))
     request.on("end", () => {
+      answering += 1
+      response.once("close", () => (answering -= 1))
       seen.push(`${request.method} ${request.headers.host?.split(":")[0]} ${request.url}`)
       const body = Buffer.concat(pieces)
       const fault = faults.shift()
@@ -182,5 +185,12 @@ export const startS3 = Effect.gen(function* () {
       response.write(bytes.subarray(0, bytes.length >> 1), () => request.socket.destroy())
     })
   })
-  return { origin, objects, seen, faults }
+  return {
+    origin,
+    objects,
+    seen,
+    faults,
+    /** How many answers are not yet taken whole, or given up. */
+    answering: () => answering
+  }
 })
