@@ -378,7 +378,7 @@ describe("tests mirror the source", () => {
   /** What only lists values or types has nothing to prove. */
   const hasLogic = ({ text }: Source) => /=>|\bfunction\b|\bclass\b/.test(withoutComments(stripTypeScriptTypes(text)))
 
-  /** The test of a file; statements are proved through the service that runs them, and a step of the schema with all the others. */
+  /** The test of a file; statements are proved through the service that runs them. */
   const mirrorsOf = (path: string): ReadonlyArray<string> => {
     // A migration shows in the schema that all of them make.
     if (path.startsWith("src/platform/migrations/")) return ["test/platform/Migrations.test.ts"]
