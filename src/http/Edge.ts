@@ -15,7 +15,7 @@ import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
-import { EventStream } from "./EventStream.ts"
+import { WrittenBody } from "./EventStream.ts"
 import { type ErrorForm, Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
 import { spanOf } from "./Observed.ts"
@@ -123,16 +123,16 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
   return Cause.hasInterrupts(cause) ? undefined : failure({ _tag: "InternalError" }, cause)
 }
 
-const isEventStream = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
-  body._tag === "Raw" && body.body instanceof EventStream
+const isWritten = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
+  body._tag === "Raw" && body.body instanceof WrittenBody
 
-/** A streamed answer writes itself, when it has all its headers; the server finds it written. */
+/** Such an answer writes itself when it has all its headers; the server finds it written. */
 const written = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const { body, headers, status } = response
-  if (body._tag !== "Raw" || !(body.body instanceof EventStream)) return Effect.succeed(response)
+  if (body._tag !== "Raw" || !(body.body instanceof WrittenBody)) return Effect.succeed(response)
   const node = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
   return Effect.as(body.body.writeTo(node, status, headers), response)
 }
@@ -216,7 +216,7 @@ const Edge = HttpRouter.middleware(
           },
           onSuccess: (response) => {
             const finished = finish(request, exchange, response)
-            return isEventStream(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
+            return isWritten(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
           }
         })
       })
