@@ -2,16 +2,19 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
+import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { EmbeddingsGroup } from "./inference/Embeddings.ts"
+import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
 import { RerankGroup } from "./inference/Rerank.ts"
 import { SearchGroup } from "./inference/SearchGroup.ts"
+import { SessionsGroup } from "./inference/SessionsGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { published } from "./Published.ts"
@@ -24,13 +27,15 @@ export class Api extends HttpApi.make("tollgate")
     EmbeddingsGroup,
     RerankGroup,
     SpeechGroup,
+    ImagesGroup,
     SearchGroup,
     RequestsGroup,
     UsageGroup,
+    WebhooksGroup,
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)
-  .add(LegacyGroup, MessagesGroup)
+  .add(LegacyGroup, SessionsGroup, MessagesGroup)
   .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

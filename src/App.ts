@@ -1,6 +1,8 @@
 /** Joins all layers, in the order in which a request flows through them. */
 import { NodeServices } from "@effect/platform-node"
 import { Duration, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
 import { Keys } from "./account/Keys.ts"
@@ -15,18 +17,24 @@ import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
+import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
+import { Jobs } from "./jobs/Jobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
+import { Media } from "./platform/Media.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { PublicFetch } from "./platform/PublicFetch.ts"
+import { PublicUrl } from "./platform/PublicUrl.ts"
+import { Secrets } from "./platform/Secrets.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
+import { makeFal } from "./providers/fal/Fal.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
@@ -34,13 +42,20 @@ import { ProviderPool } from "./providers/ProviderPool.ts"
 import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
 import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
+import { makeXai } from "./providers/xai/Xai.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
+import { Sessions } from "./sessions/Sessions.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { Outbox } from "./webhooks/Outbox.ts"
+import { Sender } from "./webhooks/Sender.ts"
+import { Webhooks } from "./webhooks/Webhooks.ts"
+import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
+import { layer as delivering } from "./workers/Webhooks.ts"
 
 /** Where providers with an adapter are found, unless another address is set. */
 const addresses = {
@@ -48,11 +63,16 @@ const addresses = {
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
   voyage: "https://api.voyageai.com/v1",
-  tavily: "https://api.tavily.com"
+  tavily: "https://api.tavily.com",
+  fal: "https://fal.run",
+  xai: "https://api.x.ai/v1"
 } as const
 
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
+
+/** All that a node delivers at a time, and tests beside it. */
+const WEBHOOK_CONNECTIONS = 640
 
 /** Providers whose settings name a key of their own; each needs an adapter to be served for real. */
 const ADAPTED = ["openai", "anthropic", "gemini", "voyage", "tavily", "fal", "xai"] as const
@@ -70,7 +90,7 @@ const hosts = Effect.gen(function* () {
 
 /** The providers with an adapter whose key is set, with the address to reach them at. */
 const keyedProviders = Effect.map(Config, ({ providers }) =>
-  (["openai", "anthropic", "gemini", "voyage", "tavily"] as const).flatMap((id) => {
+  ADAPTED.flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]
     return apiKey === undefined
       ? []
@@ -101,6 +121,10 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
       return makeVoyage(settings)
     case "tavily":
       return makeTavily(settings)
+    case "fal":
+      return makeFal(settings)
+    case "xai":
+      return makeXai(settings)
   }
 }
 
@@ -169,8 +193,9 @@ const classifier = Effect.gen(function* () {
 
 const inference = Layer.unwrap(
   Effect.gen(function* () {
-    const { clientDrain, holdTtl, shutdownGrace } = yield* Config
-    const options = { holdTtl, drain: clientDrain, shutdownGrace }
+    const { clientDrain, holdTtl, shutdownGrace, upstream } = yield* Config
+    const chargeTtl = Duration.sum(holdTtl, upstream.totalTimeout)
+    const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
     // Side by side, so that both have their time to finish at once when the service stops.
     return Layer.mergeAll(Inference.layerFrom({ ...options, classifier: yield* classifier }), Work.layerFrom(options))
   })
@@ -182,25 +207,66 @@ const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.la
 
 const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerFrom({ redisUrl })))
 
+const jobs = Layer.unwrap(
+  Effect.map(Config, ({ shutdownGrace }) =>
+    Jobs.layerFrom({ lease: "30 seconds", pollInterval: "500 millis", grace: shutdownGrace })
+  )
+)
+
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
-const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
+/** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
+const sender = Sender.layer.pipe(
+  Layer.provide(
+    Layer.fresh(
+      Layer.unwrap(
+        Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, connections: WEBHOOK_CONNECTIONS }))
+      )
+    )
+  )
+)
+
+const webhooks = Webhooks.layer.pipe(
+  Layer.provideMerge(Outbox.layer),
+  Layer.provide(Secrets.layer),
+  Layer.provideMerge(sender)
+)
+
+const deliveries = Layer.unwrap(Effect.map(Config, delivering))
+
+const sweeping = Layer.unwrap(
+  Effect.map(Config, ({ sweepInterval }) =>
+    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
+  )
+)
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
+
+/** A port that was left to the system is known when the server listens. */
+const addressed = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
+    if (NetAddress.isInetAddress(address)) (yield* PublicUrl).listening(address.port)
+  })
+)
+
+const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
 const serving = (ledger: typeof Ledger.layer) =>
-  readiness.pipe(
+  Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
-    Layer.provideMerge(CachedChat.layer),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, ImageWork.layer)),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
-    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL))),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
+    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(catalogue),
-    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache)),
+    Layer.provideMerge(media),
+    Layer.provideMerge(webhooks),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))

@@ -21,6 +21,8 @@ import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
+import { layer as files } from "./Files.ts"
+import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as messages } from "./Messages.ts"
@@ -30,9 +32,11 @@ import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
 import { layer as search } from "./Search.ts"
+import { layer as sessions } from "./Sessions.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
+import { layer as webhooks } from "./Webhooks.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -163,10 +167,26 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        sessions,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        images,
+        search,
+        requests,
+        responses,
+        usage,
+        webhooks,
+        models
+      )
     ),
     Layer.provide(access)
   ),
+  files,
   edge
 )
 

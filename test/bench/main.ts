@@ -9,6 +9,7 @@ import { wrongsOf } from "./Books.ts"
 import { dialects } from "./DialectsSection.ts"
 import { embeddings } from "./EmbeddingsSection.ts"
 import { failover } from "./FailoverSection.ts"
+import { jobs } from "./JobsSection.ts"
 import { ledger } from "./LedgerSection.ts"
 import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
@@ -22,6 +23,7 @@ import { slowStreams } from "./SlowStreamsSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
 import { usage } from "./UsageSection.ts"
+import { webhooks } from "./WebhooksSection.ts"
 
 const measures = {
   requests,
@@ -35,7 +37,9 @@ const measures = {
   longstream: longStream,
   slowstreams: slowStreams,
   embeddings,
-  usage
+  usage,
+  webhooks,
+  jobs
 } as const
 
 const run = Effect.fn("run")(function* (options: Options) {
