@@ -1,15 +1,17 @@
 /** Every error that the interface lists, produced through the public address as a caller would meet it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { layerUrl } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
-
-type Answer = Effect.Effect<Response>
 
 /** What a case needs: the service, and a caller with so much money that no other case is in its way. */
 interface Stage {
   readonly service: Service
   readonly key: string
 }
+
+type Answer = Effect.Effect<Response, unknown>
 
 interface Case {
   readonly status: number
@@ -19,7 +21,13 @@ interface Case {
   readonly charged?: true
 }
 
-const text = { model: "openai/gpt-5-mini", messages: [{ role: "user", content: "Hello" }] }
+const text = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello" }] }
+
+/** Makes a receipt such as nobody of ours can have written. */
+const damaged = ({ databaseUrl }: Service, id: string) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE request SET opened = '"damaged"' WHERE id = ${id}`).pipe(
+    Effect.provide(layerUrl(databaseUrl, 1))
+  )
 
 const chat = ({ key, service }: Stage, body: unknown, headers: Record<string, string> = {}) =>
   post(`${service.api}/chat/completions`, key, body, headers)
@@ -39,8 +47,8 @@ const cases: ReadonlyArray<Case> = [
     code: "no_model_in_budget",
     of: ({ key, service }) =>
       post(`${service.api}/chat`, key, {
-        model: "openai/gpt-5-mini",
-        messages: [{ role: "user", content: "word ".repeat(200_000) }],
+        model: "gpt-4o",
+        messages: [{ role: "user", content: "word ".repeat(50_000) }],
         budget_cents: 1
       })
   },
@@ -50,7 +58,7 @@ const cases: ReadonlyArray<Case> = [
     code: "model_not_vision_capable",
     of: (stage) =>
       chat(stage, {
-        model: "openai/gpt-3.5-turbo",
+        model: "microsoft/phi-4",
         messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "https://example.com/a.png" } }] }]
       })
   },
@@ -60,7 +68,7 @@ const cases: ReadonlyArray<Case> = [
     of: (stage) =>
       chat(stage, {
         ...text,
-        model: "perplexity/sonar",
+        model: "sonar",
         tools: [{ type: "function", function: { name: "f", parameters: { type: "object" } } }]
       })
   },
@@ -108,9 +116,8 @@ const cases: ReadonlyArray<Case> = [
     code: "internal_error",
     of: ({ key, service }) =>
       Effect.gen(function* () {
-        // A receipt that nobody of ours can have written.
         const { request_id: id } = yield* Effect.flatMap(chat({ key, service }, text), json)
-        yield* service.damageReceipt(id)
+        yield* damaged(service, id)
         return yield* get(`${service.api}/requests/${id}`, key)
       })
   },
@@ -118,8 +125,7 @@ const cases: ReadonlyArray<Case> = [
     status: 500,
     code: "batch_request_failed",
     charged: true,
-    of: ({ key, service }) =>
-      post(`${service.api}/batch`, key, { requests: [{ body: text }] }, steered("fault=error"))
+    of: ({ key, service }) => post(`${service.api}/batch`, key, { requests: [{ body: text }] }, steered("fault=error"))
   },
   { status: 502, code: "generation_failed", of: (stage) => draw(stage, "fault=error") },
   { status: 502, code: "empty_completion", of: (stage) => chat(stage, text, steered("fault=empty")) },
