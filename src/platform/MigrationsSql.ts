@@ -1,7 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+<<<<<<< .merge_file_YmfmF8
 import { jobs } from "./migrations/JobsSql.ts"
+=======
+import { webhooks } from "./migrations/WebhooksSql.ts"
+>>>>>>> .merge_file_D7CpYX
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -253,5 +257,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
-  "0010_jobs": jobs
+  "0010_jobs": jobs,
+  "0012_webhooks": webhooks
 }
