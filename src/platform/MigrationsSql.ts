@@ -1,11 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
-<<<<<<< .merge_file_YmfmF8
 import { jobs } from "./migrations/JobsSql.ts"
-=======
+import { videos } from "./migrations/VideosSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
->>>>>>> .merge_file_D7CpYX
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -258,5 +256,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
   "0010_jobs": jobs,
+  "0011_videos": videos,
   "0012_webhooks": webhooks
 }
