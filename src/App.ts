@@ -170,8 +170,9 @@ const classifier = Effect.gen(function* () {
 
 const inference = Layer.unwrap(
   Effect.gen(function* () {
-    const { clientDrain, holdTtl, shutdownGrace } = yield* Config
-    const options = { holdTtl, drain: clientDrain, shutdownGrace }
+    const { clientDrain, holdTtl, shutdownGrace, upstream } = yield* Config
+    const chargeTtl = Duration.sum(holdTtl, upstream.totalTimeout)
+    const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
     // Side by side, so that both have their time to finish at once when the service stops.
     return Layer.mergeAll(Inference.layerFrom({ ...options, classifier: yield* classifier }), Work.layerFrom(options))
   })

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -255,6 +256,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
+  "0008_charged_requests": chargedRequests,
   "0010_jobs": jobs,
   "0011_videos": videos,
   "0012_webhooks": webhooks

@@ -5,7 +5,8 @@ import { SqlClient } from "effect/sql"
 export const videos = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // `turn` fences: who works on a job takes the next one, and writes only where it is still the last. `plan` is who may make it at
-  // what price, as it was when it was charged; `asking` whom it is being handed to.
+  // what price, as it was when it was charged; `asking` whom it is being handed to. A prompt may hold characters that no text of the
+  // database can, so it is JSON.
   yield* sql`CREATE TABLE video_job (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
     request_id text NOT NULL UNIQUE,
@@ -13,7 +14,7 @@ export const videos = Effect.gen(function* () {
     key_id text NOT NULL,
     model text NOT NULL,
     state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'processing', 'completed', 'failed')),
-    prompt text NOT NULL,
+    prompt json NOT NULL,
     parameters json NOT NULL,
     plan json NOT NULL,
     steering text,
