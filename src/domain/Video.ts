@@ -13,17 +13,25 @@ export interface VideoError {
 /** What the next state depends on. */
 export interface VideoStanding {
   readonly state: VideoState
-  /** How often it has been handed in, the time under way among them. */
-  readonly submissions: number
   /** Whole percent, 0 to 100, as far as a provider says. */
   readonly progress: number
+  /** How often it was handed in without anybody knowing what became of it; one that is under way counts. */
+  readonly submissions: number
+  /** How often it had to wait, or was asked after, in this state. */
+  readonly polls: number
+  /** Steps in a row that went wrong. */
+  readonly faults: number
 }
 
 export type VideoEvent =
+  /** As many as may be are at its provider. */
+  | { readonly _tag: "Full" }
   /** A provider has taken it. */
   | { readonly _tag: "Submitted" }
-  /** It could not be handed in, or nobody knows whether it was. The same may go well another time. */
+  /** Nobody has taken it, which may be otherwise soon. */
   | { readonly _tag: "NotTaken" }
+  /** Somebody may have taken it: the answer was lost, or this process's predecessor. */
+  | { readonly _tag: "Unclear" }
   /** The request itself was judged wrong. */
   | { readonly _tag: "Refused"; readonly message: string }
   /** The provider is at it. */
@@ -38,18 +46,13 @@ export type VideoEvent =
   | { readonly _tag: "Lost" }
   | { readonly _tag: "DeadlinePassed" }
 
-/** What a state's end is told by; each happens once. */
+/** What the end of a job is told by. */
 export type VideoEventType = "video.completed" | "video.failed"
 
-/** What a step does, in one transaction with the new state. */
+/** What follows of an event, all of it in one transaction. */
 export type VideoStep =
-  /** It goes on. `faulty` steps have the next one wait for longer each time. */
-  | {
-      readonly _tag: "Goes"
-      readonly state: "queued" | "processing"
-      readonly progress: number
-      readonly faulty: boolean
-    }
+  /** It goes on. */
+  | (VideoStanding & { readonly _tag: "Goes"; readonly state: "queued" | "processing" })
   /** It has ended: what was charged beyond the price of who served is given back, all of it where nobody did. */
   | {
       readonly _tag: "Ends"
@@ -59,18 +62,30 @@ export type VideoStep =
       readonly tells: VideoEventType
       readonly error: VideoError | undefined
     }
-  /** The event means nothing in this state: nothing happens. */
+  /** The event means nothing in this state. */
   | { readonly _tag: "Nothing" }
 
 /**
- * Times a job is handed in. More than one, because a customer who has paid wants a clip and a process may end at any time; few,
- * because each of those whose fate nobody knows may be one that a provider has taken and the house pays for.
+ * Times a job is handed in without anybody knowing what became of it. More than one, because a customer who has paid wants a clip and
+ * a process may end at any time; few, because each may be one that a provider has taken, and the house pays for it.
  */
 export const MOST_SUBMISSIONS = 3
 
+/** Times in a row that nobody takes a job, over some three minutes: who waits longer is better told, and paid back. */
+export const MOST_REFUSED_ROUNDS = 8
+
 const nothing: VideoStep = { _tag: "Nothing" }
 
-const fails = (progress: number, code: VideoError["code"], message: string): VideoStep => ({
+const goes = (
+  standing: VideoStanding,
+  state: "queued" | "processing",
+  change: Partial<Omit<VideoStanding, "state">> = {}
+): VideoStep => {
+  const { faults, polls, progress, submissions } = standing
+  return { _tag: "Goes", progress, submissions, polls, faults, ...change, state }
+}
+
+const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: string): VideoStep => ({
   _tag: "Ends",
   state: "failed",
   progress,
@@ -79,29 +94,38 @@ const fails = (progress: number, code: VideoError["code"], message: string): Vid
   error: { code, message }
 })
 
+const NOT_CHARGED = "You were not charged"
+
 /** Progress never goes back, and 100 is what is completed. */
 const further = (known: number, told: number | undefined): number =>
   told === undefined || Number.isNaN(told) ? known : Math.max(known, Math.min(99, Math.max(0, Math.floor(told))))
 
-const fromQueued = ({ progress, submissions }: VideoStanding, event: VideoEvent): VideoStep => {
+const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
+  const { faults, polls, submissions } = standing
+  const notTaken = () => fails(standing, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
   switch (event._tag) {
+    case "Full":
+      return goes(standing, "queued", { polls: polls + 1, faults: 0 })
     case "Submitted":
-      return { _tag: "Goes", state: "processing", progress, faulty: false }
+      return goes(standing, "processing", { polls: 0, faults: 0 })
     case "NotTaken":
-      return submissions < MOST_SUBMISSIONS
-        ? { _tag: "Goes", state: "queued", progress, faulty: true }
-        : fails(progress, "generation_failed", "No provider could take this video. You were not charged")
+      return faults + 1 >= MOST_REFUSED_ROUNDS
+        ? notTaken()
+        : goes(standing, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
+    case "Unclear":
+      return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(standing, "queued", { faults: faults + 1 })
     default:
       return nothing
   }
 }
 
-const fromProcessing = ({ progress }: VideoStanding, event: VideoEvent): VideoStep => {
+const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep => {
+  const { faults, polls, progress } = standing
   switch (event._tag) {
     case "Progressed":
-      return { _tag: "Goes", state: "processing", progress: further(progress, event.progress), faulty: false }
+      return goes(standing, "processing", { progress: further(progress, event.progress), polls: polls + 1, faults: 0 })
     case "NotAsked":
-      return { _tag: "Goes", state: "processing", progress, faulty: true }
+      return goes(standing, "processing", { faults: faults + 1 })
     case "Made":
       return {
         _tag: "Ends",
@@ -112,9 +136,9 @@ const fromProcessing = ({ progress }: VideoStanding, event: VideoEvent): VideoSt
         error: undefined
       }
     case "Broke":
-      return fails(progress, "generation_failed", "The provider could not make this video. You were not charged")
+      return fails(standing, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
     case "Lost":
-      return fails(progress, "generation_failed", "The provider has lost this video. You were not charged")
+      return fails(standing, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
     default:
       return nothing
   }
@@ -122,12 +146,12 @@ const fromProcessing = ({ progress }: VideoStanding, event: VideoEvent): VideoSt
 
 /** The next state of a job and what is due with it. Ended jobs stay as they are, whatever happens. */
 export const transition = (standing: VideoStanding, event: VideoEvent): VideoStep => {
-  const { progress, state } = standing
+  const { state } = standing
   if (state === "completed" || state === "failed") return nothing
   if (event._tag === "DeadlinePassed") {
-    return fails(progress, "upstream_timeout", "This video was not made in time. You were not charged")
+    return fails(standing, "upstream_timeout", `This video was not made in time. ${NOT_CHARGED}`)
   }
-  if (event._tag === "Refused") return fails(progress, "validation_error", event.message)
+  if (event._tag === "Refused") return fails(standing, "validation_error", event.message)
   return state === "queued" ? fromQueued(standing, event) : fromProcessing(standing, event)
 }
 
@@ -141,9 +165,9 @@ const jittered = (ms: number, chance: number): number => Math.round(ms * (0.5 + 
 
 /**
  * How long a job waits for its next step, in milliseconds: the longer the more often it was asked after, since who has been at it for
- * minutes will be so for some seconds more. `faults` are those in a row just now. `chance` is a number from 0 to 1.
+ * minutes will be so for some seconds more; and the longer the more often a step went wrong. `chance` is a number from 0 to 1.
  */
-export const waitMs = (polls: number, faults: number, chance: number): number =>
+export const waitMs = ({ faults, polls }: Pick<VideoStanding, "polls" | "faults">, chance: number): number =>
   faults > 0
     ? jittered(Math.min(FAULT_MOST_MS, FAULT_FIRST_MS * 2 ** Math.min(faults - 1, 16)), chance)
     : jittered(Math.min(POLL_MOST_MS, POLL_FIRST_MS * 1.25 ** Math.min(polls, 64)), chance)
