@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
+import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -257,6 +258,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
   "0008_charged_requests": chargedRequests,
+  "0009_files": files,
   "0010_jobs": jobs,
   "0011_videos": videos,
   "0012_webhooks": webhooks
