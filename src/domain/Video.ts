@@ -42,7 +42,7 @@ export type VideoEvent =
   | { readonly _tag: "Made" }
   /** The provider has given it up. */
   | { readonly _tag: "Broke" }
-  /** The provider knows nothing of it any more. */
+  /** The provider says that it knows nothing of it. */
   | { readonly _tag: "Lost" }
   | { readonly _tag: "DeadlinePassed" }
 
@@ -73,6 +73,9 @@ export const MOST_SUBMISSIONS = 3
 
 /** Times in a row that nobody takes a job, over some three minutes: who waits longer is better told, and paid back. */
 export const MOST_REFUSED_ROUNDS = 8
+
+/** Times in a row that a provider knows nothing of a job: what it has just taken may not be known everywhere at once. */
+export const MOST_LOST = 3
 
 const nothing: VideoStep = { _tag: "Nothing" }
 
@@ -138,7 +141,9 @@ const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep =
     case "Broke":
       return fails(standing, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
     case "Lost":
-      return fails(standing, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
+      return faults + 1 < MOST_LOST
+        ? goes(standing, "processing", { faults: faults + 1 })
+        : fails(standing, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
     default:
       return nothing
   }
