@@ -14,6 +14,7 @@ import { RerankGroup } from "./inference/Rerank.ts"
 import { SearchGroup } from "./inference/SearchGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
+import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
 import { published } from "./Published.ts"
 
 /** Everything the service answers at its public address, in reading order. */
@@ -25,12 +26,13 @@ export class Api extends HttpApi.make("tollgate")
     RerankGroup,
     SpeechGroup,
     SearchGroup,
+    VideosGroup,
     RequestsGroup,
     UsageGroup,
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)
-  .add(LegacyGroup, MessagesGroup)
+  .add(LegacyGroup, LegacyVideosGroup, MessagesGroup)
   .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

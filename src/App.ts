@@ -18,8 +18,10 @@ import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Inference } from "./inference/Inference.ts"
+import { Videos } from "./inference/Videos.ts"
 import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
+import { VideoJobs } from "./jobs/VideoJobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
@@ -44,8 +46,10 @@ import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
+import { layer as videoWork } from "./workers/Videos.ts"
 
 /** Where providers with an adapter are found, unless another address is set. */
 const addresses = {
@@ -196,6 +200,16 @@ const jobs = Layer.unwrap(
 
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
+/** Videos, and the work on them. */
+const videos = Layer.unwrap(
+  Effect.map(Config, ({ sweepInterval, videos: options }) =>
+    videoWork(sweepInterval).pipe(
+      Layer.provideMerge(Videos.layerFrom(options)),
+      Layer.provideMerge(Layer.mergeAll(VideoJobs.layer, Webhooks.layer))
+    )
+  )
+)
+
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
@@ -216,7 +230,7 @@ const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
     Layer.provideMerge(CachedChat.layer),
-    Layer.provideMerge(inference),
+    Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL))),

@@ -33,6 +33,7 @@ import { layer as search } from "./Search.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
+import { legacyVideos, videos } from "./Videos.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -163,7 +164,21 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        search,
+        videos,
+        legacyVideos,
+        requests,
+        responses,
+        usage,
+        models
+      )
     ),
     Layer.provide(access)
   ),

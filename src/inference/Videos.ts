@@ -103,6 +103,8 @@ const unavailable = ({ reason }: Failure): Failure | undefined =>
 
 const notFound = (id: string): Failure => failure({ _tag: "NotFound", what: "video", id })
 
+const isResourceId = (id: string): boolean => /^[0-9a-f]{24}$/.test(id)
+
 const statusCheckFailed: Reason = { _tag: "StatusCheckFailed" }
 
 interface Front extends VideoDesk {
@@ -133,10 +135,7 @@ const plan = ({ refuses, router }: Front, request: VideoRequest): Result.Result<
       router.planWork({ models: [model], modality: "video", policy }),
       (error) => unavailable(error) ?? error
     )
-    const [problem, ...problems] = [
-      ...beyond(wish, planned.candidates[0].model),
-      ...addressProblems(wish, refuses)
-    ]
+    const [problem, ...problems] = [...beyond(wish, planned.candidates[0].model), ...addressProblems(wish, refuses)]
     if (problem !== undefined) {
       return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
     }
@@ -185,7 +184,9 @@ const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
   const { auth, jobs, ledger, metrics, options, queue, sql } = front
   const charged = chargeOf(film, request.wish.duration)
   const within: Ledger["Service"] = { ...ledger, commit: (operation) => storeErrors(ledger.within(sql, operation)) }
-  const chargeTtlMs = Duration.toMillis(Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE)))
+  const chargeTtlMs = Duration.toMillis(
+    Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE))
+  )
   const metered: MeteredOptions = {
     ledger: within,
     auth,
@@ -214,7 +215,9 @@ const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
     return { job }
   })
   return Effect.uninterruptible(
-    Effect.catchTag(storeErrors(sql.withTransaction(sold)), "Unavailable", (error) => Effect.fail(storeUnavailable(error)))
+    Effect.catchTag(storeErrors(sql.withTransaction(sold)), "Unavailable", (error) =>
+      Effect.fail(storeUnavailable(error))
+    )
   )
 }
 
@@ -231,7 +234,7 @@ const submit = (front: Front, request: VideoRequest): Effect.Effect<Submitted, F
 const status = (front: Front, accountId: string, id: string): Effect.Effect<Video, Failure> =>
   Effect.gen(function* () {
     const { jobs, media } = front
-    const row = yield* jobs.find(id)
+    const row = isResourceId(id) ? yield* jobs.find(id) : undefined
     if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
     if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
     const taken = yield* jobs.take(id, { forMs: TURN_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
