@@ -6,6 +6,7 @@ import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { EmbeddingsGroup } from "./inference/Embeddings.ts"
+import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
@@ -25,6 +26,7 @@ export class Api extends HttpApi.make("tollgate")
     EmbeddingsGroup,
     RerankGroup,
     SpeechGroup,
+    ImagesGroup,
     SearchGroup,
     VideosGroup,
     RequestsGroup,

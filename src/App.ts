@@ -17,6 +17,7 @@ import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
+import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Videos } from "./inference/Videos.ts"
 import { Work } from "./inference/Work.ts"
@@ -34,6 +35,7 @@ import { PublicUrl } from "./platform/PublicUrl.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
+import { makeFal } from "./providers/fal/Fal.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
@@ -41,6 +43,7 @@ import { ProviderPool } from "./providers/ProviderPool.ts"
 import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
 import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
+import { makeXai } from "./providers/xai/Xai.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
@@ -57,7 +60,9 @@ const addresses = {
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
   voyage: "https://api.voyageai.com/v1",
-  tavily: "https://api.tavily.com"
+  tavily: "https://api.tavily.com",
+  fal: "https://fal.run",
+  xai: "https://api.x.ai/v1"
 } as const
 
 /** An adapter puts its paths behind the address as it is written. */
@@ -79,7 +84,7 @@ const hosts = Effect.gen(function* () {
 
 /** The providers with an adapter whose key is set, with the address to reach them at. */
 const keyedProviders = Effect.map(Config, ({ providers }) =>
-  (["openai", "anthropic", "gemini", "voyage", "tavily"] as const).flatMap((id) => {
+  ADAPTED.flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]
     return apiKey === undefined
       ? []
@@ -110,6 +115,10 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
       return makeVoyage(settings)
     case "tavily":
       return makeTavily(settings)
+    case "fal":
+      return makeFal(settings)
+    case "xai":
+      return makeXai(settings)
   }
 }
 
@@ -229,7 +238,7 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
-    Layer.provideMerge(CachedChat.layer),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, ImageWork.layer)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),

@@ -200,10 +200,11 @@ const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => 
   return light ? handing : desk.heavy.withPermit(handing)
 }
 
-/** Keeps a clip, and ends the job with it. A clip that no job has is dropped again. */
+/** Keeps a clip, and ends the job with it. A clip that no job has is dropped again; one that is empty is none. */
 const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): Effect.Effect<Turned, Unavailable> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
+      if (bytes.length === 0) return yield* apply(desk, at, { _tag: "Broke" })
       const { account_id: accountId } = at.row
       const stored = yield* desk.media.store({ bytes, contentType, accountId, purpose: "video" })
       const turned = yield* apply(desk, at, { _tag: "Made" }, {}, stored.id)
@@ -222,9 +223,7 @@ const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: str
       provider.filmClip?.(call, clip.url)
     )
     const found = yield* Effect.result(reading)
-    return yield* Result.isFailure(found) || found.success.output.bytes.length === 0
-      ? apply(desk, at, notAsked)
-      : keepClip(desk, at, found.success.output)
+    return yield* Result.isFailure(found) ? apply(desk, at, notAsked) : keepClip(desk, at, found.success.output)
   })
 
 const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>): VideoEvent => {
