@@ -86,7 +86,7 @@ export const makeVideoMedia = (
     Effect.gen(function* () {
       const image = yield* optional("image_url", wish.imageUrl, "image")
       const referenceImages = yield* Effect.forEach(wish.referenceImages, (url, index) =>
-        one(`reference_images[${index}]`, url, "image")
+        one(`reference_images.${index}`, url, "image")
       )
       const referenceVideo = yield* optional("reference_video", wish.referenceVideo, "video")
       return { image, referenceImages, referenceVideo }
