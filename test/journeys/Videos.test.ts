@@ -1,40 +1,116 @@
 /** Videos as their users have them: submitted, asked after, watched, paid for and paid back. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
+import { decodedVideo, decoderMissing } from "../support/Media.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
 const clip = { model: "veo-3", prompt: "A kite over the sea", duration: 4, aspect_ratio: "16:9" } as const
 
+/** Four seconds of `veo-3`, in billionths of a dollar. */
+const COST = 1_600_000_000n
+
 // oxlint-disable-next-line typescript/no-explicit-any
 type Json = any
 
-const submit = (service: Service, key: string, body: object = clip, headers: Record<string, string> = {}) =>
-  post(`${service.api}/videos`, key, body, headers)
+const submit = (service: Service, key: string, steering = "", path = "/videos") =>
+  Effect.flatMap(post(`${service.api}${path}`, key, clip, steering === "" ? {} : { "x-svc-sandbox": steering }), json)
 
-const look = (service: Service, key: string, id: string): Effect.Effect<Json> =>
-  Effect.flatMap(get(`${service.api}/videos/${id}`, key), json)
+const look = (service: Service, key: string, path: string): Effect.Effect<Json> =>
+  Effect.flatMap(get(`${service.api}${path}`, key), json)
 
 /** The job once it has ended. */
-const ended = (service: Service, key: string, id: string): Effect.Effect<Json> =>
-  Effect.repeat(look(service, key, id), {
-    schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "40 seconds" })),
+const ended = (service: Service, key: string, path: string): Effect.Effect<Json> =>
+  Effect.repeat(look(service, key, path), {
+    schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "50 seconds" })),
     until: (job: Json) => job.status === "completed" || job.status === "failed"
   })
 
-describe("a video", () => {
-  it.live("is charged up front, made in the background, and there to be watched", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { account, inferenceKey } = yield* service.account(20)
-      const answer = yield* submit(service, inferenceKey)
-      const job = yield* json(answer)
-      console.log(answer.status, job)
-      assert.strictEqual(answer.status, 200)
-      const done = yield* ended(service, inferenceKey, job.id)
-      console.log(done)
-      assert.strictEqual(done.status, "completed")
-      assert.deepStrictEqual(yield* service.faults, [])
-      void account
-    }).pipe(Effect.scoped)
+const spent = (service: Service, accountId: string) =>
+  Effect.map(service.balance(accountId), ({ held, posted }) => {
+    assert.strictEqual(held, 0n)
+    return 20_000_000_000n - posted
+  })
+
+describe("a video in the sandbox", () => {
+  it.live(
+    "is charged up front, made in the background, and there to be watched by whoever has its address",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account(20)
+        const job = yield* submit(service, inferenceKey)
+        assert.deepInclude(job, {
+          ...clip,
+          status: "queued",
+          cost_usd: 1.6,
+          refunded: false,
+          provider: null,
+          error: null
+        })
+        assert.notProperty(job, "video_url")
+        assert.strictEqual(yield* spent(service, account.id), COST)
+        const receipt = () => look(service, inferenceKey, `/requests/${job.request_id}`)
+        assert.deepInclude(yield* receipt(), { operation: "videos", settled_usd: 1.6, refunded_usd: 0 })
+        const early = yield* Effect.promise(() =>
+          fetch(`${service.api}/videos/${job.id}/content`, {
+            headers: { authorization: `Bearer ${inferenceKey}` },
+            redirect: "manual"
+          })
+        )
+        assert.oneOf(early.status, [302, 404])
+        const done = yield* ended(service, inferenceKey, `/videos/${job.id}`)
+        assert.deepInclude(done, { id: job.id, status: "completed", progress: 100, provider: "fal", cost_usd: 1.6 })
+        assert.isAtLeast(done.completed_at, done.created_at)
+        const content = yield* Effect.promise(() =>
+          fetch(`${service.api}/videos/${job.id}/content`, {
+            headers: { authorization: `Bearer ${inferenceKey}` },
+            redirect: "manual"
+          })
+        )
+        assert.strictEqual(content.status, 302)
+        assert.strictEqual(content.headers.get("location"), done.video_url)
+        const file = yield* Effect.promise(() => fetch(done.video_url))
+        assert.strictEqual(file.status, 200)
+        assert.strictEqual(file.headers.get("content-type"), "video/mp4")
+        const bytes = new Uint8Array(yield* Effect.promise(() => file.arrayBuffer()))
+        if (decoderMissing === undefined) {
+          const { height, seconds, width } = yield* decodedVideo(bytes)
+          assert.deepStrictEqual([width, height], [640, 360])
+          assert.closeTo(seconds, 4, 0.2)
+        }
+        assert.deepInclude(yield* receipt(), {
+          status: "succeeded",
+          cost_usd: 1.6,
+          usage: { units: 4, unit: "second" },
+          provider: "fal"
+        })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped),
+    90_000
+  )
+
+  it.live(
+    "that fails is paid back whole, with its receipt saying so, on the legacy routes too",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account(20)
+        const failing = yield* submit(service, inferenceKey, "fault=break,latency_ms=1")
+        const legacy = yield* submit(service, inferenceKey, "fault=empty,latency_ms=1", "/video")
+        assert.deepInclude(legacy, { id: legacy.job_id, object: "video", status: "queued" })
+        assert.strictEqual(yield* spent(service, account.id), 2n * COST)
+        const paths = [`/videos/${failing.id}`, `/video/status?id=${legacy.job_id}`]
+        for (const [index, path] of paths.entries()) {
+          const job = yield* ended(service, inferenceKey, path)
+          assert.deepInclude(job, { status: "failed", cost_usd: 0, refunded: true, id: [failing, legacy][index].id })
+          assert.strictEqual(job.error.code, "generation_failed")
+          const receipt = yield* look(service, inferenceKey, `/requests/${job.request_id}`)
+          assert.deepInclude(receipt, { status: "failed", cost_usd: 0, settled_usd: 1.6, refunded_usd: 1.6 })
+          assert.strictEqual(receipt.error.code, "generation_failed")
+        }
+        assert.strictEqual(yield* spent(service, account.id), 0n)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped),
+    90_000
   )
 })
