@@ -2,6 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
+import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
@@ -31,6 +32,7 @@ export class Api extends HttpApi.make("tollgate")
     VideosGroup,
     RequestsGroup,
     UsageGroup,
+    WebhooksGroup,
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)

@@ -4,6 +4,14 @@ import { Effect, Schema } from "effect"
 import { KeyReport } from "../schemas/account/Key.ts"
 import { RequestList, RequestReceipt } from "../schemas/account/Requests.ts"
 import { UsageReport } from "../schemas/account/Usage.ts"
+import {
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookEndpoint,
+  WebhookEndpointWithSecret,
+  WebhookList,
+  WebhookTest
+} from "../schemas/account/Webhooks.ts"
 import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
@@ -25,6 +33,7 @@ import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
+import { eventually } from "./support/WebhookRooms.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
@@ -35,6 +44,8 @@ const weather = { type: "function", function: { name: "weather", parameters: { t
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
 const absent = "req_00000000000000000000000000"
+const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
+const nothing = "0".repeat(24)
 
 const decoder =
   <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) =>
@@ -59,6 +70,12 @@ const decode = {
   receipt: decoder(RequestReceipt),
   usage: decoder(UsageReport),
   key: decoder(KeyReport),
+  webhook: decoder(WebhookEndpoint),
+  webhookWithSecret: decoder(WebhookEndpointWithSecret),
+  webhooks: decoder(WebhookList),
+  webhookDelivery: decoder(WebhookDelivery),
+  webhookDeliveries: decoder(WebhookDeliveryList),
+  webhookTest: decoder(WebhookTest),
   models: decoder(ModelList),
   model: decoder(ModelDetail),
   error: decoder(ErrorBody),
@@ -75,7 +92,14 @@ const decode = {
 const document = JSON.parse(openApiText())
 
 /** One call of each operation, as this key or without one. */
-const callsOf = (service: Service, requestId: string) => {
+const callsOf = (
+  service: Service,
+  requestId: string,
+  { webhook, delivery }: { readonly webhook: string; readonly delivery: string } = {
+    webhook: nothing,
+    delivery: nothing
+  }
+) => {
   const { api } = service
   const read = (path: string) => (key: string | undefined) =>
     key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
@@ -103,6 +127,14 @@ const callsOf = (service: Service, requestId: string) => {
     ["requests.get", read(`/requests/${requestId}`)],
     ["usage", read("/usage?period=7d")],
     ["key", read("/key")],
+    ["webhooks.create", write("/webhooks", hook)],
+    ["webhooks.list", read("/webhooks")],
+    ["webhooks.get", read(`/webhooks/${webhook}`)],
+    ["webhooks.deliveries", read(`/webhooks/${webhook}/deliveries`)],
+    ["webhooks.redeliver", write(`/webhooks/${webhook}/deliveries/${delivery}/redeliver`, {})],
+    ["webhooks.rotate_secret", write(`/webhooks/${webhook}/rotate-secret`, {})],
+    ["webhooks.test", write(`/webhooks/${webhook}/test`, {})],
+    ["webhooks.delete", (key) => remove(`${api}/webhooks/${webhook}`, key)],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
@@ -110,6 +142,26 @@ const callsOf = (service: Service, requestId: string) => {
     ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
 }
+
+const remove = (url: string, key: string | undefined) =>
+  Effect.promise(() =>
+    fetch(url, { method: "DELETE", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
+  )
+
+/** A webhook of this account that nobody answers at, and a delivery to it that has been tried. */
+const tried = (service: Service, accountId: string) =>
+  Effect.gen(function* () {
+    const { webhooks } = service
+    const actor = { type: "operator", id: "test" } as const
+    const url = "http://127.0.0.1:9/"
+    const { endpoint } = yield* webhooks.register({ accountId, url, events: ["video.failed"], actor })
+    const event = { id: "evt_1", accountId, type: "video.failed", data: {}, createdAt: new Date() } as const
+    yield* webhooks.publish(event)
+    const page = { limit: 1, cursor: undefined }
+    const look = Effect.map(webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows)
+    const [delivery] = yield* eventually(look, ([one]) => one?.attempts === 1)
+    return { webhook: endpoint.id, delivery: delivery!.id }
+  })
 
 const checkHeaders = (response: Response, what: string) => {
   decode.requestId(response.headers.get("x-request-id"))
@@ -135,11 +187,11 @@ const makeRequests = (service: Service, key: string) =>
 describe("what operations.txt promises", () => {
   it.live("of credential, limit and charge holds for every operation", () =>
     Effect.gen(function* () {
-      const service = yield* startService()
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
-      const calls = callsOf(service, first.request_id)
+      const calls = callsOf(service, first.request_id, yield* tried(service, account.id))
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
@@ -366,6 +418,25 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("webhooks, and what they were told", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { account, inferenceKey } = yield* service.account(1)
+      const { delivery, webhook } = yield* tried(service, account.id)
+      const base = `${service.api}/webhooks`
+      const ask = (path: string, body: object) => Effect.flatMap(post(`${base}${path}`, inferenceKey, body), json)
+      const read = (path: string) => Effect.flatMap(get(`${base}${path}`, inferenceKey), json)
+      decode.webhookWithSecret(yield* ask("", hook))
+      assert.lengthOf(decode.webhooks(yield* read("")).data, 2)
+      decode.webhook(yield* read(`/${webhook}`))
+      const [told] = decode.webhookDeliveries(yield* read(`/${webhook}/deliveries`)).data
+      assert.strictEqual(told?.attempts[0]?.status_code, null)
+      decode.webhookDelivery(yield* ask(`/${webhook}/deliveries/${delivery}/redeliver`, {}))
+      decode.webhookWithSecret(yield* ask(`/${webhook}/rotate-secret`, {}))
+      assert.isFalse(decode.webhookTest(yield* ask(`/${webhook}/test`, {})).data.delivered)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("estimates, receipts, usage, keys and models", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -497,6 +568,28 @@ const failings: ReadonlyArray<Failing> = [
   { code: "validation_error", operation: "requests.list", ask: ({ api }, key) => get(`${api}/requests?limit=0`, key) },
   { code: "not_found", operation: "requests.get", ask: ({ api }, key) => get(`${api}/requests/${absent}`, key) },
   { code: "invalid_period", operation: "usage", ask: ({ api }, key) => get(`${api}/usage?period=1y`, key) },
+  {
+    code: "validation_error",
+    operation: "webhooks.create",
+    ask: ({ api }, key) => post(`${api}/webhooks`, key, { ...hook, url: "https://10.0.0.1/" })
+  },
+  {
+    code: "conflict",
+    operation: "webhooks.create",
+    ask: (service, key) => {
+      const once = post(`${service.api}/webhooks`, key, { ...hook, url: "https://1.1.1.1/" })
+      return Effect.andThen(
+        Effect.forEach(Array.from({ length: 20 }), () => once, { concurrency: 4 }),
+        once
+      )
+    }
+  },
+  { code: "not_found", operation: "webhooks.get", ask: ({ api }, key) => get(`${api}/webhooks/${nothing}`, key) },
+  {
+    code: "not_found",
+    operation: "webhooks.delete",
+    ask: ({ api }, key) => remove(`${api}/webhooks/${nothing}`, key)
+  },
   { code: "validation_error", operation: "models.list", ask: ({ api }, key) => get(`${api}/models?sort=zest`, key) },
   { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) },
   { code: "unsupported_parameter", operation: "responses", ask: responses({ ...asked, store: true }) },

@@ -21,6 +21,7 @@ import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
+import { layer as files } from "./Files.ts"
 import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
@@ -35,6 +36,7 @@ import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
 import { legacyVideos, videos } from "./Videos.ts"
+import { layer as webhooks } from "./Webhooks.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -179,11 +181,13 @@ const routes = Layer.mergeAll(
         requests,
         responses,
         usage,
+        webhooks,
         models
       )
     ),
     Layer.provide(access)
   ),
+  files,
   edge
 )
 

@@ -1,6 +1,13 @@
 /** How adapters ask their hosts for work other than chat: one request, one whole answer. */
-import { Clock, Effect, Redacted } from "effect"
-import { Outbound, type OutboundRequest, type OutboundResponse, type targetOf } from "../platform/Outbound.ts"
+import { Clock, Effect, Redacted, type Scope } from "effect"
+import {
+  Outbound,
+  type OutboundRequest,
+  type OutboundResponse,
+  type OutboundStream,
+  readUpTo,
+  type targetOf
+} from "../platform/Outbound.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
 import { type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"
@@ -38,37 +45,52 @@ export interface HttpWork {
   readonly get: (call: WorkCall, question: WorkQuestion) => Effect.Effect<OutboundResponse, ProviderError>
   /** The body of a success. Any other answer is a fault. */
   readonly accepted: (answer: OutboundResponse) => Effect.Effect<Uint8Array, ProviderError>
+  /** The body of a success as it comes. The call's time is for all of it. */
+  readonly open: (call: WorkCall, request: WorkRequest) => Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
   readonly error: (fault: ProviderFault) => ProviderError
 }
+
+/** What is read of an answer that says what went wrong. */
+const MAX_REFUSAL_BYTES = 65_536
+
+const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
 
 export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, never, Outbound> =>
   Effect.map(Outbound, (outbound) => {
     const { apiKey, faultOfStatus, headers, id } = options
     const secret = apiKey === undefined ? "" : Redacted.value(apiKey)
     const error = (fault: ProviderFault) => new ProviderError({ provider: id, fault: presentable(fault, secret) })
-    const told = { "user-agent": "tollgate", ...headers }
-    const sent = (
+    const requestOf = (
       { clocks, traceHeaders }: WorkCall,
       { accept, maxBodyBytes, target }: WorkQuestion,
-      request: Pick<OutboundRequest, "method" | "headers" | "body">
-    ) =>
-      outbound
-        .send({
-          ...request,
-          ...target,
-          headers: { ...request.headers, accept, ...told, ...traceHeaders },
-          clocks: { connectMs: clocks.connectMs, totalMs: clocks.totalMs },
-          maxBodyBytes
-        })
-        .pipe(Effect.mapError((failed) => error(faultOfOutbound(failed))))
+      { headers: own, ...request }: Pick<OutboundRequest, "method" | "headers" | "body">
+    ): OutboundRequest => ({
+      ...request,
+      ...target,
+      headers: { ...own, accept, "user-agent": "tollgate", ...headers, ...traceHeaders },
+      clocks: { connectMs: clocks.connectMs, totalMs: clocks.totalMs },
+      maxBodyBytes
+    })
+    const posting = (call: WorkCall, { body, contentType = "application/json", ...question }: WorkRequest) =>
+      requestOf(call, question, { method: "POST", headers: { "content-type": contentType }, body })
+    const sent = (request: OutboundRequest) =>
+      Effect.mapError(outbound.send(request), (failed) => error(faultOfOutbound(failed)))
+    const refused = (answer: RefusedAnswer) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
     const accepted: HttpWork["accepted"] = (answer) =>
-      answer.status >= 200 && answer.status < 300
-        ? Effect.succeed(answer.body)
-        : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
-    const post: HttpWork["post"] = (call, { body, contentType = "application/json", ...question }) =>
-      Effect.flatMap(sent(call, question, { method: "POST", headers: { "content-type": contentType }, body }), accepted)
-    const get: HttpWork["get"] = (call, question) => sent(call, question, { method: "GET", headers: {} })
-    return { post, get, accepted, error }
+      isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
+    const post: HttpWork["post"] = (call, request) => Effect.flatMap(sent(posting(call, request)), accepted)
+    const get: HttpWork["get"] = (call, question) => sent(requestOf(call, question, { method: "GET", headers: {} }))
+    const open: HttpWork["open"] = (call, request) =>
+      outbound.open(posting(call, request)).pipe(
+        Effect.flatMap((stream) => {
+          if (isSuccess(stream)) return Effect.succeed(stream)
+          const { headers, status } = stream
+          return Effect.flatMap(readUpTo(stream, MAX_REFUSAL_BYTES), (body) => refused({ status, headers, body }))
+        }),
+        Effect.mapError((failed) => (failed._tag === "OutboundError" ? error(faultOfOutbound(failed)) : failed))
+      )
+    return { post, get, open, accepted, error }
   })
 
 /** The chat of a host that has none. Nobody asks it for any: its models are not models of text. */

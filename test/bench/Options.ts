@@ -14,7 +14,8 @@ export const sections = [
   "longstream",
   "slowstreams",
   "embeddings",
-  "usage"
+  "usage",
+  "webhooks"
 ] as const
 export type Section = (typeof sections)[number]
 

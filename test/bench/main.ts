@@ -22,6 +22,7 @@ import { slowStreams } from "./SlowStreamsSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
 import { usage } from "./UsageSection.ts"
+import { webhooks } from "./WebhooksSection.ts"
 
 const measures = {
   requests,
@@ -35,7 +36,8 @@ const measures = {
   longstream: longStream,
   slowstreams: slowStreams,
   embeddings,
-  usage
+  usage,
+  webhooks
 } as const
 
 const run = Effect.fn("run")(function* (options: Options) {

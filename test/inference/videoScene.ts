@@ -26,13 +26,17 @@ import { Config } from "../../src/platform/Config.ts"
 import { DataDirectory } from "../../src/platform/DataDirectory.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
+import { Outbound } from "../../src/platform/Outbound.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
 import { type Provider, ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import type { FilmState, FilmWork, MediaBytes } from "../../src/providers/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
+import { Outbox } from "../../src/webhooks/Outbox.ts"
+import { Sender } from "../../src/webhooks/Sender.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { layer as database } from "../support/Database.ts"
 
@@ -197,6 +201,11 @@ const directory = Layer.effect(
   )
 )
 
+const webhooks = Webhooks.layer.pipe(
+  Layer.provide([Outbox.layer, Sender.layer]),
+  Layer.provide(Secrets.layer)
+)
+
 export interface SceneOptions {
   readonly hosts?: ReadonlyArray<FilmHost>
   readonly options?: Partial<VideosOptions>
@@ -217,14 +226,14 @@ export const scene = ({ balance = BALANCE, hosts = [new FilmHost("fal")], option
         version: Effect.succeed("")
       }
     })
-    const rooms = Layer.mergeAll(VideoJobs.layer, Webhooks.layer, Requests.layer, Router.layer).pipe(
+    const rooms = Layer.mergeAll(VideoJobs.layer, webhooks, Requests.layer, Router.layer).pipe(
       Layer.provideMerge(ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })),
       Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layer, PublicFetch.layerFrom({ allowLoopback: true }))),
       Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer, Media.layer)),
       Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, PublicUrl.layer)),
       Layer.provideMerge(Jobs.layerFrom({ lease: "30 seconds", pollInterval: "100 millis", grace: "1 second" })),
       Layer.provideMerge(Audit.layer),
-      Layer.provideMerge(Layer.mergeAll(database, directory)),
+      Layer.provideMerge(Layer.mergeAll(database, directory, Outbound.layer)),
       Layer.provide(Config.layerFrom({ PUBLIC_URL: "https://gate.example" }))
     )
     const context = yield* Layer.build(rooms)

@@ -1,0 +1,124 @@
+/** Pictures and clips, for whoever has their address. */
+import { Effect, Stream } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { ByteRange, FileBody } from "../platform/FileStore.ts"
+import { Media, type StoredFile } from "../platform/Media.ts"
+import type { Unavailable } from "../platform/Sql.ts"
+import { FILE_ROUTE, makeRefuse } from "./Edge.ts"
+import { Exchange } from "./Exchange.ts"
+
+/** A file never changes, and its id is never used again. */
+const tagOf = ({ id }: StoredFile): string => `"${id}"`
+
+/** What a list of entity tags names, weak ones as well. */
+const names = (list: string | undefined, tag: string): boolean =>
+  list !== undefined && list.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag)
+
+/**
+ * The part that a `Range` header asks for (RFC 9110, section 14): `all` where it asks for none, or in a way that may be ignored, as
+ * several parts at once; `none` where there are no such bytes.
+ */
+export const rangeOf = (header: string | undefined, size: number): ByteRange | "all" | "none" => {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? []
+  if (from === undefined || to === undefined || (from === "" && to === "")) return "all"
+  if (from === "") {
+    const length = Math.min(Number(to), size)
+    return length === 0 ? "none" : { start: size - length, end: size }
+  }
+  const [start, last] = [Number(from), to === "" ? size - 1 : Number(to)]
+  if (to !== "" && last < start) return "all"
+  return start >= size ? "none" : { start, end: Math.min(last + 1, size) }
+}
+
+const extensions: Readonly<Record<string, string>> = {
+  "image/png": ".png",
+  "image/jpeg": ".jpg",
+  "image/webp": ".webp",
+  "image/gif": ".gif",
+  "image/svg+xml": ".svg",
+  "video/mp4": ".mp4",
+  "video/webm": ".webm"
+}
+
+/** Shown in place; saved, it has the name its owner gave it, in the two spellings of RFC 6266. */
+export const dispositionOf = ({
+  contentType,
+  id,
+  name = `${id}${extensions[contentType] ?? ""}`
+}: StoredFile): string => {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_")
+  const extended = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16)}`
+  )
+  return `inline; filename="${plain}"${plain === name ? "" : `; filename*=UTF-8''${extended}`}`
+}
+
+/** What a stranger's file may not do: be taken for a page of ours, or run in one. */
+const guard = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "sandbox",
+  "cross-origin-resource-policy": "cross-origin"
+}
+
+/** Whoever has kept a file need never ask again. */
+const cacheOf = (file: StoredFile) => ({
+  etag: tagOf(file),
+  "cache-control": "public, max-age=31536000, immutable"
+})
+
+const stream = (body: FileBody) =>
+  Stream.unfold(undefined, () => Effect.map(body, (bytes) => (bytes === undefined ? undefined : [bytes, undefined])))
+
+const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+const serve = Effect.gen(function* () {
+  const media = yield* Media
+  const refuse = yield* makeRefuse
+
+  const body = Effect.fnUntraced(function* (file: StoredFile, range: ByteRange, status: number) {
+    const headers = {
+      ...guard,
+      ...cacheOf(file),
+      "accept-ranges": "bytes",
+      "content-disposition": dispositionOf(file),
+      ...(status === 206 ? { "content-range": `bytes ${range.start}-${range.end - 1}/${file.bytes}` } : {})
+    }
+    const opened = yield* Effect.mapError(media.open(file, range), unavailable)
+    if (opened === undefined) return undefined
+    const about = { status, headers, contentType: file.contentType, contentLength: range.end - range.start }
+    return HttpServerResponse.stream(stream(opened), about)
+  })
+
+  const answer = Effect.fnUntraced(function* (file: StoredFile) {
+    const { headers, method } = yield* HttpServerRequest.HttpServerRequest
+    const whole = { start: 0, end: file.bytes }
+    if (names(headers["if-none-match"], tagOf(file))) {
+      return HttpServerResponse.empty({ status: 304, headers: { ...guard, ...cacheOf(file) } })
+    }
+    // A part is for a GET, and only of what the client has begun with.
+    const begun = headers["if-range"]
+    const range =
+      method === "GET" && (begun === undefined || begun === tagOf(file)) ? rangeOf(headers["range"], file.bytes) : "all"
+    if (range === "all") return yield* body(file, whole, 200)
+    if (range !== "none") return yield* body(file, range, 206)
+    return HttpServerResponse.empty({
+      status: 416,
+      headers: { ...guard, "accept-ranges": "bytes", "content-range": `bytes */${file.bytes}` }
+    })
+  })
+
+  return Effect.gen(function* () {
+    const { id = "" } = yield* HttpRouter.params
+    const file = yield* Effect.mapError(media.look(id), unavailable)
+    const shown = file?.purpose === "image" || file?.purpose === "video"
+    const answered = shown ? yield* answer(file) : undefined
+    return answered ?? (yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "file", id })))
+  })
+})
+
+/** `GET` and `HEAD` of pictures and clips; what else is kept is for its owner alone, and not here. */
+export const layer = HttpRouter.use((router) =>
+  Effect.flatMap(serve, (handler) => router.add("GET", FILE_ROUTE, handler))
+)
