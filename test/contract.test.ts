@@ -24,6 +24,7 @@ import { CostEstimate } from "../schemas/inference/Estimate.ts"
 import { ResponseObject, ResponsesTokens } from "../schemas/inference/Responses.ts"
 import { ResponsesStreamEvent } from "../schemas/inference/ResponsesEvents.ts"
 import { SearchResponse } from "../schemas/inference/Search.ts"
+import { LegacyVideoJob, VideoJob } from "../schemas/inference/Videos.ts"
 import { speechTypes } from "../schemas/inference/Speech.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
 import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
@@ -43,6 +44,7 @@ const sought = { query: "tea" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
+const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
 const absent = "req_00000000000000000000000000"
 const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
 const nothing = "0".repeat(24)
@@ -86,6 +88,8 @@ const decode = {
   tokenCount: decoder(MessagesTokenCount),
   search: decoder(SearchResponse),
   messagesError: decoder(MessagesErrorBody),
+  video: decoder(VideoJob),
+  legacyVideo: decoder(LegacyVideoJob),
   requestId: decoder(RequestId)
 }
 
@@ -95,9 +99,10 @@ const document = JSON.parse(openApiText())
 const callsOf = (
   service: Service,
   requestId: string,
-  { webhook, delivery }: { readonly webhook: string; readonly delivery: string } = {
+  { webhook, delivery, video }: { readonly webhook: string; readonly delivery: string; readonly video: string } = {
     webhook: nothing,
-    delivery: nothing
+    delivery: nothing,
+    video: nothing
   }
 ) => {
   const { api } = service
@@ -123,6 +128,9 @@ const callsOf = (
     ["rerank", write("/rerank", ranking)],
     ["audio.speech", write("/audio/speech", spoken)],
     ["search", write("/search", sought)],
+    ["videos.create", write("/videos", film)],
+    ["videos.get", read(`/videos/${video}`)],
+    ["videos.content", (key) => leadsTo(`${api}/videos/${video}/content`, key)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["usage", read("/usage?period=7d")],
@@ -138,6 +146,8 @@ const callsOf = (
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
+    ["video", write("/video", film)],
+    ["video.status", read(`/video/status?id=${video}`)],
     ["messages", write("/messages", message)],
     ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
@@ -147,6 +157,21 @@ const remove = (url: string, key: string | undefined) =>
   Effect.promise(() =>
     fetch(url, { method: "DELETE", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
   )
+
+/** A GET that goes nowhere it is sent to. */
+const leadsTo = (url: string, key: string | undefined) =>
+  Effect.promise(() =>
+    fetch(url, { redirect: "manual", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
+  )
+
+/** A video of this key's account that has ended, with or without a clip. */
+const filmed = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const sold = yield* Effect.flatMap(post(`${service.api}${path}`, key, film, steering), json)
+    const look = Effect.flatMap(get(`${service.api}/videos/${sold.id}`, key), json)
+    const ended = yield* eventually(look, ({ status }) => status === "completed" || status === "failed")
+    return { sold, ended }
+  })
 
 /** A webhook of this account that nobody answers at, and a delivery to it that has been tried. */
 const tried = (service: Service, accountId: string) =>
@@ -191,18 +216,23 @@ describe("what operations.txt promises", () => {
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
-      const calls = callsOf(service, first.request_id, yield* tried(service, account.id))
+      const calls = callsOf(service, first.request_id, {
+        ...(yield* tried(service, account.id)),
+        video: (yield* filmed(service, inferenceKey, "/videos")).ended.id
+      })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
         const before = yield* service.balance(account.id)
         const response = yield* call(inferenceKey)
-        assert.strictEqual(response.status, 200, id)
+        assert.strictEqual(response.status, id === "videos.content" ? 302 : 200, id)
         yield* Effect.promise(() => response.text())
         const after = yield* service.balance(account.id)
         assert.strictEqual(after.posted < before.posted, charge !== "free", `charge of ${id}`)
         assert.strictEqual(after.held, 0n, `hold of ${id}`)
-        assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${limit}"`), `limit of ${id}`)
+        // What is not limited shows where its caller stands otherwise.
+        const shown = limit === "video_status" ? "default" : limit
+        assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${shown}"`), `limit of ${id}`)
         checkHeaders(response, id)
         const anonymous = yield* call(undefined)
         assert.strictEqual(anonymous.status, credential === "none" ? 200 : 401, `credential of ${id}`)
@@ -263,6 +293,22 @@ describe("answers decode with their schemas", () => {
       assert.deepStrictEqual(
         full.results.map(({ document }) => document?.text),
         ["about cats"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("videos", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(20)
+      const { ended, sold } = yield* filmed(service, inferenceKey, "/videos")
+      assert.strictEqual(decode.video(sold).status, "queued")
+      assert.isString(decode.video(ended).video_url)
+      const broken = yield* filmed(service, inferenceKey, "/video", steered("fault=break,latency_ms=1"))
+      decode.legacyVideo(broken.sold)
+      assert.isTrue(decode.video(broken.ended).refunded)
+      decode.legacyVideo(
+        yield* Effect.flatMap(get(`${service.api}/video/status?id=${broken.sold.job_id}`, inferenceKey), json)
       )
     }).pipe(Effect.scoped)
   )

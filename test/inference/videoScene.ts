@@ -122,7 +122,7 @@ export class Mortal {
     this.#at = at
   }
 
-  #next = Effect.suspend((): Effect.Effect<void> => {
+  readonly pass = Effect.suspend((): Effect.Effect<void> => {
     if (Deferred.isDoneUnsafe(this.dead)) return Effect.never
     this.steps += 1
     if (this.steps !== this.#at) return Effect.void
@@ -132,9 +132,9 @@ export class Mortal {
 
   step = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.gen({ self: this }, function* () {
-      yield* this.#next
+      yield* this.pass
       const answer = yield* effect
-      yield* this.#next
+      yield* this.pass
       return answer
     })
 
@@ -201,10 +201,7 @@ const directory = Layer.effect(
   )
 )
 
-const webhooks = Webhooks.layer.pipe(
-  Layer.provide([Outbox.layer, Sender.layer]),
-  Layer.provide(Secrets.layer)
-)
+const webhooks = Webhooks.layer.pipe(Layer.provide([Outbox.layer, Sender.layer]), Layer.provide(Secrets.layer))
 
 export interface SceneOptions {
   readonly hosts?: ReadonlyArray<FilmHost>
