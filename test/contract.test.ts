@@ -724,12 +724,19 @@ const declared = (id: string): ReadonlyArray<string> => {
 }
 
 /** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
+/** Operations whose errors have the legacy form. */
+const legacy: ReadonlySet<string> = new Set(["chat", "video", "video.status"])
+
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
     const isMessages = operation?.startsWith("messages") === true
     const body =
-      operation === "chat" ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
+      operation !== undefined && legacy.has(operation)
+        ? decode.legacyError(said)
+        : isMessages
+          ? decode.messagesError(said)
+          : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
@@ -771,6 +778,7 @@ describe("failures decode with the one error schema", () => {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
       for (const [id, call] of callsOf(service, absent)) {
+        if (operations.find((one) => one.id === id)?.limit === "video_status") continue
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
       }
