@@ -17,6 +17,7 @@ import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
 import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
+import { ImageList } from "../schemas/inference/Images.ts"
 import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
@@ -27,6 +28,7 @@ import { SearchResponse } from "../schemas/inference/Search.ts"
 import { LegacyVideoJob, VideoJob } from "../schemas/inference/Videos.ts"
 import { speechTypes } from "../schemas/inference/Speech.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
+import { Session, SessionExport } from "../schemas/inference/Sessions.ts"
 import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
 import { table } from "../src/http/Failures.ts"
@@ -41,6 +43,7 @@ const asked = { model: "gpt-4o-mini", input: "Hello!" }
 const message = { ...hello, max_tokens: 400 }
 const spoken = { model: "tts-1", input: "Hello!", voice: "alloy" }
 const sought = { query: "tea" }
+const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
@@ -83,10 +86,13 @@ const decode = {
   error: decoder(ErrorBody),
   legacyCompletion: decoder(LegacyChatCompletion),
   legacyError: decoder(LegacyErrorBody),
+  session: decoder(Session),
+  sessionExport: decoder(SessionExport),
   message: decoder(MessagesAnswer),
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
   search: decoder(SearchResponse),
+  images: decoder(ImageList),
   messagesError: decoder(MessagesErrorBody),
   video: decoder(VideoJob),
   legacyVideo: decoder(LegacyVideoJob),
@@ -99,13 +105,15 @@ const document = JSON.parse(openApiText())
 const callsOf = (
   service: Service,
   requestId: string,
-  { webhook, delivery, video }: { readonly webhook: string; readonly delivery: string; readonly video: string } = {
+  one: { readonly webhook: string; readonly delivery: string; readonly session: string; readonly video: string } = {
     webhook: nothing,
     delivery: nothing,
+    session: nothing,
     video: nothing
   }
 ) => {
   const { api } = service
+  const { delivery, session, video, webhook } = one
   const read = (path: string) => (key: string | undefined) =>
     key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
   const write = (path: string, body: object) => (key: string | undefined) =>
@@ -127,6 +135,7 @@ const callsOf = (
     ["embeddings", write("/embeddings", vectors)],
     ["rerank", write("/rerank", ranking)],
     ["audio.speech", write("/audio/speech", spoken)],
+    ["images.generations", write("/images/generations", drawn)],
     ["search", write("/search", sought)],
     ["videos.create", write("/videos", film)],
     ["videos.get", read(`/videos/${video}`)],
@@ -146,8 +155,11 @@ const callsOf = (
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
+    ["images", write("/images", drawn)],
     ["video", write("/video", film)],
     ["video.status", read(`/video/status?id=${video}`)],
+    ["sessions.create", write("/sessions", {})],
+    ["sessions.export", read(`/sessions/${session}/export`)],
     ["messages", write("/messages", message)],
     ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
@@ -216,8 +228,10 @@ describe("what operations.txt promises", () => {
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
+      const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
       const calls = callsOf(service, first.request_id, {
         ...(yield* tried(service, account.id)),
+        session: session.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id
       })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
@@ -313,6 +327,19 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("images", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = (path: string, body: object = {}) =>
+        Effect.flatMap(post(`${service.api}${path}`, inferenceKey, { ...drawn, ...body }), json)
+      const hosted = decode.images(yield* ask("/images/generations", { n: 2 }))
+      assert.deepStrictEqual([hosted.data.length, hosted.balance_warning?.warning], [2, "low_balance"])
+      const inline = decode.images(yield* ask("/images", { response_format: "b64_json" }))
+      assert.deepStrictEqual(Object.keys(inline.data[0]!), ["b64_json"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("legacy chats", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -321,6 +348,23 @@ describe("answers decode with their schemas", () => {
       const first = decode.legacyCompletion(yield* ask)
       assert.deepStrictEqual([first.cached, first.balance_warning?.warning], [false, "low_balance"])
       assert.isTrue(decode.legacyCompletion(yield* ask).cached)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sessions, and what was said in them", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const open = (body: object) => Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, body), json)
+      decode.session(yield* open({}))
+      const session = decode.session(yield* open({ session_id: "s", metadata: { a: [1, null] }, model: "gpt-4o" }))
+      for (let turn = 0; turn < 2; turn++) {
+        decode.legacyCompletion(
+          yield* Effect.flatMap(post(`${service.api}/chat`, inferenceKey, { ...hello, session_id: "s" }), json)
+        )
+      }
+      const exported = yield* get(`${service.api}/sessions/${session.id}/export`, inferenceKey)
+      assert.lengthOf(decode.sessionExport(yield* json(exported)).messages, 4)
     }).pipe(Effect.scoped)
   )
 
@@ -530,6 +574,8 @@ const chat =
 
 const legacy = (body: unknown) => (service: Service, key: string) => post(`${service.api}/chat`, key, body)
 
+const sessions = (body: unknown) => (service: Service, key: string) => post(`${service.api}/sessions`, key, body)
+
 const responses = (body: unknown) => (service: Service, key: string) => post(`${service.api}/responses`, key, body)
 
 const inputTokens = (body: unknown) => (service: Service, key: string) =>
@@ -543,6 +589,11 @@ const speech =
   (body: unknown, headers: Record<string, string> = {}) =>
   (service: Service, key: string) =>
     post(`${service.api}/audio/speech`, key, body, headers)
+
+const images =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/images/generations`, key, body, headers)
 
 const search =
   (body: unknown, headers: Record<string, string> = {}) =>
@@ -663,6 +714,14 @@ const failings: ReadonlyArray<Failing> = [
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },
+  { code: "not_found", operation: "chat", ask: legacy({ ...hello, session_id: "no-such-session" }) },
+  { code: "invalid_json", operation: "sessions.create", ask: sessions("{") },
+  { code: "validation_error", operation: "sessions.create", ask: sessions({ banana: 1 }) },
+  {
+    code: "not_found",
+    operation: "sessions.export",
+    ask: ({ api }, key) => get(`${api}/sessions/0123456789abcdef01234567/export`, key)
+  },
   { code: "invalid_json", operation: "messages", ask: messages("{") },
   { code: "validation_error", operation: "messages", ask: messages(hello) },
   { code: "unsupported_parameter", operation: "messages", ask: messages({ ...message, banana: 1 }) },
@@ -715,6 +774,14 @@ const failings: ReadonlyArray<Failing> = [
     code: "not_found",
     operation: "messages.count_tokens",
     ask: ({ api }, key) => post(`${api}/messages/count_tokens`, key, { ...hello, model: "@no-such-preset" })
+  },
+  { code: "validation_error", operation: "images.generations", ask: images({ ...drawn, n: 11 }) },
+  { code: "empty_generation", operation: "images.generations", ask: images(drawn, steered("fault=empty")) },
+  { code: "generation_failed", operation: "images.generations", ask: images(drawn, steered("fault=error")) },
+  {
+    code: "generation_failed",
+    operation: "images",
+    ask: ({ api }, key) => post(`${api}/images`, key, drawn, steered("fault=error"))
   }
 ]
 
@@ -723,20 +790,19 @@ const declared = (id: string): ReadonlyArray<string> => {
   return Object.keys(document.paths[path][method.toLowerCase()].responses)
 }
 
-/** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
-/** Operations whose errors have the legacy form. */
-const legacy: ReadonlySet<string> = new Set(["chat", "video", "video.status"])
+const isLegacy = (operation = ""): boolean =>
+  ["chat", "images", "video", "video.status", "sessions.create", "sessions.export"].includes(operation)
 
+/** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
     const isMessages = operation?.startsWith("messages") === true
-    const body =
-      operation !== undefined && legacy.has(operation)
-        ? decode.legacyError(said)
-        : isMessages
-          ? decode.messagesError(said)
-          : decode.error(said)
+    const body = isLegacy(operation)
+      ? decode.legacyError(said)
+      : isMessages
+        ? decode.messagesError(said)
+        : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
@@ -777,7 +843,8 @@ describe("failures decode with the one error schema", () => {
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
-      for (const [id, call] of callsOf(service, absent)) {
+      const others = { webhook: absent, delivery: absent, session: absent, video: absent }
+      for (const [id, call] of callsOf(service, absent, others)) {
         if (operations.find((one) => one.id === id)?.limit === "video_status") continue
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)

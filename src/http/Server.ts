@@ -32,6 +32,7 @@ import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
 import { layer as search } from "./Search.ts"
+import { layer as sessions } from "./Sessions.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
@@ -170,6 +171,7 @@ const routes = Layer.mergeAll(
       Layer.mergeAll(
         chat,
         legacyChat,
+        sessions,
         messages,
         embeddings,
         rerank,

@@ -63,16 +63,20 @@ const failed = (reason: Reason): Reason => {
   }
 }
 
+const revised = ({ revisedPrompt }: Drawn["images"][number]) => (revisedPrompt === undefined ? {} : { revisedPrompt })
+
 /** Stores images under addresses of their own. Where one cannot be stored, none is. */
 const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"]) => {
   const ids: Array<string> = []
   return Effect.forEach(
     drawn,
-    ({ bytes, contentType, revisedPrompt }) =>
-      Effect.map(media.store({ bytes, contentType, accountId, purpose: "image" }), ({ id }): GivenImage => {
+    (image) => {
+      const { bytes, contentType } = image
+      return Effect.map(media.store({ bytes, contentType, accountId, purpose: "image" }), ({ id }): GivenImage => {
         ids.push(id)
-        return { url: media.urlOf(id), revisedPrompt }
-      }),
+        return { url: media.urlOf(id), ...revised(image) }
+      })
+    },
     { concurrency: 4 }
   ).pipe(
     Effect.tapError(() => Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })),
@@ -80,10 +84,10 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
   )
 }
 
-const inline = ({ bytes: { buffer, byteLength, byteOffset }, revisedPrompt }: Drawn["images"][number]): GivenImage => ({
-  base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64"),
-  revisedPrompt
-})
+const inline = (image: Drawn["images"][number]): GivenImage => {
+  const { buffer, byteLength, byteOffset } = image.bytes
+  return { base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64"), ...revised(image) }
+}
 
 /** Images too long to be kept are not even written out. */
 const kept = ({ given }: Images): object | undefined => {

@@ -104,6 +104,7 @@ describe("images in the sandbox", () => {
       assert.deepInclude(receipt, { cost_usd: 0.05, refunded_usd: 0.075 })
       const all = yield* make(service, inferenceKey, { ...kite, model: "flux-kontext-max", image: "https://x.test/" })
       assert.deepStrictEqual(yield* errorOf(all), [400, "validation_error", "image"])
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -126,7 +127,7 @@ describe("images in the sandbox", () => {
         const small = { ...kite, response_format: "b64_json" }
         const inline = yield* Effect.flatMap(once(small, "b"), json)
         assert.deepStrictEqual(yield* Effect.flatMap(once(small, "b"), json), inline)
-        const large = { ...kite, size: "3840x2160", n: 10, response_format: "b64_json" }
+        const large = { ...small, prompt: "a red kite ".repeat(1000), size: "1024x1024", n: 10 }
         assert.lengthOf((yield* Effect.flatMap(once(large, "c"), json)).data, 10)
         const unkept = yield* once(large, "c")
         assert.deepStrictEqual((yield* errorOf(unkept)).slice(0, 2), [409, "idempotency_result_unavailable"])

@@ -1,4 +1,4 @@
-import { Effect, Semaphore } from "effect"
+import { Data, Effect, Semaphore } from "effect"
 import { createHash } from "node:crypto"
 import { Worker } from "node:worker_threads"
 import { ProviderError, type ProviderFault } from "../Provider.ts"
@@ -18,9 +18,12 @@ const MAX_SOURCE_PIXELS = 32 * 1_048_576
 
 const turns = Semaphore.makeUnsafe(AT_A_TIME)
 
+/** Something was not drawn. */
+export class DrawingError extends Data.TaggedError("DrawingError")<{ readonly detail: string }> {}
+
 /** The PNGs of drawings, made in a thread that ends with the effect. */
-export const pngsOf = (drawings: ReadonlyArray<Drawing>): Effect.Effect<ReadonlyArray<Uint8Array>, Error> =>
-  Effect.callback<ReadonlyArray<Uint8Array>, Error>((resume) => {
+export const pngsOf = (drawings: ReadonlyArray<Drawing>): Effect.Effect<ReadonlyArray<Uint8Array>, DrawingError> =>
+  Effect.callback<ReadonlyArray<Uint8Array>, DrawingError>((resume) => {
     // Nothing of the process's settings is its business.
     const worker = new Worker(new URL("./DrawWorker.ts", import.meta.url), {
       workerData: drawings,
@@ -32,8 +35,9 @@ export const pngsOf = (drawings: ReadonlyArray<Drawing>): Effect.Effect<Readonly
       pngs.push(png)
       if (pngs.length === drawings.length) resume(Effect.succeed(pngs))
     })
-    worker.on("error", (error) => resume(Effect.fail(error instanceof Error ? error : new Error(String(error)))))
-    worker.on("exit", () => resume(Effect.fail(new Error("the thread ended"))))
+    const failed = (detail: string) => resume(Effect.fail(new DrawingError({ detail })))
+    worker.on("error", (error) => failed(String(error)))
+    worker.on("exit", () => failed("the thread ended"))
     return Effect.promise(() => worker.terminate())
   }).pipe(turns.withPermit)
 
@@ -84,8 +88,8 @@ export const draw = (id: string, call: WorkCall, work: DrawWork): Effect.Effect<
     if (count === 0) return Effect.succeed({ images: [] })
     const drawings = Array.from({ length: count }, (_, index) => drawingOf(call, work, index))
     return pngsOf(drawings).pipe(
-      Effect.mapError(({ message }) =>
-        failed({ _tag: "ServerError", status: 500, detail: `it could not be drawn: ${message}` })
+      Effect.mapError(({ detail }) =>
+        failed({ _tag: "ServerError", status: 500, detail: `it could not be drawn: ${detail}` })
       ),
       Effect.map((pngs) => ({ images: pngs.map((bytes) => ({ bytes, contentType: "image/png" })) }))
     )

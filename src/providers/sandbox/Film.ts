@@ -43,10 +43,6 @@ export const makeFilm = (id: string): Pick<Required<Provider>, "film" | "filmSta
       : Effect.succeed(steeringOf(id, read.success))
   }
   const atOnce = (steering: Steering) => (isLater(steering.fault) ? undefined : faultAtOnce(steering))
-  const drawn = (error: Error): ProviderError => {
-    const detail = `it could not be drawn: ${error.message}`
-    return new ProviderError({ provider: id, fault: { _tag: "ServerError", status: 500, detail } })
-  }
   const unknown = fail({ _tag: "Refused", status: 404, detail: "the sandbox knows of no such video" })
   return {
     film: Effect.fnUntraced(function* (call, work) {
@@ -69,7 +65,9 @@ export const makeFilm = (id: string): Pick<Required<Provider>, "film" | "filmSta
       const job = url.startsWith(PLACE) ? jobOf(url.slice(PLACE.length)) : undefined
       if (job === undefined) return unknown
       return clipInThread(job.scene).pipe(
-        Effect.mapError(drawn),
+        Effect.catch(({ detail }) =>
+          fail({ _tag: "ServerError", status: 500, detail: `it could not be drawn: ${detail}` })
+        ),
         Effect.map((bytes) => ({ bytes, contentType: "video/mp4" }))
       )
     }

@@ -1,4 +1,4 @@
-import { Effect, Semaphore } from "effect"
+import { Data, Effect, Semaphore } from "effect"
 import { Worker } from "node:worker_threads"
 import type { Scene } from "./FilmTicket.ts"
 
@@ -7,6 +7,11 @@ const LIMIT = "1 minute"
 
 /** What has been made is kept for those who ask again; a clip has some hundred kilobytes. */
 const KEPT = 8
+
+/** No clip was made; `detail` is for operators. */
+export class ClipError extends Data.TaggedError("ClipError")<{ readonly detail: string }> {}
+
+const failed = (detail: string) => Effect.fail(new ClipError({ detail }))
 
 /** A thread keeps a core busy, and a machine has few. */
 const turns = Semaphore.makeUnsafe(1)
@@ -21,8 +26,8 @@ const keep = (key: string, clip: Uint8Array): void => {
   }
 }
 
-const made = (scene: Scene): Effect.Effect<Uint8Array, Error> =>
-  Effect.callback<Uint8Array, Error>((resume) => {
+const made = (scene: Scene): Effect.Effect<Uint8Array, ClipError> =>
+  Effect.callback<Uint8Array, ClipError>((resume) => {
     // Nothing of the process's settings is its business.
     const worker = new Worker(new URL("./FilmWorker.ts", import.meta.url), {
       workerData: scene,
@@ -33,13 +38,13 @@ const made = (scene: Scene): Effect.Effect<Uint8Array, Error> =>
       resume(Effect.succeed(clip))
       void worker.terminate()
     })
-    worker.on("error", (error) => resume(Effect.fail(error instanceof Error ? error : new Error(String(error)))))
-    worker.on("exit", () => resume(Effect.fail(new Error("the thread ended"))))
+    worker.on("error", (error) => resume(failed(String(error))))
+    worker.on("exit", () => resume(failed("the thread ended")))
     return Effect.promise(() => worker.terminate())
-  }).pipe(Effect.timeoutOrElse({ duration: LIMIT, orElse: () => Effect.fail(new Error(`it took more than ${LIMIT}`)) }))
+  }).pipe(Effect.timeoutOrElse({ duration: LIMIT, orElse: () => failed(`it took more than ${LIMIT}`) }))
 
 /** The clip of a scene, made in a thread that ends with the effect, one at a time; the last eight are made only once. */
-export const clipInThread = (scene: Scene): Effect.Effect<Uint8Array, Error> =>
+export const clipInThread = (scene: Scene): Effect.Effect<Uint8Array, ClipError> =>
   Effect.suspend(() => {
     const key = JSON.stringify(scene)
     const clip = kept.get(key)

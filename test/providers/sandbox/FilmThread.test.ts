@@ -44,7 +44,7 @@ describe("clips in a thread", () => {
   it.live("fail where there is nothing to be made", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(clipInThread({ ...scene(30), width: 0 }))
-      assert.instanceOf(error, Error)
+      assert.strictEqual(error._tag, "ClipError")
       assert.isAbove((yield* clipInThread(scene(31))).length, 100)
     })
   )
