@@ -14,6 +14,7 @@ import {
 import type { VideoRow } from "../jobs/VideoJobsSql.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import type { PoolError } from "../providers/PoolError.ts"
+import type { ProviderFault } from "../providers/Provider.ts"
 import type { ProviderPool, Served, WorkAttempt } from "../providers/ProviderPool.ts"
 import type { FilmState, FilmTicket, MediaBytes } from "../providers/Work.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
@@ -116,14 +117,24 @@ const ask = <A>(
     attempt
   ) as Effect.Effect<Served<A, UnitPrice>, PoolError>
 
-/** Faults behind which a provider may have taken what it was given. */
-const isUnclear = ({ failures }: PoolError): boolean =>
-  failures.some(
-    ({ fault }) =>
-      fault?._tag === "Broken" ||
-      fault?._tag === "Malformed" ||
-      (fault?._tag === "TimedOut" && fault.clock !== "connect")
-  )
+/** What a host answers that takes nothing at present; any other fault of its own may come after it has taken what it was given. */
+const TAKES_NOTHING: ReadonlySet<number> = new Set([503, 529])
+
+const mayHaveTaken = (fault: ProviderFault | undefined): boolean => {
+  switch (fault?._tag) {
+    case "Broken":
+    case "Malformed":
+      return true
+    case "TimedOut":
+      return fault.clock !== "connect"
+    case "ServerError":
+      return !TAKES_NOTHING.has(fault.status)
+    default:
+      return false
+  }
+}
+
+const isUnclear = ({ failures }: PoolError): boolean => failures.some(({ fault }) => mayHaveTaken(fault))
 
 const eventOfFailure = (error: PoolError): VideoEvent => {
   const { reason } = error

@@ -3,6 +3,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
 import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { TURN_MS } from "../../src/inference/VideoTurn.ts"
+import type { ProviderFault } from "../../src/providers/Provider.ts"
 import { upstream } from "../providers/upstream.ts"
 import {
   BALANCE,
@@ -101,11 +102,19 @@ describe("a turn at a video job", () => {
 
   it.live("hands it in again some few times where the answer is lost", () =>
     Effect.gen(function* () {
-      const host = new FilmHost("fal")
-      host.film = () => fails("fal", lostAnswer)
-      const { end } = yield* sold({ hosts: [host] })
-      assert.strictEqual((yield* end).row.state, "failed")
-      assert.strictEqual(host.filmed.length, MOST_SUBMISSIONS)
+      const faults: ReadonlyArray<ProviderFault> = [
+        lostAnswer,
+        { _tag: "TimedOut", clock: "total" },
+        { _tag: "ServerError", status: 504, detail: "" },
+        { _tag: "Malformed", detail: "" }
+      ]
+      for (const fault of faults) {
+        const host = new FilmHost("fal")
+        host.film = () => fails("fal", fault)
+        const { end } = yield* sold({ hosts: [host] })
+        assert.strictEqual((yield* end).row.state, "failed")
+        assert.strictEqual(host.filmed.length, MOST_SUBMISSIONS, fault._tag)
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -1,6 +1,8 @@
 /** Videos as their users have them: submitted, asked after, watched, paid for and paid back. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
+import { Webhook } from "standardwebhooks"
+import { upstream } from "../providers/upstream.ts"
 import { decodedVideo, decoderMissing } from "../support/Media.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
@@ -109,6 +111,51 @@ describe("a video in the sandbox", () => {
           assert.strictEqual(receipt.error.code, "generation_failed")
         }
         assert.strictEqual(yield* spent(service, account.id), 0n)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped),
+    90_000
+  )
+
+  it.live(
+    "has webhooks told of its end, once",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+        const { inferenceKey } = yield* service.account(20)
+        const told: Array<{ readonly headers: Record<string, string>; readonly body: string }> = []
+        const { origin } = yield* upstream((request, response) => {
+          const pieces: Array<Buffer> = []
+          request.on("data", (piece: Buffer) => pieces.push(piece))
+          request.on("end", () => {
+            told.push({ headers: request.headers as Record<string, string>, body: Buffer.concat(pieces).toString() })
+            response.end()
+          })
+        })
+        const events = ["video.completed", "video.failed"]
+        const { secret } = yield* Effect.flatMap(
+          post(`${service.api}/webhooks`, inferenceKey, { url: `${origin}/hook`, events }),
+          json
+        )
+        const failing = yield* submit(service, inferenceKey, "fault=break,latency_ms=1")
+        const done = yield* submit(service, inferenceKey, "latency_ms=1")
+        const both = Effect.sync(() => told.length)
+        yield* Effect.repeat(both, {
+          schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "50 seconds" })),
+          until: (count) => count === 2
+        })
+        const bodies = told.map(({ body, headers }) => new Webhook(secret).verify(body, headers) as Json)
+        assert.sameDeepMembers(
+          bodies.map(({ data, type }) => [type, data.id]),
+          [
+            ["video.failed", failing.id],
+            ["video.completed", done.id]
+          ]
+        )
+        const completed = bodies.find(({ type }) => type === "video.completed").data
+        assert.deepStrictEqual(
+          completed.video_url,
+          (yield* look(service, inferenceKey, `/videos/${done.id}`)).video_url
+        )
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped),
     90_000
