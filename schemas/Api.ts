@@ -17,6 +17,7 @@ import { SearchGroup } from "./inference/SearchGroup.ts"
 import { SessionsGroup } from "./inference/SessionsGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
+import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
 import { published } from "./Published.ts"
 
 /** Everything the service answers at its public address, in reading order. */
@@ -29,13 +30,14 @@ export class Api extends HttpApi.make("tollgate")
     SpeechGroup,
     ImagesGroup,
     SearchGroup,
+    VideosGroup,
     RequestsGroup,
     UsageGroup,
     WebhooksGroup,
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)
-  .add(LegacyGroup, SessionsGroup, MessagesGroup)
+  .add(LegacyGroup, LegacyVideosGroup, SessionsGroup, MessagesGroup)
   .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

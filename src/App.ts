@@ -19,8 +19,10 @@ import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
+import { Videos } from "./inference/Videos.ts"
 import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
+import { VideoJobs } from "./jobs/VideoJobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
@@ -55,6 +57,7 @@ import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
+import { layer as videoWork } from "./workers/Videos.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
 
 /** Where providers with an adapter are found, unless another address is set. */
@@ -215,6 +218,13 @@ const jobs = Layer.unwrap(
 
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
+/** Videos, and the work on them. */
+const videos = Layer.unwrap(
+  Effect.map(Config, ({ sweepInterval, videos: options }) =>
+    videoWork(sweepInterval).pipe(Layer.provideMerge(Videos.layerFrom(options)), Layer.provideMerge(VideoJobs.layer))
+  )
+)
+
 /** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
 const sender = Sender.layer.pipe(
   Layer.provide(
@@ -258,7 +268,7 @@ const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, ImageWork.layer)),
-    Layer.provideMerge(inference),
+    Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),

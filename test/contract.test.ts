@@ -25,6 +25,7 @@ import { CostEstimate } from "../schemas/inference/Estimate.ts"
 import { ResponseObject, ResponsesTokens } from "../schemas/inference/Responses.ts"
 import { ResponsesStreamEvent } from "../schemas/inference/ResponsesEvents.ts"
 import { SearchResponse } from "../schemas/inference/Search.ts"
+import { LegacyVideoJob, VideoJob } from "../schemas/inference/Videos.ts"
 import { speechTypes } from "../schemas/inference/Speech.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
 import { Session, SessionExport } from "../schemas/inference/Sessions.ts"
@@ -46,6 +47,7 @@ const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
+const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
 const absent = "req_00000000000000000000000000"
 const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
 const nothing = "0".repeat(24)
@@ -92,6 +94,8 @@ const decode = {
   search: decoder(SearchResponse),
   images: decoder(ImageList),
   messagesError: decoder(MessagesErrorBody),
+  video: decoder(VideoJob),
+  legacyVideo: decoder(LegacyVideoJob),
   requestId: decoder(RequestId)
 }
 
@@ -101,13 +105,15 @@ const document = JSON.parse(openApiText())
 const callsOf = (
   service: Service,
   requestId: string,
-  { delivery, session, webhook }: { readonly webhook: string; readonly delivery: string; readonly session: string } = {
+  one: { readonly webhook: string; readonly delivery: string; readonly session: string; readonly video: string } = {
     webhook: nothing,
     delivery: nothing,
-    session: nothing
+    session: nothing,
+    video: nothing
   }
 ) => {
   const { api } = service
+  const { delivery, session, video, webhook } = one
   const read = (path: string) => (key: string | undefined) =>
     key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
   const write = (path: string, body: object) => (key: string | undefined) =>
@@ -131,6 +137,9 @@ const callsOf = (
     ["audio.speech", write("/audio/speech", spoken)],
     ["images.generations", write("/images/generations", drawn)],
     ["search", write("/search", sought)],
+    ["videos.create", write("/videos", film)],
+    ["videos.get", read(`/videos/${video}`)],
+    ["videos.content", (key) => leadsTo(`${api}/videos/${video}/content`, key)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["usage", read("/usage?period=7d")],
@@ -147,6 +156,8 @@ const callsOf = (
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
     ["images", write("/images", drawn)],
+    ["video", write("/video", film)],
+    ["video.status", read(`/video/status?id=${video}`)],
     ["sessions.create", write("/sessions", {})],
     ["sessions.export", read(`/sessions/${session}/export`)],
     ["messages", write("/messages", message)],
@@ -158,6 +169,21 @@ const remove = (url: string, key: string | undefined) =>
   Effect.promise(() =>
     fetch(url, { method: "DELETE", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
   )
+
+/** A GET that goes nowhere it is sent to. */
+const leadsTo = (url: string, key: string | undefined) =>
+  Effect.promise(() =>
+    fetch(url, { redirect: "manual", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
+  )
+
+/** A video of this key's account that has ended, with or without a clip. */
+const filmed = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const sold = yield* Effect.flatMap(post(`${service.api}${path}`, key, film, steering), json)
+    const look = Effect.flatMap(get(`${service.api}/videos/${sold.id}`, key), json)
+    const ended = yield* eventually(look, ({ status }) => status === "completed" || status === "failed")
+    return { sold, ended }
+  })
 
 /** A webhook of this account that nobody answers at, and a delivery to it that has been tried. */
 const tried = (service: Service, accountId: string) =>
@@ -203,18 +229,24 @@ describe("what operations.txt promises", () => {
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
       const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
-      const calls = callsOf(service, first.request_id, { ...(yield* tried(service, account.id)), session: session.id })
+      const calls = callsOf(service, first.request_id, {
+        ...(yield* tried(service, account.id)),
+        session: session.id,
+        video: (yield* filmed(service, inferenceKey, "/videos")).ended.id
+      })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
         const before = yield* service.balance(account.id)
         const response = yield* call(inferenceKey)
-        assert.strictEqual(response.status, 200, id)
+        assert.strictEqual(response.status, id === "videos.content" ? 302 : 200, id)
         yield* Effect.promise(() => response.text())
         const after = yield* service.balance(account.id)
         assert.strictEqual(after.posted < before.posted, charge !== "free", `charge of ${id}`)
         assert.strictEqual(after.held, 0n, `hold of ${id}`)
-        assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${limit}"`), `limit of ${id}`)
+        // What is not limited shows where its caller stands otherwise.
+        const shown = limit === "video_status" ? "default" : limit
+        assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${shown}"`), `limit of ${id}`)
         checkHeaders(response, id)
         const anonymous = yield* call(undefined)
         assert.strictEqual(anonymous.status, credential === "none" ? 200 : 401, `credential of ${id}`)
@@ -275,6 +307,22 @@ describe("answers decode with their schemas", () => {
       assert.deepStrictEqual(
         full.results.map(({ document }) => document?.text),
         ["about cats"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("videos", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(20)
+      const { ended, sold } = yield* filmed(service, inferenceKey, "/videos")
+      assert.strictEqual(decode.video(sold).status, "queued")
+      assert.isString(decode.video(ended).video_url)
+      const broken = yield* filmed(service, inferenceKey, "/video", steered("fault=break,latency_ms=1"))
+      decode.legacyVideo(broken.sold)
+      assert.isTrue(decode.video(broken.ended).refunded)
+      decode.legacyVideo(
+        yield* Effect.flatMap(get(`${service.api}/video/status?id=${broken.sold.job_id}`, inferenceKey), json)
       )
     }).pipe(Effect.scoped)
   )
@@ -743,7 +791,7 @@ const declared = (id: string): ReadonlyArray<string> => {
 }
 
 const isLegacy = (operation = ""): boolean =>
-  ["chat", "images", "sessions.create", "sessions.export"].includes(operation)
+  ["chat", "images", "video", "video.status", "sessions.create", "sessions.export"].includes(operation)
 
 /** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
 const checkFailure = (response: Response, code: string, operation?: string) =>
@@ -795,7 +843,9 @@ describe("failures decode with the one error schema", () => {
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
-      for (const [id, call] of callsOf(service, absent, { webhook: absent, delivery: absent, session: absent })) {
+      const others = { webhook: absent, delivery: absent, session: absent, video: absent }
+      for (const [id, call] of callsOf(service, absent, others)) {
+        if (operations.find((one) => one.id === id)?.limit === "video_status") continue
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
       }

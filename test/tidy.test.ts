@@ -32,7 +32,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   usage: ["domain", "platform", "ledger"],
   cache: ["domain", "platform"],
   sessions: ["domain", "platform"],
-  jobs: ["platform"],
+  jobs: ["domain", "platform"],
   webhooks: ["domain", "platform", "account"],
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],

@@ -36,6 +36,7 @@ import { layer as sessions } from "./Sessions.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
+import { legacyVideos, videos } from "./Videos.ts"
 import { layer as webhooks } from "./Webhooks.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
@@ -177,6 +178,8 @@ const routes = Layer.mergeAll(
         speech,
         images,
         search,
+        videos,
+        legacyVideos,
         requests,
         responses,
         usage,

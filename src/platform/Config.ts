@@ -125,6 +125,12 @@ export interface Settings {
   /** How long requests under way may take to finish once the service is told to stop. */
   readonly shutdownGrace: Duration.Duration
   readonly sweepInterval: Duration.Duration
+  readonly videos: {
+    /** What is not made so long after it was submitted has failed. */
+    readonly deadline: Duration.Duration
+    /** Video jobs that one provider may have at a time, from all nodes. */
+    readonly perProvider: number
+  }
   readonly log: { readonly level: LogLevel.LogLevel; readonly format: "json" | "pretty" }
   readonly telemetry: TelemetrySettings
 }
@@ -441,6 +447,10 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     clientDrain: yield* duration("CLIENT_DRAIN", "30 seconds"),
     shutdownGrace: yield* duration("SHUTDOWN_GRACE", "20 seconds"),
     sweepInterval: yield* duration("SWEEP_INTERVAL", "15 seconds"),
+    videos: {
+      deadline: yield* duration("VIDEO_DEADLINE", "30 minutes"),
+      perProvider: yield* readOr("VIDEO_PROVIDER_LIMIT", 20, "a whole number from 1 to 10000", wholeNumber(1, 10_000))
+    },
     log: {
       level: yield* logLevel,
       format: yield* words("LOG_FORMAT", process.stdout.isTTY ? "pretty" : "json", ["json", "pretty"])

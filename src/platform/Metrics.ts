@@ -124,7 +124,8 @@ export interface RequestFigures {
   readonly model: string
   readonly errorType: string | undefined
   readonly totalMs: number
-  readonly overheadMs: number
+  /** Absent where nobody waits for it. */
+  readonly overheadMs?: number
   readonly firstTokenMs: number | null
   readonly inputTokens: number
   readonly outputTokens: number
@@ -243,7 +244,7 @@ const requestInstruments = (instruments: Instruments) => {
   return (figures: RequestFigures): void => {
     const { errorType = "", firstTokenMs, model, outputTokens, provider, totalMs } = figures
     durations(provider ?? "none", model, errorType)(totalMs / 1_000)
-    overhead(figures.overheadMs / 1_000)
+    if (figures.overheadMs !== undefined) overhead(figures.overheadMs / 1_000)
     if (provider === undefined) return
     const { firstToken, input, output, perOutputToken } = served(provider, model)
     input(figures.inputTokens)

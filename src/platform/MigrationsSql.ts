@@ -3,9 +3,10 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
-import { webhooks } from "./migrations/WebhooksSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
+import { webhooks } from "./migrations/WebhooksSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -260,6 +261,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0008_charged_requests": chargedRequests,
   "0009_files": files,
   "0010_jobs": jobs,
+  "0011_videos": videos,
   "0012_webhooks": webhooks,
   "0013_sessions": sessions
 }

@@ -1,0 +1,32 @@
+import { Result } from "effect"
+import { VideoRequest } from "../../../schemas/inference/Videos.ts"
+import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { VideoWish } from "../../domain/Video.ts"
+import { decoder, objectOf } from "../Decode.ts"
+
+/** A request body, defaults filled in. */
+export interface DecodedVideo {
+  readonly model: string
+  readonly prompt: string
+  readonly wish: VideoWish
+}
+
+const decodeWire = decoder(VideoRequest, { strict: true })
+
+/** Decodes a request body; each member that is wrong, and any that is not known, is named. */
+export const decodeVideo = (body: unknown): Result.Result<DecodedVideo, Failure> => {
+  const object = objectOf(body)
+  if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
+  return Result.map(decodeWire(object), (wire) => ({
+    model: wire.model,
+    prompt: wire.prompt,
+    wish: {
+      duration: wire.duration,
+      aspectRatio: wire.aspect_ratio,
+      imageUrl: wire.image_url ?? undefined,
+      referenceImages: wire.reference_images ?? [],
+      referenceVideo: wire.reference_video ?? undefined,
+      audio: wire.generate_audio ?? false
+    }
+  }))
+}

@@ -1,0 +1,32 @@
+import type { LegacyVideoJob, VideoJob } from "../../../schemas/inference/Videos.ts"
+import { usdFromNano } from "../../domain/Money.ts"
+import type { Video } from "../../inference/Videos.ts"
+
+const seconds = (moment: Date): number => Math.floor(moment.getTime() / 1_000)
+
+/** The body of a video job. */
+export const encodeVideo = (video: Video, balanceWarning?: string): VideoJob => ({
+  id: video.id,
+  object: "video",
+  model: video.model,
+  status: video.state,
+  created_at: seconds(video.createdAt),
+  completed_at: video.completedAt === undefined ? null : seconds(video.completedAt),
+  prompt: video.prompt,
+  duration: video.duration,
+  aspect_ratio: video.aspectRatio,
+  progress: video.progress,
+  ...(video.url === undefined ? {} : { video_url: video.url }),
+  error: video.error ?? null,
+  cost_usd: usdFromNano(video.cost),
+  refunded: video.refunded,
+  provider: video.provider ?? null,
+  request_id: video.requestId,
+  ...(balanceWarning === undefined ? {} : { balance_warning: { warning: "low_balance", threshold: balanceWarning } })
+})
+
+/** The same for the legacy routes. */
+export const encodeLegacyVideo = (video: Video, balanceWarning?: string): LegacyVideoJob => {
+  const { id, ...job } = encodeVideo(video, balanceWarning)
+  return { id, job_id: id, ...job }
+}

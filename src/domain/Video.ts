@@ -1,0 +1,231 @@
+/** How a video job goes from one state to the next, and what is due when it does. */
+import type { FieldProblem } from "./Failure.ts"
+import type { Capability, Model, VideoFacts } from "./Model.ts"
+
+export type VideoState = "queued" | "processing" | "completed" | "failed"
+
+/** Why a job failed: a code of the table of failures, and a sentence for its caller. */
+export interface VideoError {
+  readonly code: "generation_failed" | "validation_error" | "upstream_timeout"
+  readonly message: string
+}
+
+/** What the next state depends on. */
+export interface VideoStanding {
+  readonly state: VideoState
+  /** Whole percent, 0 to 100, as far as a provider says. */
+  readonly progress: number
+  /** How often it was handed in without anybody knowing what became of it; one that is under way counts. */
+  readonly submissions: number
+  /** How often it had to wait, or was asked after, in this state. */
+  readonly polls: number
+  /** Steps in a row that went wrong. */
+  readonly faults: number
+}
+
+export type VideoEvent =
+  /** As many as may be are at its provider. */
+  | { readonly _tag: "Full" }
+  /** A provider has taken it. */
+  | { readonly _tag: "Submitted" }
+  /** Nobody has taken it, which may be otherwise soon. */
+  | { readonly _tag: "NotTaken" }
+  /** Somebody may have taken it: the answer was lost, or this process's predecessor. */
+  | { readonly _tag: "Unclear" }
+  /** The request itself was judged wrong. */
+  | { readonly _tag: "Refused"; readonly message: string }
+  /** The provider is at it. */
+  | { readonly _tag: "Progressed"; readonly progress: number | undefined }
+  /** The provider could not be asked, or its clip not be read or kept. */
+  | { readonly _tag: "NotAsked" }
+  /** The clip is kept. */
+  | { readonly _tag: "Made" }
+  /** The provider has given it up. */
+  | { readonly _tag: "Broke" }
+  /** The provider says that it knows nothing of it. */
+  | { readonly _tag: "Lost" }
+  | { readonly _tag: "DeadlinePassed" }
+
+/** What the end of a job is told by. */
+export type VideoEventType = "video.completed" | "video.failed"
+
+/** What follows of an event, all of it in one transaction. */
+export type VideoStep =
+  /** It goes on. */
+  | (VideoStanding & { readonly _tag: "Goes"; readonly state: "queued" | "processing" })
+  /** It has ended: what was charged beyond the price of who served is given back, all of it where nobody did. */
+  | {
+      readonly _tag: "Ends"
+      readonly state: "completed" | "failed"
+      readonly progress: number
+      readonly refund: "difference" | "whole"
+      readonly tells: VideoEventType
+      readonly error: VideoError | undefined
+    }
+  /** The event means nothing in this state. */
+  | { readonly _tag: "Nothing" }
+
+/**
+ * Times a job is handed in without anybody knowing what became of it. More than one, because a customer who has paid wants a clip and
+ * a process may end at any time; few, because each may be one that a provider has taken, and the house pays for it.
+ */
+export const MOST_SUBMISSIONS = 3
+
+/** Times in a row that nobody takes a job, over some three minutes: who waits longer is better told, and paid back. */
+export const MOST_REFUSED_ROUNDS = 8
+
+/** Times in a row that a provider knows nothing of a job: what it has just taken may not be known everywhere at once. */
+export const MOST_LOST = 3
+
+const nothing: VideoStep = { _tag: "Nothing" }
+
+const goes = (
+  standing: VideoStanding,
+  state: "queued" | "processing",
+  change: Partial<Omit<VideoStanding, "state">> = {}
+): VideoStep => {
+  const { faults, polls, progress, submissions } = standing
+  return { _tag: "Goes", progress, submissions, polls, faults, ...change, state }
+}
+
+const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: string): VideoStep => ({
+  _tag: "Ends",
+  state: "failed",
+  progress,
+  refund: "whole",
+  tells: "video.failed",
+  error: { code, message }
+})
+
+const NOT_CHARGED = "You were not charged"
+
+/** Progress never goes back, and 100 is what is completed. */
+const further = (known: number, told: number | undefined): number =>
+  told === undefined || Number.isNaN(told) ? known : Math.max(known, Math.min(99, Math.max(0, Math.floor(told))))
+
+const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
+  const { faults, polls, submissions } = standing
+  const notTaken = () => fails(standing, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
+  switch (event._tag) {
+    case "Full":
+      return goes(standing, "queued", { polls: polls + 1, faults: 0 })
+    case "Submitted":
+      return goes(standing, "processing", { polls: 0, faults: 0 })
+    case "NotTaken":
+      return faults + 1 >= MOST_REFUSED_ROUNDS
+        ? notTaken()
+        : goes(standing, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
+    case "Unclear":
+      return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(standing, "queued", { faults: faults + 1 })
+    default:
+      return nothing
+  }
+}
+
+const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep => {
+  const { faults, polls, progress } = standing
+  switch (event._tag) {
+    case "Progressed":
+      return goes(standing, "processing", { progress: further(progress, event.progress), polls: polls + 1, faults: 0 })
+    case "NotAsked":
+      return goes(standing, "processing", { faults: faults + 1 })
+    case "Made":
+      return {
+        _tag: "Ends",
+        state: "completed",
+        progress: 100,
+        refund: "difference",
+        tells: "video.completed",
+        error: undefined
+      }
+    case "Broke":
+      return fails(standing, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
+    case "Lost":
+      return faults + 1 < MOST_LOST
+        ? goes(standing, "processing", { faults: faults + 1 })
+        : fails(standing, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
+    default:
+      return nothing
+  }
+}
+
+/** The next state of a job and what is due with it. Ended jobs stay as they are, whatever happens. */
+export const transition = (standing: VideoStanding, event: VideoEvent): VideoStep => {
+  const { state } = standing
+  if (state === "completed" || state === "failed") return nothing
+  if (event._tag === "DeadlinePassed") {
+    return fails(standing, "upstream_timeout", `This video was not made in time. ${NOT_CHARGED}`)
+  }
+  if (event._tag === "Refused") return fails(standing, "validation_error", event.message)
+  return state === "queued" ? fromQueued(standing, event) : fromProcessing(standing, event)
+}
+
+const POLL_FIRST_MS = 1_000
+const POLL_MOST_MS = 15_000
+const FAULT_FIRST_MS = 2_000
+const FAULT_MOST_MS = 60_000
+
+/** Between half of it and all of it, so that jobs of one moment do not stay together. */
+const jittered = (ms: number, chance: number): number => Math.round(ms * (0.5 + chance / 2))
+
+/**
+ * How long a job waits for its next step, in milliseconds: the longer the more often it was asked after, since who has been at it for
+ * minutes will be so for some seconds more; and the longer the more often a step went wrong. `chance` is a number from 0 to 1.
+ */
+export const waitMs = ({ faults, polls }: Pick<VideoStanding, "polls" | "faults">, chance: number): number =>
+  faults > 0
+    ? jittered(Math.min(FAULT_MOST_MS, FAULT_FIRST_MS * 2 ** Math.min(faults - 1, 16)), chance)
+    : jittered(Math.min(POLL_MOST_MS, POLL_FIRST_MS * 1.25 ** Math.min(polls, 64)), chance)
+
+/** What a caller asks of a video, beside its prompt. */
+export interface VideoWish {
+  readonly duration: number
+  readonly aspectRatio: VideoFacts["aspectRatios"][number]
+  readonly imageUrl: string | undefined
+  readonly referenceImages: ReadonlyArray<string>
+  readonly referenceVideo: string | undefined
+  readonly audio: boolean
+}
+
+/** Whoever makes it must be able to do so much. */
+export const neededFor = ({
+  audio,
+  imageUrl,
+  referenceImages,
+  referenceVideo
+}: VideoWish): ReadonlyArray<Capability> => [
+  ...(imageUrl === undefined ? [] : ["image_to_video" as const]),
+  ...(referenceImages.length === 0 && referenceVideo === undefined ? [] : ["reference_media" as const]),
+  ...(audio ? ["audio_generation" as const] : [])
+]
+
+const anyFacts: VideoFacts = {
+  durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  aspectRatios: ["16:9", "9:16"],
+  referenceImages: 0,
+  referenceVideo: false
+}
+
+/** What of a wish the model cannot do, member by member. */
+export const beyond = (wish: VideoWish, { capabilities, id, video = anyFacts }: Model): ReadonlyArray<FieldProblem> => {
+  const problems: Array<FieldProblem> = []
+  const can = (capability: Capability) => capabilities.includes(capability)
+  const wrong = (field: string, message: string) => problems.push({ field, message })
+  if (!video.durations.includes(wish.duration)) {
+    wrong("duration", `${id} makes videos of ${video.durations.join(", ")} seconds`)
+  }
+  if (!video.aspectRatios.includes(wish.aspectRatio)) {
+    wrong("aspect_ratio", `${id} makes videos of ${video.aspectRatios.join(" or ")}`)
+  }
+  if (wish.imageUrl !== undefined && !can("image_to_video")) wrong("image_url", `${id} does not begin with an image`)
+  if (wish.audio && !can("audio_generation")) wrong("generate_audio", `${id} makes videos without sound`)
+  const references = can("reference_media") ? video.referenceImages : 0
+  if (wish.referenceImages.length > references) {
+    const most = references === 0 ? "no reference images" : `at most ${references} reference images`
+    wrong("reference_images", `${id} takes ${most}`)
+  }
+  if (wish.referenceVideo !== undefined && !(can("reference_media") && video.referenceVideo)) {
+    wrong("reference_video", `${id} takes no reference video`)
+  }
+  return problems
+}

@@ -1,0 +1,162 @@
+/** The end of a video job: its state, its money, its receipt and its event, in one transaction. */
+import { Data, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Reason } from "../domain/Failure.ts"
+import { usdFromNano } from "../domain/Money.ts"
+import { type Attempt, summaryOf } from "../domain/Plan.ts"
+import type { VideoError, VideoStep } from "../domain/Video.ts"
+import type { VideoJobs } from "../jobs/VideoJobs.ts"
+import type { VideoRow } from "../jobs/VideoJobsSql.ts"
+import type { Ledger } from "../ledger/Ledger.ts"
+import type { Media } from "../platform/Media.ts"
+import type { Metrics } from "../platform/Metrics.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import type { Webhooks } from "../webhooks/Webhooks.ts"
+import { type ClosedFacts, priceOf } from "./Receipt.ts"
+import { clipCost, type FilmPlan } from "./VideoPlan.ts"
+
+/** What ends are written with. */
+export interface VideoBooks {
+  readonly sql: SqlClient.SqlClient
+  readonly jobs: VideoJobs["Service"]
+  readonly ledger: Ledger["Service"]
+  readonly webhooks: Webhooks["Service"]
+  readonly media: Media["Service"]
+  readonly metrics: Metrics
+}
+
+type Ends = Extract<VideoStep, { readonly _tag: "Ends" }>
+
+/** All was given back before, because nobody had concluded the charge in its time: there is nothing left that pays for a clip. */
+export class GivenBack extends Data.TaggedError("GivenBack") {}
+
+const reasonOf = ({ code, message }: VideoError): Reason => {
+  switch (code) {
+    case "generation_failed":
+      return { _tag: "GenerationFailed", detail: message }
+    case "validation_error":
+      return { _tag: "ValidationError", problems: [{ field: "body", message }] }
+    case "upstream_timeout":
+      return { _tag: "UpstreamTimeout", clock: "deadline" }
+  }
+}
+
+const served = (plan: FilmPlan, { provider }: Pick<VideoRow, "provider">) =>
+  plan.candidates.find(({ offer }) => offer.provider === provider)
+
+/** What a job costs that ends so: the price of who served, never more than was charged. */
+export const costOf = (plan: FilmPlan, row: VideoRow, { refund }: Ends): bigint => {
+  if (refund === "whole") return 0n
+  const price = served(plan, row)?.price
+  if (price === undefined) return row.charged
+  const cost = clipCost(price, row.parameters.duration)
+  return cost < row.charged ? cost : row.charged
+}
+
+type Closed = Pick<ClosedFacts, "usage" | "basis" | "routing" | "finishReason" | "error" | "totalMs" | "endedAtMs"> &
+  Pick<Partial<ClosedFacts>, "price">
+
+const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): Closed => {
+  const [first] = plan.candidates
+  const candidate = served(plan, row)
+  const { unit } = (candidate ?? first).price
+  const units = state === "failed" ? 0 : unit === "second" ? row.parameters.duration : 1
+  const now = Date.now()
+  return {
+    usage: { units, unit },
+    basis: state === "failed" ? "none" : "counted",
+    routing: summaryOf({
+      policy: plan.policy,
+      requestedModels: plan.requestedModels,
+      resolvedModel: row.model,
+      provider: row.provider,
+      attempts: row.attempts as ReadonlyArray<Attempt>
+    }),
+    ...(candidate === undefined || candidate === first ? {} : { price: priceOf(candidate) }),
+    finishReason: null,
+    error: error === undefined ? null : reasonOf(error),
+    totalMs: now - row.created_at.getTime(),
+    endedAtMs: now
+  }
+}
+
+/** What is told of a job that has ended. The prompt is not among it. */
+const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
+  id: row.id,
+  object: "video",
+  status: row.state,
+  model: row.model,
+  cost_usd: usdFromNano(row.cost ?? 0n),
+  request_id: row.request_id,
+  ...(row.file_id === null ? {} : { video_url: urlOf(row.file_id) }),
+  ...(row.state === "completed"
+    ? {}
+    : {
+        error: { code: row.error_code, message: row.error_message },
+        refunded: row.refunded,
+        refund_usd: usdFromNano(row.charged)
+      })
+})
+
+/**
+ * Ends a job. Answers it as it then stands, or undefined where its turn had gone to another or it had ended before: then nothing
+ * happens, not even to its money. Fails with `GivenBack`, and nothing has happened, where a completed one would not be paid for.
+ */
+export const endVideo = (
+  { jobs, ledger, media, metrics, sql, webhooks }: VideoBooks,
+  { plan, row }: { readonly plan: FilmPlan; readonly row: VideoRow },
+  step: Ends,
+  fileId: string | undefined
+): Effect.Effect<VideoRow | undefined, GivenBack | Unavailable> => {
+  const { error, progress, state } = step
+  const cost = costOf(plan, row, step)
+  const closed = closedOf(plan, row, step)
+  const ending = Effect.gen(function* () {
+    const ended = yield* jobs.end(row, {
+      state,
+      progress,
+      cost,
+      refunded: step.refund === "whole",
+      file_id: fileId ?? null,
+      error_code: error?.code ?? null,
+      error_message: error?.message ?? null
+    })
+    if (ended === undefined) return undefined
+    const concluded = yield* ledger.conclude(sql, {
+      requestId: row.request_id,
+      accountId: row.account_id,
+      refund: row.charged - cost,
+      status: state === "completed" ? "succeeded" : "failed",
+      // The job is what a repeat is answered with, however it ended.
+      keepClaim: true,
+      resolvedModel: row.provider === null ? null : row.model,
+      provider: row.provider,
+      closed,
+      answer: null
+    })
+    if (concluded === "Gone" && state === "completed") return yield* new GivenBack()
+    yield* webhooks.publish({
+      id: `evt_${row.id}`,
+      accountId: row.account_id,
+      type: step.tells,
+      data: dataOf(ended, media.urlOf),
+      createdAt: ended.completed_at ?? new Date()
+    })
+    return ended
+  })
+  return Effect.tap(storeErrors(sql.withTransaction(ending)), (ended) =>
+    Effect.sync(() => {
+      if (ended === undefined) return
+      metrics.request({
+        provider: ended.provider ?? undefined,
+        model: ended.model,
+        errorType: closed.error?._tag,
+        totalMs: closed.totalMs,
+        firstTokenMs: null,
+        inputTokens: 0,
+        outputTokens: 0,
+        settled: cost
+      })
+    })
+  )
+}

@@ -1,0 +1,94 @@
+/** Pictures and clips that a video is to be made of: fetched here, so that no provider fetches for a caller. */
+import { Effect, Result } from "effect"
+import { imageTypeOf } from "../domain/ImageType.ts"
+import type { VideoEvent, VideoWish } from "../domain/Video.ts"
+import { isPassing, type PublicFetch, type PublicFetchError } from "../platform/PublicFetch.ts"
+import type { FilmWork, MediaBytes } from "../providers/Work.ts"
+
+const MIB = 1_048_576
+
+export interface VideoMediaLimits {
+  /** The longest picture, in bytes. */
+  readonly imageBytes: number
+  /** The longest clip, in bytes. */
+  readonly videoBytes: number
+  /** How long each may take, in milliseconds. */
+  readonly totalMs: number
+}
+
+/** Together no more than 200 MiB, which few jobs have at a time. */
+export const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoBytes: 100 * MIB, totalMs: 20_000 }
+
+/** What a provider is given beside the prompt. */
+export type VideoMedia = Pick<FilmWork, "image" | "referenceImages" | "referenceVideo">
+
+/** Why it is not to be had, as an event of its job. */
+export type MediaRefusal = Extract<VideoEvent, { readonly _tag: "Refused" | "NotTaken" }>
+
+type Kind = "image" | "video"
+
+/** What a clip is, by its first bytes: a file of ISO's format, as MP4 and MOV are, or of Matroska's, as WebM is. */
+const videoTypeOf = (bytes: Uint8Array): string | undefined => {
+  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1")
+  if (head.startsWith("\x1a\x45\xdf\xa3")) return "video/webm"
+  if (!head.startsWith("ftyp", 4)) return undefined
+  return head.startsWith("qt  ", 8) ? "video/quicktime" : "video/mp4"
+}
+
+const types = {
+  image: { of: imageTypeOf, named: "a PNG, JPEG, GIF or WebP image" },
+  video: { of: videoTypeOf, named: "an MP4, MOV or WebM video" }
+} as const
+
+const refused = (field: string, message: string): MediaRefusal => ({ _tag: "Refused", message: `${field} ${message}` })
+
+const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal => {
+  switch (reason._tag) {
+    case "TooLarge":
+      return refused(field, `may have at most ${reason.limitBytes} bytes`)
+    case "Status":
+      return isPassing(reason.status)
+        ? { _tag: "NotTaken" }
+        : refused(field, `could not be fetched: its host answered with status ${reason.status}`)
+    // Where a name leads is not told.
+    case "Forbidden":
+      return refused(field, "could not be fetched: no public host could be reached there")
+    case "Unreachable":
+    case "TimedOut":
+    case "Busy":
+      return { _tag: "NotTaken" }
+  }
+}
+
+/** Makes what fetches all that a wish names, one after the other. */
+export const makeVideoMedia = (
+  fetch: PublicFetch["Service"]["fetch"],
+  { imageBytes, totalMs, videoBytes }: VideoMediaLimits = videoMediaLimits
+) => {
+  const one = (field: string, url: string, kind: Kind): Effect.Effect<MediaBytes, MediaRefusal> => {
+    const headers = { accept: `${kind}/*`, "user-agent": "tollgate" }
+    const maxBytes = kind === "image" ? imageBytes : videoBytes
+    return Effect.flatMap(
+      Effect.mapError(fetch({ method: "GET", url, headers, totalMs, maxBytes }), (error) => refusalOf(error, field)),
+      ({ body }) => {
+        const contentType = types[kind].of(body)
+        return Effect.fromResult(
+          contentType === undefined
+            ? Result.fail(refused(field, `must be ${types[kind].named}`))
+            : Result.succeed({ bytes: body, contentType })
+        )
+      }
+    )
+  }
+  const optional = (field: string, url: string | undefined, kind: Kind) =>
+    url === undefined ? Effect.undefined : one(field, url, kind)
+  return (wish: VideoWish): Effect.Effect<VideoMedia, MediaRefusal> =>
+    Effect.gen(function* () {
+      const image = yield* optional("image_url", wish.imageUrl, "image")
+      const referenceImages = yield* Effect.forEach(wish.referenceImages, (url, index) =>
+        one(`reference_images.${index}`, url, "image")
+      )
+      const referenceVideo = yield* optional("reference_video", wish.referenceVideo, "video")
+      return { image, referenceImages, referenceVideo }
+    })
+}

@@ -1,0 +1,328 @@
+import { Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { Auth } from "../auth/Auth.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+import { beyond, type VideoError, type VideoState, type VideoWish } from "../domain/Video.ts"
+import { type Outcome, Jobs } from "../jobs/Jobs.ts"
+import { VideoJobs } from "../jobs/VideoJobs.ts"
+import type { VideoRow } from "../jobs/VideoJobsSql.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { Media } from "../platform/Media.ts"
+import { Metrics } from "../platform/Metrics.ts"
+import { PublicFetch } from "../platform/PublicFetch.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { ProviderPool } from "../providers/ProviderPool.ts"
+import { Router } from "../router/Router.ts"
+import { Requests } from "../usage/Requests.ts"
+import { Webhooks } from "../webhooks/Webhooks.ts"
+import { balanceWarning } from "./Answer.ts"
+import { admit, type MeteredOptions, storeUnavailable } from "./Metered.ts"
+import type { PaidRequest } from "./Request.ts"
+import { makeVideoMedia } from "./VideoMedia.ts"
+import { chargeOf, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
+import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
+
+/** A request for a video, decoded. */
+export interface VideoRequest extends PaidRequest {
+  readonly prompt: string
+  readonly wish: VideoWish
+}
+
+/** A video job as it stands. */
+export interface Video extends VideoWish {
+  readonly id: string
+  readonly requestId: string
+  readonly model: string
+  readonly state: VideoState
+  readonly prompt: string
+  /** Whole percent. */
+  readonly progress: number
+  readonly createdAt: Date
+  readonly completedAt: Date | undefined
+  /** Where its clip is, once it is completed. */
+  readonly url: string | undefined
+  readonly error: VideoError | undefined
+  /** What it cost so far: what was charged, less what was given back. */
+  readonly cost: Nano
+  /** All was given back. */
+  readonly refunded: boolean
+  readonly provider: string | undefined
+}
+
+export interface Submitted {
+  readonly video: Video
+  readonly balanceWarning: string | undefined
+  /** Whether an earlier request under the same idempotency key has submitted it. */
+  readonly replayed: boolean
+}
+
+export interface VideosOptions {
+  /** What is not made so long after it was submitted has failed. */
+  readonly deadline: Duration.Duration
+  /** Jobs that one provider may have at a time, from all nodes. */
+  readonly perProvider: number
+}
+
+/** A charge stands for so much longer than its job may take, so that it is the job that ends and not the charge. */
+const CHARGE_BEYOND_DEADLINE = "15 minutes"
+
+/** How often a provider is asked after a job because its caller wants to know. */
+const LEAST_BETWEEN_CHECKS_MS = 2_000
+
+/** Due for so long without anybody at it, a job is taken to have lost its place in the queue. */
+const STANDING_MS = 60_000
+
+/** Who finds another one at a job comes back after this. */
+const BUSY_PAUSE = "5 seconds"
+
+/** Jobs whose pictures and clips are in memory at a time. */
+const HEAVY_AT_A_TIME = 4
+
+const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
+  ...row.parameters,
+  id: row.id,
+  requestId: row.request_id,
+  model: row.model,
+  state: row.state,
+  prompt: row.prompt,
+  progress: row.progress,
+  createdAt: row.created_at,
+  completedAt: row.completed_at ?? undefined,
+  url: row.file_id === null ? undefined : urlOf(row.file_id),
+  error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" },
+  cost: row.cost ?? row.charged,
+  refunded: row.refunded,
+  provider: row.provider ?? undefined
+})
+
+/** However it comes that nobody can make it, a video is what is not to be had. */
+const unavailable = ({ reason }: Failure): Failure | undefined =>
+  reason._tag === "NoProviderAvailable" ? failure({ _tag: "VideoUnavailable", detail: reason.detail }) : undefined
+
+const notFound = (id: string): Failure => failure({ _tag: "NotFound", what: "video", id })
+
+const isResourceId = (id: string): boolean => /^[0-9a-f]{24}$/.test(id)
+
+const statusCheckFailed: Reason = { _tag: "StatusCheckFailed" }
+
+interface Front extends VideoDesk {
+  readonly auth: Auth["Service"]
+  readonly queue: Jobs["Service"]
+  readonly requests: Requests["Service"]
+  readonly router: Router["Service"]
+  readonly refuses: PublicFetch["Service"]["refuses"]
+  readonly options: VideosOptions
+}
+
+/** Addresses that cannot be right, as far as they say by themselves. */
+const addressProblems = (wish: VideoWish, refuses: Front["refuses"]) =>
+  [
+    { field: "image_url", url: wish.imageUrl },
+    ...wish.referenceImages.map((url, index) => ({ field: `reference_images.${index}`, url })),
+    { field: "reference_video", url: wish.referenceVideo }
+  ].flatMap(({ field, url }) => {
+    const message = url === undefined ? undefined : refuses(url)
+    return message === undefined ? [] : [{ field, message }]
+  })
+
+/** Who could make it, or what is wrong with the request. */
+const plan = ({ refuses, router }: Front, request: VideoRequest): Result.Result<FilmPlan, Failure> =>
+  Result.gen(function* () {
+    const { model, policy, wish } = request
+    const planned = yield* Result.mapError(
+      router.planWork({ models: [model], modality: "video", policy }),
+      (error) => unavailable(error) ?? error
+    )
+    const [problem, ...problems] = [...beyond(wish, planned.candidates[0].model), ...addressProblems(wish, refuses)]
+    if (problem !== undefined) {
+      return yield* Result.fail(failure({ _tag: "ValidationError", problems: [problem, ...problems] }))
+    }
+    const able = filmPlanOf(planned, wish)
+    if (able !== undefined) return able
+    const detail = `No provider makes such a video with ${model} at present`
+    return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
+  })
+
+/** The job that stands under the idempotency key of a request; undefined where it was given back meanwhile. */
+const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
+  Effect.gen(function* () {
+    const { jobs, media, requests } = front
+    const row = yield* Effect.mapError(requests.claimOf(claimedBy), storeUnavailable)
+    if (row === undefined || row.claim === null) return undefined
+    if (row.fingerprint !== request.claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
+    const job = yield* Effect.mapError(jobs.ofRequest(claimedBy), storeUnavailable)
+    return job && viewOf(job, media.urlOf)
+  })
+
+const answered = ({ ledger }: Front, { principal }: VideoRequest, video: Video, replayed: boolean) =>
+  Effect.map(
+    Effect.orElseSucceed(ledger.balance(principal.accountId), () => undefined),
+    (balance): Submitted => ({
+      video,
+      balanceWarning: balance === undefined ? undefined : balanceWarning(balance.posted),
+      replayed
+    })
+  )
+
+/** A request that cannot be planned is answered with the job that it made before, if it did. */
+const unplanned = (front: Front, request: VideoRequest, failed: Failure): Effect.Effect<Submitted, Failure> =>
+  Effect.gen(function* () {
+    const { auth, requests } = front
+    const { claim, principal } = request
+    if (claim === undefined) return yield* failed
+    const claimedBy = yield* Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
+    if (claimedBy === undefined) return yield* failed
+    yield* auth.confirm(principal.keyId)
+    const video = yield* standing(front, request, claimedBy)
+    return video === undefined ? yield* failed : yield* answered(front, request, video, true)
+  })
+
+/** Charges for a video, writes its job and queues it: all of it, or nothing. */
+const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
+  const { auth, jobs, ledger, metrics, options, queue, sql } = front
+  const charged = chargeOf(film, request.wish.duration)
+  const within: Ledger["Service"] = { ...ledger, commit: (operation) => storeErrors(ledger.within(sql, operation)) }
+  const chargeTtlMs = Duration.toMillis(
+    Duration.sum(options.deadline, Duration.fromInputUnsafe(CHARGE_BEYOND_DEADLINE))
+  )
+  const metered: MeteredOptions = {
+    ledger: within,
+    auth,
+    metrics,
+    holdTtlMs: chargeTtlMs,
+    chargeTtlMs
+  }
+  const sold = Effect.gen(function* () {
+    const paid = { ...request, charge: true as const }
+    const admitted = yield* admit(metered, paid, film, { atLeast: charged, upTo: charged })
+    if ("claimedBy" in admitted) return admitted
+    metrics.ledger.closed()
+    const id = newResourceId()
+    const { keyId, accountId } = request.principal
+    const job = yield* jobs.insert({
+      ...{ id, accountId, keyId, charged },
+      requestId: request.requestId,
+      model: film.candidates[0].model.id,
+      prompt: request.prompt,
+      parameters: request.wish,
+      plan: keepPlan(film),
+      steering: request.steering ?? null,
+      deadlineMs: Duration.toMillis(options.deadline)
+    })
+    yield* queue.enqueue("videos", id)
+    return { job }
+  })
+  return Effect.uninterruptible(
+    Effect.catchTag(storeErrors(sql.withTransaction(sold)), "Unavailable", (error) =>
+      Effect.fail(storeUnavailable(error))
+    )
+  )
+}
+
+const submit = (front: Front, request: VideoRequest): Effect.Effect<Submitted, Failure> =>
+  Effect.gen(function* () {
+    const planned = plan(front, request)
+    if (Result.isFailure(planned)) return yield* unplanned(front, request, planned.failure)
+    const sold = yield* sell(front, request, planned.success)
+    if ("job" in sold) return yield* answered(front, request, viewOf(sold.job, front.media.urlOf), false)
+    const video = yield* standing(front, request, sold.claimedBy)
+    return video === undefined ? yield* submit(front, request) : yield* answered(front, request, video, true)
+  })
+
+const status = (front: Front, accountId: string, id: string): Effect.Effect<Video, Failure> =>
+  Effect.gen(function* () {
+    const { jobs, media } = front
+    const row = isResourceId(id) ? yield* jobs.find(id) : undefined
+    if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
+    if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
+    const taken = yield* jobs.take(id, { forMs: TURN_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
+    if (taken === undefined) return viewOf((yield* jobs.find(id)) ?? row, media.urlOf)
+    const turned = yield* carryTurn(front, taken)
+    if (turned.event._tag === "NotAsked" && turned.row !== undefined) return yield* failure(statusCheckFailed)
+    return viewOf(turned.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
+  }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeUnavailable(error))))
+
+const outcomeOf = ({ row, step, waitMs }: Turned): Outcome => {
+  if (step._tag === "Ends") return "done"
+  return { again: row === undefined ? BUSY_PAUSE : Duration.millis(waitMs) }
+}
+
+const step = (front: Front, id: string): Effect.Effect<Outcome, Unavailable> =>
+  Effect.gen(function* () {
+    const { jobs } = front
+    const taken = yield* jobs.take(id, { forMs: TURN_MS.film, idleMs: 0 })
+    if (taken !== undefined) return outcomeOf(yield* carryTurn(front, taken))
+    const row = yield* jobs.find(id)
+    return row === undefined || row.completed_at !== null ? "done" : { again: BUSY_PAUSE }
+  })
+
+const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
+  Effect.gen(function* () {
+    const found = yield* front.jobs.standing(STANDING_MS)
+    yield* Effect.forEach(
+      found,
+      ({ id, overdue }) =>
+        (overdue ? Effect.asVoid(step(front, id)) : storeErrors(front.queue.enqueue("videos", id))).pipe(
+          // Inside the loop: one bad job must not keep the others from their end.
+          Effect.catchCause((cause) => Effect.logWarning(`video ${id} cannot be looked after at present`, cause))
+        ),
+      { discard: true }
+    )
+    return found.length
+  })
+
+/**
+ * Videos: charged up front in the transaction that makes their job, which then goes from step to step in the background. Each step is
+ * one turn at its row, so that processes may die between any two and others go on; a job ends once, in the transaction that
+ * gives back what is to be given back, completes the receipt and tells of it.
+ */
+export class Videos extends Context.Service<
+  Videos,
+  {
+    /** Sells a video. A repeat under the same idempotency key is answered with the same job as it stands. */
+    readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
+    /**
+     * A job of the account, asked after at its provider unless that was done within two seconds. Fails with `NotFound`, or with
+     * `StatusCheckFailed` where the provider could not be asked.
+     */
+    readonly status: (accountId: string, id: string) => Effect.Effect<Video, Failure>
+    /** Does the next step of a job; answers when the one after it is due. */
+    readonly step: (id: string) => Effect.Effect<Outcome, Unavailable>
+    /** Ends jobs that are overdue and queues those anew that nobody is at; answers how many, at most a hundred. */
+    readonly sweep: Effect.Effect<number, Unavailable>
+  }
+>()("tollgate/inference/Videos") {
+  static readonly layerFrom = (options: VideosOptions) =>
+    Layer.effect(
+      Videos,
+      Effect.gen(function* () {
+        const { fetch, refuses } = yield* PublicFetch
+        const front: Front = {
+          sql: yield* SqlClient.SqlClient,
+          jobs: yield* VideoJobs,
+          ledger: yield* Ledger,
+          webhooks: yield* Webhooks,
+          media: yield* Media,
+          metrics: yield* Metrics,
+          pool: yield* ProviderPool,
+          mediaOf: makeVideoMedia(fetch),
+          heavy: yield* Semaphore.make(HEAVY_AT_A_TIME),
+          perProvider: options.perProvider,
+          auth: yield* Auth,
+          queue: yield* Jobs,
+          requests: yield* Requests,
+          router: yield* Router,
+          refuses,
+          options
+        }
+        return Videos.of({
+          submit: (request) => submit(front, request),
+          status: (accountId, id) => status(front, accountId, id),
+          step: (id) => step(front, id),
+          sweep: sweep(front)
+        })
+      })
+    )
+}

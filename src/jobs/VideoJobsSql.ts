@@ -1,0 +1,190 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { VideoError, VideoState, VideoWish } from "../domain/Video.ts"
+
+/** A video job as it stands. */
+export interface VideoRow {
+  readonly id: string
+  readonly request_id: string
+  readonly account_id: string
+  readonly model: string
+  readonly state: VideoState
+  readonly prompt: string
+  readonly parameters: VideoWish
+  /** Who may make it, at what price, in the form of whoever planned it. */
+  readonly plan: unknown
+  readonly steering: string | null
+  readonly charged: bigint
+  /** What it cost in the end; null until then. */
+  readonly cost: bigint | null
+  readonly refunded: boolean
+  readonly provider: string | null
+  readonly ticket: string | null
+  /** Providers that were asked to take it, in the form of a receipt. */
+  readonly attempts: ReadonlyArray<unknown>
+  readonly submissions: number
+  readonly polls: number
+  readonly faults: number
+  readonly progress: number
+  readonly turn: bigint
+  readonly file_id: string | null
+  readonly error_code: VideoError["code"] | null
+  readonly error_message: string | null
+  readonly created_at: Date
+  readonly completed_at: Date | null
+  /** Whether its time is over. */
+  readonly overdue: boolean
+}
+
+export interface NewVideoJob extends Pick<
+  VideoRow,
+  "id" | "prompt" | "parameters" | "model" | "plan" | "steering" | "charged"
+> {
+  readonly requestId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly deadlineMs: number
+}
+
+/** What goes on of a job. */
+export interface VideoGoing extends Pick<
+  VideoRow,
+  "state" | "progress" | "submissions" | "polls" | "faults" | "provider" | "ticket" | "attempts"
+> {
+  readonly waitMs: number
+}
+
+/** How a job ends. */
+export interface VideoEnd extends Pick<
+  VideoRow,
+  "state" | "progress" | "refunded" | "file_id" | "error_code" | "error_message"
+> {
+  readonly cost: bigint
+}
+
+type Sql = SqlClient.SqlClient
+
+const columns = (sql: Sql) =>
+  sql.literal(`id, request_id, account_id, model, state, prompt, parameters, plan, steering, charged, cost, refunded, provider, ticket,
+    attempts, submissions, polls, faults, progress, turn, file_id, error_code, error_message, created_at, completed_at,
+    deadline_at <= clock_timestamp() AS overdue`)
+
+const first = <A>(rows: ReadonlyArray<A>): A | undefined => rows[0]
+
+/** A time from now on. */
+const inMs = (sql: Sql, ms: number) => sql`clock_timestamp() + ${BigInt(Math.ceil(ms))} * interval '1 millisecond'`
+
+export const insertJob = (sql: Sql, job: NewVideoJob): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`INSERT INTO video_job
+      (id, request_id, account_id, key_id, model, prompt, parameters, plan, steering, charged, deadline_at)
+      VALUES (${job.id}, ${job.requestId}, ${job.accountId}, ${job.keyId}, ${job.model}, ${JSON.stringify(job.prompt)}::json,
+        ${JSON.stringify(job.parameters)}::json, ${JSON.stringify(job.plan)}::json, ${job.steering}, ${job.charged},
+        ${inMs(sql, job.deadlineMs)})
+      RETURNING ${columns(sql)}`,
+    first
+  )
+
+export const jobById = (sql: Sql, id: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE id = ${id}`, first)
+
+export const jobOfRequest = (sql: Sql, requestId: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE request_id = ${requestId}`, first)
+
+/** Takes the next turn of a job that has not ended, unless somebody has one, or asked for less than `idleMs` ago. */
+export const takeTurn = (
+  sql: Sql,
+  id: string,
+  { forMs, idleMs }: { readonly forMs: number; readonly idleMs: number }
+): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`UPDATE video_job SET turn = turn + 1, busy_until = ${inMs(sql, forMs)}
+      WHERE id = ${id} AND completed_at IS NULL AND (busy_until IS NULL OR busy_until <= clock_timestamp())
+        AND (polled_at IS NULL OR polled_at <= clock_timestamp() - ${BigInt(idleMs)} * interval '1 millisecond')
+      RETURNING ${columns(sql)}`,
+    first
+  )
+
+/** Keeps a turn for longer; answers whether it still is one. */
+export const renewTurn = (
+  sql: Sql,
+  id: string,
+  turn: bigint,
+  forMs: number
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE video_job SET busy_until = ${inMs(sql, forMs)}
+      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING id`,
+    (rows) => rows.length > 0
+  )
+
+/** Gives a turn back with nothing done. */
+export const dropTurn = (sql: Sql, id: string, turn: bigint) =>
+  sql`UPDATE video_job SET busy_until = NULL WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL`
+
+/** Keeps all others from counting who is at a provider, until the transaction ends. */
+export const lockProvider = (sql: Sql, provider: string) =>
+  sql`SELECT pg_advisory_xact_lock(hashtextextended('video at ' || ${provider}, 0))`
+
+/** How many other jobs a provider has, or is being handed. */
+export const countAt = (sql: Sql, id: string, provider: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ count: bigint }>`SELECT count(*) FROM video_job
+      WHERE COALESCE(provider, asking) = ${provider} AND completed_at IS NULL AND id <> ${id}
+        AND (state = 'processing' OR busy_until > clock_timestamp())`,
+    (rows) => Number(rows[0]?.count ?? 0n)
+  )
+
+/** Notes that a job is about to be handed in; answers whether the turn still is one. */
+export const noteSubmission = (
+  sql: Sql,
+  id: string,
+  turn: bigint,
+  provider: string
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE video_job SET submissions = submissions + 1, asking = ${provider}
+      WHERE id = ${id} AND turn = ${turn} AND state = 'queued' RETURNING id`,
+    (rows) => rows.length > 0
+  )
+
+/** Ends a turn with the job going on; undefined, and nothing happens, where another turn has begun. */
+export const goOn = (
+  sql: Sql,
+  { id, turn }: Pick<VideoRow, "id" | "turn">,
+  going: VideoGoing
+): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`UPDATE video_job SET state = ${going.state}, progress = ${going.progress}::int,
+        submissions = ${going.submissions}::int, polls = ${going.polls}::int, faults = ${going.faults}::int,
+        provider = ${going.provider}, ticket = ${going.ticket}, attempts = ${JSON.stringify(going.attempts)}::json,
+        next_poll_at = ${inMs(sql, going.waitMs)}, polled_at = clock_timestamp(), busy_until = NULL, asking = NULL
+      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
+    first
+  )
+
+/** Ends a job; undefined, and nothing happens, where another turn has begun or it has ended before. */
+export const endJob = (
+  sql: Sql,
+  { id, turn }: Pick<VideoRow, "id" | "turn">,
+  end: VideoEnd
+): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<VideoRow>`UPDATE video_job SET state = ${end.state}, progress = ${end.progress}::int, cost = ${end.cost},
+        refunded = ${end.refunded}, file_id = ${end.file_id}, error_code = ${end.error_code},
+        error_message = ${end.error_message}, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
+      WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
+    first
+  )
+
+/** Jobs that nobody is at although their time has come: past their deadline, or due for longer than `graceMs`. */
+export const standingJobs = (
+  sql: Sql,
+  graceMs: number,
+  limit: number
+): Effect.Effect<ReadonlyArray<{ readonly id: string; readonly overdue: boolean }>, SqlError.SqlError> =>
+  sql<{ id: string; overdue: boolean }>`SELECT id, deadline_at <= clock_timestamp() AS overdue FROM video_job
+    WHERE completed_at IS NULL AND (busy_until IS NULL OR busy_until <= clock_timestamp())
+      AND (deadline_at <= clock_timestamp()
+        OR next_poll_at <= clock_timestamp() - ${BigInt(graceMs)} * interval '1 millisecond')
+    ORDER BY next_poll_at LIMIT ${limit}`

@@ -1,0 +1,60 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Video jobs. What ends a job stands in its row: the rules of `domain/Video.ts` once more. */
+export const videos = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // `turn` fences: who works on a job takes the next one, and writes only where it is still the last. `plan` is who may make it at
+  // what price, as it was when it was charged; `asking` whom it is being handed to. A prompt may hold characters that no text of the
+  // database can, so it is JSON.
+  yield* sql`CREATE TABLE video_job (
+    id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+    request_id text NOT NULL UNIQUE,
+    account_id text NOT NULL REFERENCES account,
+    key_id text NOT NULL,
+    model text NOT NULL,
+    state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'processing', 'completed', 'failed')),
+    prompt json NOT NULL,
+    parameters json NOT NULL,
+    plan json NOT NULL,
+    steering text,
+    charged bigint NOT NULL CHECK (charged >= 0),
+    cost bigint CHECK (cost BETWEEN 0 AND charged),
+    refunded boolean NOT NULL DEFAULT false,
+    provider text,
+    ticket text,
+    attempts json NOT NULL DEFAULT '[]',
+    submissions integer NOT NULL DEFAULT 0 CHECK (submissions >= 0),
+    polls integer NOT NULL DEFAULT 0 CHECK (polls >= 0),
+    faults integer NOT NULL DEFAULT 0 CHECK (faults >= 0),
+    progress integer NOT NULL DEFAULT 0 CHECK (progress BETWEEN 0 AND 100),
+    turn bigint NOT NULL DEFAULT 0,
+    busy_until timestamptz,
+    asking text,
+    next_poll_at timestamptz NOT NULL DEFAULT now(),
+    polled_at timestamptz,
+    deadline_at timestamptz NOT NULL,
+    file_id text,
+    error_code text,
+    error_message text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    completed_at timestamptz,
+    CHECK ((state IN ('completed', 'failed')) = (completed_at IS NOT NULL)),
+    CHECK ((state IN ('completed', 'failed')) = (cost IS NOT NULL)),
+    CHECK ((state = 'completed') = (file_id IS NOT NULL)),
+    CHECK (state <> 'completed' OR progress = 100),
+    CHECK ((state = 'failed') = (error_code IS NOT NULL)),
+    CHECK ((state = 'failed') = (error_message IS NOT NULL)),
+    CHECK ((state = 'failed') = refunded),
+    CHECK (NOT refunded OR cost = 0),
+    CHECK (state NOT IN ('processing', 'completed') OR provider IS NOT NULL AND ticket IS NOT NULL),
+    CHECK (state <> 'queued' OR provider IS NULL AND ticket IS NULL)
+  ) WITH (fillfactor = 70)`
+  yield* sql`CREATE INDEX video_job_standing ON video_job (next_poll_at) WHERE completed_at IS NULL`
+  yield* sql`CREATE INDEX video_job_deadline ON video_job (deadline_at) WHERE completed_at IS NULL`
+  yield* sql`CREATE INDEX video_job_provider ON video_job (COALESCE(provider, asking)) WHERE completed_at IS NULL`
+  yield* sql`CREATE FUNCTION video_job_is_ended() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'video jobs that have ended never change'; END $$`
+  yield* sql`CREATE TRIGGER video_job_ended BEFORE UPDATE ON video_job FOR EACH ROW
+    WHEN (OLD.completed_at IS NOT NULL) EXECUTE FUNCTION video_job_is_ended()`
+})

@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Capability, Model, VideoFacts } from "../../src/domain/Model.ts"
+import {
+  beyond,
+  MOST_LOST,
+  MOST_REFUSED_ROUNDS,
+  MOST_SUBMISSIONS,
+  neededFor,
+  transition,
+  type VideoEvent,
+  type VideoStanding,
+  type VideoState,
+  type VideoWish,
+  waitMs
+} from "../../src/domain/Video.ts"
+
+const states: ReadonlyArray<VideoState> = ["queued", "processing", "completed", "failed"]
+
+const events: { readonly [T in VideoEvent["_tag"]]: Extract<VideoEvent, { readonly _tag: T }> } = {
+  Full: { _tag: "Full" },
+  Submitted: { _tag: "Submitted" },
+  NotTaken: { _tag: "NotTaken" },
+  Unclear: { _tag: "Unclear" },
+  Refused: { _tag: "Refused", message: "because" },
+  Progressed: { _tag: "Progressed", progress: 40 },
+  NotAsked: { _tag: "NotAsked" },
+  Made: { _tag: "Made" },
+  Broke: { _tag: "Broke" },
+  Lost: { _tag: "Lost" },
+  DeadlinePassed: { _tag: "DeadlinePassed" }
+}
+
+const standing = (state: VideoState, more: Partial<VideoStanding> = {}): VideoStanding => ({
+  state,
+  progress: 10,
+  submissions: 1,
+  polls: 2,
+  faults: 1,
+  ...more
+})
+
+const nothing = "nothing happens"
+
+/** What every event comes to in every state that goes on. */
+const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>> = {
+  queued: {
+    Full: "queued 10 % submissions 1 polls 3 faults 0",
+    Submitted: "processing 10 % submissions 1 polls 0 faults 0",
+    NotTaken: "queued 10 % submissions 0 polls 2 faults 2",
+    Unclear: "queued 10 % submissions 1 polls 2 faults 2",
+    Refused: "failed validation_error, whole",
+    Progressed: nothing,
+    NotAsked: nothing,
+    Made: nothing,
+    Broke: nothing,
+    Lost: nothing,
+    DeadlinePassed: "failed upstream_timeout, whole"
+  },
+  processing: {
+    Full: nothing,
+    Submitted: nothing,
+    NotTaken: nothing,
+    Unclear: nothing,
+    Refused: "failed validation_error, whole",
+    Progressed: "processing 40 % submissions 1 polls 3 faults 0",
+    NotAsked: "processing 10 % submissions 1 polls 2 faults 2",
+    Made: "completed, difference",
+    Broke: "failed generation_failed, whole",
+    Lost: "processing 10 % submissions 1 polls 2 faults 2",
+    DeadlinePassed: "failed upstream_timeout, whole"
+  }
+}
+
+const told = (from: VideoStanding, event: VideoEvent): string => {
+  const step = transition(from, event)
+  switch (step._tag) {
+    case "Nothing":
+      return nothing
+    case "Goes":
+      return `${step.state} ${step.progress} % submissions ${step.submissions} polls ${step.polls} faults ${step.faults}`
+    case "Ends":
+      assert.strictEqual(step.tells, `video.${step.state}`)
+      assert.strictEqual(step.error === undefined, step.state === "completed")
+      return `${step.state}${step.error === undefined ? "" : ` ${step.error.code}`}, ${step.refund}`
+  }
+}
+
+describe("a video job", () => {
+  it("goes from every state by every event as the table says", () => {
+    const found = Object.fromEntries(
+      (["queued", "processing"] as const).map((state) => [
+        state,
+        Object.fromEntries(Object.values(events).map((event) => [event._tag, told(standing(state), event)]))
+      ])
+    )
+    assert.deepStrictEqual(found, table)
+  })
+
+  it("stays as it is once it has ended, whatever happens", () => {
+    for (const state of ["completed", "failed"] as const) {
+      for (const event of Object.values(events)) assert.strictEqual(told(standing(state), event), nothing)
+    }
+  })
+
+  it("completes with all of its progress, and fails with what it had", () => {
+    assert.deepInclude(transition(standing("processing"), events.Made), { progress: 100 })
+    assert.deepInclude(transition(standing("processing"), events.Broke), { progress: 10 })
+  })
+
+  it("says what the request was refused for, and never anything else of a provider's", () => {
+    const refused = transition(standing("queued"), events.Refused)
+    assert.deepInclude(refused, { error: { code: "validation_error", message: "because" } })
+    for (const state of states) {
+      for (const event of Object.values(events)) {
+        const step = transition(standing(state), event)
+        if (step._tag === "Ends" && step.error !== undefined && event._tag !== "Refused") {
+          assert.match(step.error.message, /You were not charged$/)
+        }
+      }
+    }
+  })
+
+  it("is handed in so often and no more when nobody knows what became of it", () => {
+    const unclear = (submissions: number) => told(standing("queued", { submissions, faults: 0 }), events.Unclear)
+    assert.match(unclear(MOST_SUBMISSIONS - 1), /^queued/)
+    assert.strictEqual(unclear(MOST_SUBMISSIONS), "failed generation_failed, whole")
+    // One that nobody took was not taken, and counts for nothing.
+    assert.deepInclude(transition(standing("queued", { submissions: 0 }), events.NotTaken), { submissions: 0 })
+  })
+
+  it("is given up when nobody takes it again and again, or its provider knows nothing of it", () => {
+    const faults = (state: VideoState, event: VideoEvent, count: number) =>
+      told(standing(state, { faults: count }), event).split(" ", 1)[0]
+    assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 2), "queued")
+    assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 1), "failed")
+    assert.strictEqual(faults("processing", events.Lost, MOST_LOST - 2), "processing")
+    assert.strictEqual(faults("processing", events.Lost, MOST_LOST - 1), "failed")
+    assert.strictEqual(faults("processing", events.NotAsked, 1_000), "processing")
+  })
+
+  it("never goes back in its progress, and reaches 100 by its clip alone", () => {
+    const after = (progress: number | undefined) => {
+      const step = transition(standing("processing", { progress: 50 }), { _tag: "Progressed", progress })
+      return step._tag === "Goes" ? step.progress : undefined
+    }
+    assert.deepStrictEqual([undefined, Number.NaN, -5, 49, 50.9, 60.7, 100, 1_000].map(after), [
+      ...[50, 50, 50, 50, 50, 60, 99, 99]
+    ])
+  })
+})
+
+describe("the wait for the next step", () => {
+  it("grows with what is asked and with what goes wrong, within bounds, and differs from job to job", () => {
+    const most = (polls: number, faults: number) => waitMs({ polls, faults }, 1)
+    assert.deepStrictEqual(
+      [0, 1, 4, 12, 13, 1_000].map((polls) => most(polls, 0)),
+      [...[1_000, 1_250, 2_441, 14_552, 15_000, 15_000]]
+    )
+    assert.deepStrictEqual(
+      [1, 2, 5, 6, 1_000].map((faults) => most(50, faults)),
+      [2_000, 4_000, 32_000, 60_000, 60_000]
+    )
+    assert.strictEqual(waitMs({ polls: 0, faults: 0 }, 0), 500)
+  })
+})
+
+const wish: VideoWish = {
+  duration: 4,
+  aspectRatio: "16:9",
+  imageUrl: undefined,
+  referenceImages: [],
+  referenceVideo: undefined,
+  audio: false
+}
+
+const model = (capabilities: ReadonlyArray<Capability>, video?: Partial<VideoFacts>): Model =>
+  ({
+    id: "m",
+    capabilities,
+    video: { durations: [4, 6, 8], aspectRatios: ["16:9"], referenceImages: 0, referenceVideo: false, ...video }
+  }) as unknown as Model
+
+const all: ReadonlyArray<Capability> = ["image_to_video", "reference_media", "audio_generation"]
+
+const everything: VideoWish = {
+  duration: 5,
+  aspectRatio: "9:16",
+  imageUrl: "https://example.com/a.png",
+  referenceImages: ["https://example.com/b.png", "https://example.com/c.png"],
+  referenceVideo: "https://example.com/d.mp4",
+  audio: true
+}
+
+describe("what is asked of a model", () => {
+  it("is named member by member where it is beyond it", () => {
+    const fields = (one: VideoWish, of: Model) => beyond(one, of).map(({ field }) => field)
+    assert.deepStrictEqual(fields(wish, model([])), [])
+    assert.deepStrictEqual(fields(everything, model([])), [
+      ...["duration", "aspect_ratio", "image_url", "generate_audio", "reference_images", "reference_video"]
+    ])
+    const able = { durations: [5], aspectRatios: ["9:16"] as const, referenceImages: 2, referenceVideo: true }
+    assert.deepStrictEqual(fields(everything, model(all, able)), [])
+    assert.deepStrictEqual(fields(everything, model(all, { ...able, referenceImages: 1 })), ["reference_images"])
+    assert.deepStrictEqual(beyond({ ...wish, duration: 5 }, model([])), [
+      { field: "duration", message: "m makes videos of 4, 6, 8 seconds" }
+    ])
+  })
+
+  it("may be anything within the contract where nothing is known of the model", () => {
+    const unknown = { id: "m", capabilities: [] } as unknown as Model
+    for (const duration of [4, 11, 15]) assert.deepStrictEqual(beyond({ ...wish, duration }, unknown), [])
+  })
+
+  it("needs capabilities of whoever makes it", () => {
+    assert.deepStrictEqual(neededFor(wish), [])
+    assert.deepStrictEqual(neededFor(everything), all)
+    assert.deepStrictEqual(neededFor({ ...wish, referenceVideo: "https://example.com/d.mp4" }), ["reference_media"])
+  })
+})

@@ -1,0 +1,267 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
+import type { ClosedFacts } from "../../src/inference/Receipt.ts"
+import { TURN_MS } from "../../src/inference/VideoTurn.ts"
+import type { ProviderFault } from "../../src/providers/Provider.ts"
+import { upstream } from "../providers/upstream.ts"
+import {
+  BALANCE,
+  FAL_COST,
+  fails,
+  FilmHost,
+  lostAnswer,
+  OTHER_COST,
+  scene,
+  type SceneOptions,
+  serverError,
+  wish
+} from "./videoScene.ts"
+
+/** A video that was sold, and what it comes to. */
+const sold = (
+  options: SceneOptions = {},
+  more: Parameters<Effect.Success<ReturnType<typeof scene>>["request"]>[0] = {}
+) =>
+  Effect.gen(function* () {
+    const stage = yield* scene(options)
+    const { video } = yield* stage.videos.submit(stage.request(more))
+    const { id } = video
+    return {
+      ...stage,
+      id,
+      job: Effect.map(stage.jobs.find(id), (row) => row!),
+      end: Effect.andThen(
+        stage.finish(stage.videos, id),
+        Effect.flatMap(stage.jobs.find(id), (row) =>
+          Effect.map(stage.requests.find(stage.accountId, row!.request_id), (receipt) => ({
+            row: row!,
+            receipt: receipt!,
+            closed: receipt!.closed as ClosedFacts
+          }))
+        )
+      )
+    }
+  })
+
+const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex")
+
+describe("a turn at a video job", () => {
+  it.live("hands it to the next provider where one takes nothing, at that one's price", () =>
+    Effect.gen(function* () {
+      const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
+      first.film = () => fails("fal", serverError)
+      const { end, faults, money } = yield* sold({ hosts: [first, second] })
+      const { closed, receipt, row } = yield* end
+      assert.deepInclude(row, { state: "completed", provider: "other", cost: OTHER_COST, charged: OTHER_COST })
+      assert.deepStrictEqual(
+        closed.routing.provider_attempts?.map(({ outcome, provider }) => [provider, outcome]),
+        [
+          ["fal", "failed_over"],
+          ["other", "served"]
+        ]
+      )
+      assert.deepInclude(receipt, { provider: "other", settled: OTHER_COST, refunded: 0n })
+      assert.strictEqual(closed.price?.provider, "other")
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - OTHER_COST, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives back what the provider who made it costs less than the dearest", () =>
+    Effect.gen(function* () {
+      const { end, faults, money } = yield* sold({ hosts: [new FilmHost("fal"), new FilmHost("other")] })
+      const { closed, receipt, row } = yield* end
+      assert.deepInclude(row, { provider: "fal", cost: FAL_COST, charged: OTHER_COST, refunded: false })
+      assert.deepInclude(receipt, { settled: OTHER_COST, refunded: OTHER_COST - FAL_COST, status: "succeeded" })
+      assert.deepInclude(closed, { usage: { units: 4, unit: "second" }, basis: "counted", error: null })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - FAL_COST, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tries again for some minutes where nobody takes it, and then pays all back", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      host.film = () => fails("fal", { _tag: "RateLimited", retryAfterSeconds: undefined })
+      const { end, events, money } = yield* sold({ hosts: [host] })
+      const { closed, row } = yield* end
+      assert.deepInclude(row, { state: "failed", error_code: "generation_failed", refunded: true, cost: 0n })
+      assert.strictEqual(row.faults, MOST_REFUSED_ROUNDS - 1)
+      // Who fails again and again is not asked every time.
+      assert.isAtLeast(host.filmed.length, 2)
+      assert.deepInclude(closed, { usage: { units: 0, unit: "second" }, basis: "none" })
+      assert.strictEqual(closed.error?._tag, "GenerationFailed")
+      const [event] = yield* events
+      const { data } = JSON.parse(event!.body)
+      assert.deepInclude(data, { status: "failed", refunded: true, refund_usd: 1.6, cost_usd: 0 })
+      assert.strictEqual(data.error.code, "generation_failed")
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hands it in again some few times where the answer is lost", () =>
+    Effect.gen(function* () {
+      const faults: ReadonlyArray<ProviderFault> = [
+        lostAnswer,
+        { _tag: "TimedOut", clock: "total" },
+        { _tag: "ServerError", status: 504, detail: "" },
+        { _tag: "Malformed", detail: "" }
+      ]
+      for (const fault of faults) {
+        const host = new FilmHost("fal")
+        host.film = () => fails("fal", fault)
+        const { end } = yield* sold({ hosts: [host] })
+        assert.strictEqual((yield* end).row.state, "failed")
+        assert.strictEqual(host.filmed.length, MOST_SUBMISSIONS, fault._tag)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hands it in again where it was interrupted in the midst of it", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      const called = yield* Deferred.make<void>()
+      host.film = () => Effect.andThen(Deferred.succeed(called, undefined), Effect.never)
+      const { end, id, job, videos } = yield* sold({ hosts: [host] })
+      const turn = yield* Effect.forkChild(videos.step(id))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(turn)
+      assert.deepInclude(yield* job, { state: "queued", submissions: 1 })
+      host.film = () => Effect.succeed({ ticket: "t" })
+      assert.deepInclude((yield* end).row, { state: "completed", submissions: 2 })
+      assert.strictEqual(host.filmed.length, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused as the provider says, at once, and paid back", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      host.film = () => fails("fal", { _tag: "Refused", status: 422, detail: "no kites" })
+      const { end, money } = yield* sold({ hosts: [host] })
+      assert.deepInclude((yield* end).row, {
+        state: "failed",
+        error_code: "validation_error",
+        error_message: "fal refused this video: no kites"
+      })
+      assert.strictEqual(host.filmed.length, 1)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never tells a caller what a provider says to its operators", () =>
+    Effect.gen(function* () {
+      for (const refused of [true, false]) {
+        const host = new FilmHost("fal")
+        host.states = [Effect.succeed({ _tag: "Failed", detail: "secret words", refused })]
+        const { end, events } = yield* sold({ hosts: [host] })
+        const { closed, row } = yield* end
+        assert.strictEqual(row.error_code, refused ? "validation_error" : "generation_failed")
+        assert.notInclude(
+          JSON.stringify([row, closed, yield* events], (_, value) => String(value)),
+          "secret words"
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is given up when its provider knows nothing of it any more, and not before", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      const unknown = fails("fal", { _tag: "Refused", status: 404, detail: "no such job" })
+      const [, completed] = host.states
+      host.states = [unknown, unknown, completed!]
+      assert.strictEqual((yield* (yield* sold({ hosts: [host] })).end).row.state, "completed")
+      host.states = [unknown]
+      host.asked = 0
+      const { row } = yield* (yield* sold({ hosts: [host] })).end
+      assert.strictEqual(row.state, "failed")
+      assert.strictEqual(host.asked, MOST_LOST)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks again for a clip that cannot be read, and takes an empty one for none", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      const clip = host.clip
+      let reads = 0
+      host.clip = Effect.suspend(() => (++reads < 3 ? fails("fal", lostAnswer) : clip))
+      const { end, files } = yield* sold({ hosts: [host] })
+      assert.strictEqual((yield* end).row.state, "completed")
+      assert.strictEqual(reads, 3)
+      assert.strictEqual((yield* files).length, 1)
+      host.states = [Effect.succeed({ _tag: "Completed", clip: { bytes: new Uint8Array(), contentType: "video/mp4" } })]
+      const none = yield* sold({ hosts: [host] })
+      assert.strictEqual((yield* none.end).row.error_code, "generation_failed")
+      assert.deepStrictEqual(yield* none.files, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits while its provider has as many as it may have", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      const { end, id, job, request, videos } = yield* sold({ hosts: [host], options: { perProvider: 1 } })
+      const { video } = yield* videos.submit(request())
+      yield* videos.step(video.id)
+      assert.notStrictEqual(yield* videos.step(id), "done")
+      assert.deepInclude(yield* job, { state: "queued", polls: 1, submissions: 0 })
+      assert.strictEqual(host.filmed.length, 1)
+      yield* videos.step(video.id)
+      yield* videos.step(video.id)
+      assert.strictEqual((yield* end).row.state, "completed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is one at a time: of two workers the second goes away, and one who comes too late is not heard", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      const called = yield* Deferred.make<void>()
+      const go = yield* Deferred.make<void>()
+      host.film = () =>
+        Effect.as(Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(go)), { ticket: "late" })
+      const { end, events, faults, id, job, later, money, videos } = yield* sold({ hosts: [host] })
+      const slow = yield* Effect.forkChild(videos.step(id))
+      yield* Deferred.await(called)
+      assert.notStrictEqual(yield* videos.step(id), "done")
+      assert.strictEqual(host.filmed.length, 1)
+      // Its lease ends while it still waits.
+      yield* later
+      host.film = () => Effect.succeed({ ticket: "early" })
+      yield* videos.step(id)
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(slow)
+      assert.deepInclude(yield* job, { state: "processing", ticket: "early" })
+      assert.strictEqual((yield* end).row.state, "completed")
+      assert.strictEqual((yield* events).length, 1)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - FAL_COST, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hands pictures over as bytes, and refuses what is none", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      let [status, body] = [200, PNG]
+      const { origin } = yield* upstream((_, response) => response.writeHead(status).end(body))
+      const asked = { wish: { ...wish, imageUrl: `${origin}/a.png` } }
+      const made = yield* sold({ hosts: [host] }, asked)
+      assert.strictEqual((yield* made.end).row.state, "completed")
+      assert.strictEqual(host.filmed[0]?.image?.contentType, "image/png")
+      assert.deepStrictEqual(Buffer.from(host.filmed[0]!.image!.bytes), PNG)
+      body = Buffer.from("<html>")
+      const refused = yield* sold({ hosts: [host] }, asked)
+      assert.include((yield* refused.end).row.error_message, "image_url must be a PNG")
+      assert.deepStrictEqual(yield* refused.money, { posted: BALANCE, held: 0n })
+      status = 503
+      const late = yield* sold({ hosts: [host] }, asked)
+      yield* late.videos.step(late.id)
+      assert.deepInclude(yield* late.job, { state: "queued", faults: 1 })
+      assert.strictEqual(host.filmed.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it("is kept for longer than what is done in it may take", () => {
+    assert.isAbove(TURN_MS.film, 90_000)
+    assert.isAbove(TURN_MS.clip, TURN_MS.state)
+  })
+})

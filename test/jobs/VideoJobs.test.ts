@@ -1,0 +1,186 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { VideoJobs } from "../../src/jobs/VideoJobs.ts"
+import type { VideoEnd, VideoGoing } from "../../src/jobs/VideoJobsSql.ts"
+import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
+import { layer as database } from "../support/Database.ts"
+
+const wish = {
+  duration: 4,
+  aspectRatio: "16:9" as const,
+  imageUrl: undefined,
+  referenceImages: [],
+  referenceVideo: undefined,
+  audio: false
+}
+
+const going: VideoGoing = {
+  ...{ state: "processing", progress: 5, submissions: 1, polls: 0, faults: 0, waitMs: 1_000 },
+  ...{ provider: "fal", ticket: "t", attempts: [] }
+}
+const completed: VideoEnd = {
+  ...{ state: "completed", progress: 100, refunded: false, file_id: "file_1", cost: 7n },
+  ...{ error_code: null, error_message: null }
+}
+const failed: VideoEnd = {
+  ...{ state: "failed", progress: 5, refunded: true, file_id: null, cost: 0n },
+  ...{ error_code: "generation_failed", error_message: "no" }
+}
+const now = { forMs: 60_000, idleMs: 0 }
+
+/** A job of an account of its own. */
+const inserted = (deadlineMs = 60_000) =>
+  Effect.gen(function* () {
+    const jobs = yield* VideoJobs
+    const sql = yield* SqlClient.SqlClient
+    const [accountId, requestId] = [newResourceId(), newRequestId()]
+    yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, ${`${accountId}@example.com`})`
+    return yield* jobs.insert({
+      id: newResourceId(),
+      ...{ requestId, accountId, keyId: newResourceId(), model: "m", plan: { a: 1 }, steering: null, charged: 10n },
+      prompt: "a \0 kite \ud800",
+      parameters: wish,
+      deadlineMs
+    })
+  })
+
+layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices: true, timeout: 60_000 })(
+  "rows of video jobs",
+  (it) => {
+    it.effect("keep what they were made of, whatever the prompt", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const job = yield* inserted()
+        const found = yield* jobs.find(job.id)
+        assert.deepStrictEqual(found, job)
+        assert.deepStrictEqual(yield* jobs.ofRequest(job.request_id), job)
+        assert.deepInclude(job, {
+          state: "queued",
+          prompt: "a \0 kite \ud800",
+          charged: 10n,
+          cost: null,
+          overdue: false
+        })
+        assert.deepStrictEqual(job.parameters, JSON.parse(JSON.stringify(wish)))
+        assert.isUndefined(yield* jobs.find(newResourceId()))
+      })
+    )
+
+    it.effect("give one turn at a time, and none at once after the last where that is wished", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const { id } = yield* inserted()
+        const taken = yield* Effect.forEach(Array.from({ length: 8 }), () => jobs.take(id, now), { concurrency: 8 })
+        const [turn, ...others] = taken.filter((one) => one !== undefined)
+        assert.isDefined(turn)
+        assert.deepStrictEqual(others, [])
+        assert.isDefined(yield* jobs.goOn(turn, going))
+        assert.isUndefined(yield* jobs.take(id, { ...now, idleMs: 60_000 }))
+        assert.strictEqual((yield* jobs.take(id, now))?.turn, turn.turn + 1n)
+      })
+    )
+
+    it.effect("take the word of the last turn alone", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const { id } = yield* inserted()
+        const old = (yield* jobs.take(id, { forMs: 0, idleMs: 0 }))!
+        const young = (yield* jobs.take(id, now))!
+        assert.isFalse(yield* jobs.renew(old, 60_000))
+        assert.isTrue(yield* jobs.renew(young, 60_000))
+        assert.strictEqual(yield* jobs.submitting(old, "fal", 100), "outrun")
+        assert.isUndefined(yield* jobs.goOn(old, going))
+        assert.isUndefined(yield* jobs.end(old, failed))
+        yield* jobs.drop(old)
+        assert.isUndefined(yield* jobs.take(id, now))
+        yield* jobs.drop(young)
+        assert.isDefined(yield* jobs.take(id, now))
+      })
+    )
+
+    it.effect("end once, and never change after it", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* inserted()
+        const first = (yield* jobs.take(id, { forMs: 0, idleMs: 0 }))!
+        assert.isDefined(yield* jobs.goOn(first, going))
+        const turn = (yield* jobs.take(id, now))!
+        const ends = yield* Effect.all([jobs.end(turn, completed), jobs.end(turn, failed)], { concurrency: 2 })
+        assert.strictEqual(ends.filter((one) => one !== undefined).length, 1)
+        assert.isUndefined(yield* jobs.take(id, now))
+        assert.isUndefined(yield* jobs.goOn(turn, going))
+        const changed = yield* Effect.exit(sql`UPDATE video_job SET progress = progress WHERE id = ${id}`)
+        assert.isTrue(Exit.isFailure(changed))
+      })
+    )
+
+    it.effect("refuse what no job may be", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const wrong: ReadonlyArray<VideoEnd> = [
+          { ...completed, file_id: null },
+          { ...completed, progress: 99 },
+          { ...completed, cost: 11n },
+          { ...completed, refunded: true, cost: 0n },
+          { ...failed, refunded: false },
+          { ...failed, cost: 1n },
+          { ...failed, error_code: null },
+          { ...failed, file_id: "file_1" }
+        ]
+        const { id } = yield* inserted()
+        const turn = (yield* jobs.take(id, now))!
+        assert.isDefined(yield* jobs.goOn(turn, going))
+        for (const end of wrong) {
+          assert.isTrue(
+            Exit.isFailure(yield* Effect.exit(jobs.end((yield* jobs.find(id))!, end))),
+            JSON.stringify(end, String)
+          )
+        }
+        const queued = yield* inserted()
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(jobs.end(queued, completed))), "completed from nowhere")
+        const { ticket: _, ...without } = going
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(jobs.goOn(queued, { ...without, ticket: null }))))
+      })
+    )
+
+    it.effect("count who is at a provider, of all nodes, exactly", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const turns = yield* Effect.forEach(Array.from({ length: 6 }), () =>
+          Effect.flatMap(inserted(), ({ id }) => jobs.take(id, now))
+        )
+        const noted = yield* Effect.forEach(turns, (turn) => jobs.submitting(turn!, "crowded", 2), { concurrency: 6 })
+        assert.strictEqual(noted.filter((one) => one === "noted").length, 2)
+        assert.strictEqual(noted.filter((one) => one === "full").length, 4)
+        const [here, there] = turns.filter((_, index) => noted[index] === "noted")
+        const waiting = turns.find((_, index) => noted[index] === "full")!
+        // One that is there counts after its turn too, one whose turn was given back does not.
+        yield* jobs.goOn(here!, { ...going, provider: "crowded" })
+        assert.strictEqual(yield* jobs.submitting(waiting, "crowded", 2), "full")
+        yield* jobs.drop(there!)
+        assert.strictEqual(yield* jobs.submitting(waiting, "crowded", 2), "noted")
+        assert.strictEqual((yield* jobs.find(waiting.id))?.submissions, 1)
+      })
+    )
+
+    it.effect("are found where nobody is at them", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const ids = (graceMs: number) => Effect.map(jobs.standing(graceMs), (found) => found.map(({ id }) => id))
+        const late = yield* inserted(0)
+        const due = yield* inserted()
+        assert.includeMembers(yield* ids(0), [late.id, due.id])
+        const found = yield* jobs.standing(60_000)
+        assert.isTrue(found.find(({ id }) => id === late.id)?.overdue)
+        assert.isUndefined(found.find(({ id }) => id === due.id))
+        const turn = yield* jobs.take(due.id, now)
+        assert.notInclude(yield* ids(0), due.id)
+        assert.isDefined(turn)
+        const fiber = yield* Effect.forkChild(jobs.take(late.id, now))
+        assert.isTrue((yield* Fiber.join(fiber))?.overdue)
+      })
+    )
+  }
+)
