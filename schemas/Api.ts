@@ -3,6 +3,7 @@ import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
+import { BatchGroup } from "./inference/Batch.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { EmbeddingsGroup } from "./inference/Embeddings.ts"
@@ -25,6 +26,7 @@ export class Api extends HttpApi.make("tollgate")
     RerankGroup,
     SpeechGroup,
     SearchGroup,
+    BatchGroup,
     RequestsGroup,
     UsageGroup,
     ModelsGroup.middleware(OpenAccess)

@@ -5,7 +5,8 @@ import { Api } from "../../schemas/Api.ts"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
 import { encodeEmbeddings } from "../dialects/embeddings/EmbeddingsEncode.ts"
 import { MAX_KEPT_BYTES } from "../inference/Answer.ts"
-import { Work } from "../inference/Work.ts"
+import type { PaidRequest } from "../inference/Request.ts"
+import { Work, type WorkRequest } from "../inference/Work.ts"
 import type { Embedded, EmbedWork } from "../providers/Work.ts"
 import { countEmbed, embedBound, fits, longestInput } from "../providers/WorkTokens.ts"
 import { answered } from "./Chat.ts"
@@ -21,21 +22,24 @@ interface Kept {
 const keep = ({ data }: Embedded): Kept | undefined =>
   data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
-const restore = (kept: unknown): Embedded => ({ data: Buffer.from((kept as Kept).data), tokens: undefined })
+/** The vectors again, of what was kept of them. */
+export const restoreEmbedded = (kept: unknown): Embedded => ({ data: Buffer.from((kept as Kept).data), tokens: undefined })
 
 /** What a work with these inputs asks of whoever does it. */
-const requestOf = (asked: EmbedWork) => {
+export const embedRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => {
   const longest = longestInput(asked)
   return {
-    modality: "embedding" as const,
-    bound: { kind: "tokens" as const, promptBound: embedBound(asked) },
+    ...paid,
+    modality: "embedding",
+    bound: { kind: "tokens", promptBound: embedBound(asked) },
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "input",
-    used: ({ tokens }: Embedded) => tokens,
+    ask: (provider, call) => provider.embed?.(call, asked),
+    used: ({ tokens }) => tokens,
     counted: () => countEmbed(asked),
     keep,
-    restore
+    restore: restoreEmbedded
   }
 }
 
@@ -56,11 +60,7 @@ const embeddings = Effect.gen(function* () {
   const accept = yield* paidWork({ operation: "embeddings", path: "/embeddings" }, decodeEmbeddings)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { decoded, paid } = yield* accept(request)
-    const answer = yield* work.run<Embedded>({
-      ...paid,
-      ...requestOf(decoded.work),
-      ask: (provider, call) => provider.embed?.(call, decoded.work)
-    })
+    const answer = yield* work.run(embedRequest(paid, decoded.work))
     const { after, before } = encodeEmbeddings({ ...answer, model: decoded.model, tokens: answer.used })
     return responseOf(before, answer.value.data, after, replayHeader(answer.replayed))
   })

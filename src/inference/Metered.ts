@@ -4,7 +4,7 @@ import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { noTokens, promptTokens, type Used } from "../domain/Usage.ts"
-import { minNano, type Nano } from "../domain/Money.ts"
+import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -113,7 +113,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
       operation: request.operation,
       model: request.model,
       atLeast: estimate.atLeast,
-      upTo: estimate.upTo,
+      upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
       ttlMs: holdTtlMs,
       budgets,
       opened,

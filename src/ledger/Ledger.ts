@@ -6,7 +6,7 @@ import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import type { Span } from "../platform/Tracing.ts"
 import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
 import { recorded } from "./LedgerSpan.ts"
-import { balanceOf, commitGroup, dropOldClaims, expireOverdue } from "./LedgerSql.ts"
+import { balanceOf, commitGroup, dropOldClaims, expireOverdue, freeLapsed } from "./LedgerSql.ts"
 import type { Operation, OperationResult } from "./Operation.ts"
 
 /** Overdue holds ended, or old claims freed, in one statement of a sweep. */
@@ -40,6 +40,8 @@ export class Ledger extends Context.Service<
     ) => Effect.Effect<{ readonly posted: Nano; readonly held: Nano } | undefined, Unavailable>
     /** Ends what is overdue: settles its recorded progress, releases the rest. Answers how many it ended. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>
+    /** Frees those of an account's claims whose requests ended by their expiry with nothing charged; answers how many. */
+    readonly freeLapsed: (accountId: string, claims: ReadonlyArray<string>) => Effect.Effect<number, Unavailable>
     /** Frees some idempotency keys that ended longer ago than this and forgets their stored answers; answers how many. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
@@ -60,6 +62,7 @@ export class Ledger extends Context.Service<
             Effect.map(commitGroup(transaction, [operation]), ([result]) => result as OperationResult<Op>),
           balance: (accountId) => storeErrors(balanceOf(sql, accountId)),
           expireOverdue: storeErrors(expireOverdue(sql, SWEEP_BATCH)),
+          freeLapsed: (accountId, claims) => storeErrors(freeLapsed(sql, accountId, claims)),
           dropClaims: (olderThanMs) => storeErrors(dropOldClaims(sql, olderThanMs, SWEEP_BATCH))
         })
       })

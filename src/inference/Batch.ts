@@ -1,0 +1,306 @@
+import { Context, Duration, Effect, Exit, Layer, Result } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
+import { Auth } from "../auth/Auth.ts"
+import { periodStart } from "../domain/Budget.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { Claim } from "../ledger/Operation.ts"
+import { Metrics } from "../platform/Metrics.ts"
+import { type Trace, traceIdOf } from "../platform/Tracing.ts"
+import { Requests } from "../usage/Requests.ts"
+import type { Claimed } from "../usage/RequestsSql.ts"
+import { keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
+import { type Bounds, holdOutcomes, storeUnavailable } from "./Metered.ts"
+import type { Opened } from "./Receipt.ts"
+import type { PaidRequest } from "./Request.ts"
+
+/** Requests of a batch that run at a time. */
+const CONCURRENCY = 8
+
+/** Of the life of a batch's hold, after which part it is put off. */
+const RENEWALS_PER_TTL = 3
+
+/** What of a batch's hold one of its requests may take. */
+export type Share = Required<Pick<PaidRequest, "carvedFrom" | "holdAtMost">>
+
+/** A request that was served and paid for. */
+export interface ServedItem {
+  readonly requestId: string
+  readonly cost: Nano
+  /** The JSON of its answer; undefined where that was not kept by the try that paid for it. */
+  readonly body: string | undefined
+}
+
+/** One request of a batch, decoded. */
+export interface BatchItem {
+  readonly claim: Claim | undefined
+  /** What is to be held for it; fails where nobody can serve it. */
+  readonly bounds: () => Result.Result<Bounds, Failure>
+  readonly serve: (share: Share) => Effect.Effect<ServedItem, Failure>
+  /** The JSON of its answer again, of what was kept of it; undefined where a refusal was kept. */
+  readonly again: (kept: unknown, cost: Nano) => string | undefined
+}
+
+/** A batch, whose requests share one hold and one idempotency key. */
+export interface BatchRequest extends Pick<PaidRequest, "requestId" | "claim" | "arrivedAt"> {
+  readonly principal: Principal
+  readonly trace: Trace | undefined
+  readonly items: ReadonlyArray<BatchItem>
+}
+
+/** What became of a batch that was begun. */
+export interface BatchOutcome {
+  /** That of the batch; of a replayed one the first's. */
+  readonly requestId: string
+  /** In the order of the requests; undefined for what was not served. */
+  readonly served: ReadonlyArray<ServedItem | undefined>
+  /** The request that failed first of all in that order; those that had not been begun then were not. */
+  readonly failed: { readonly index: number; readonly failure: Failure } | undefined
+  readonly balanceWarning: string | undefined
+  readonly replayed: boolean
+}
+
+/** A request still to be served, and what is to be held for it. */
+interface Due {
+  readonly index: number
+  readonly item: BatchItem
+  readonly bounds: Bounds
+}
+
+/** What earlier tries under the same idempotency key have left. */
+interface Before {
+  readonly batch: Claimed | undefined
+  readonly served: ReadonlyArray<ServedItem | undefined>
+  /** The claims of those of which nobody knows what became. */
+  readonly lapsed: ReadonlyArray<string>
+}
+
+const nothingBefore = ({ items }: BatchRequest): Before => ({
+  batch: undefined,
+  served: items.map(() => undefined),
+  lapsed: []
+})
+
+const servedBefore = (item: BatchItem, { answer, cost, id, lapsed }: Claimed): ServedItem | undefined => {
+  if (lapsed) return undefined
+  if (answer === null) return { requestId: id, cost, body: undefined }
+  const body = item.again(answer, cost)
+  return body === undefined ? undefined : { requestId: id, cost, body }
+}
+
+/** Reads what stands under the claims of a batch and its requests. Fails where that is of other requests, or still runs. */
+const makeLookUp =
+  (requests: Requests["Service"]) =>
+  (request: BatchRequest): Effect.Effect<Before, Failure> => {
+    const { claim, items, principal } = request
+    if (claim === undefined) return Effect.succeed(nothingBefore(request))
+    const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
+    const found = requests.claims(
+      principal.accountId,
+      claims.map((one) => one.claim)
+    )
+    return Effect.flatMap(Effect.mapError(found, storeUnavailable), (rows) => {
+      const byClaim = new Map(rows.map((row) => [row.claim, row]))
+      if (claims.some((one) => (byClaim.get(one.claim) ?? one).fingerprint !== one.fingerprint)) {
+        return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
+      }
+      if (rows.some(({ running }) => running)) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
+      return Effect.succeed({
+        batch: byClaim.get(claim.claim),
+        served: items.map((item) => {
+          const row = byClaim.get(item.claim?.claim ?? "")
+          return row === undefined ? undefined : servedBefore(item, row)
+        }),
+        lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.claim)
+      })
+    })
+  }
+
+/** The requests that are still to be served; fails as the first does that cannot be planned. */
+const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<ReadonlyArray<Due>, Failure> =>
+  Result.gen(function* () {
+    const due: Array<Due> = []
+    for (const [index, item] of items.entries()) {
+      if (served[index] === undefined) due.push({ index, item, bounds: yield* item.bounds() })
+    }
+    return due
+  })
+
+const sum = (amounts: ReadonlyArray<Nano>): Nano => amounts.reduce((all, one) => all + one, 0n)
+
+/** Divides what was granted beyond the least of all among them, by how much more each may need. */
+const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> => {
+  const least = sum(due.map(({ bounds }) => bounds.atLeast))
+  const room = sum(due.map(({ bounds }) => bounds.upTo)) - least
+  return due.map(({ bounds: { atLeast, upTo } }) =>
+    room === 0n ? upTo : atLeast + ((granted - least) * (upTo - atLeast)) / room
+  )
+}
+
+/** What a batch that is done keeps: its requests have kept their answers themselves. */
+const keptBatch = keepAnswer({})
+
+const warningOf = (kept: unknown): string | undefined => {
+  const restored = restore<PaidAnswer>(kept, 0n)
+  return restored._tag === "Answer" ? restored.answer.balanceWarning : undefined
+}
+
+const holding = (
+  { holdTtlMs, ledger }: { readonly holdTtlMs: number; readonly ledger: Ledger["Service"] },
+  { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
+  due: ReadonlyArray<Due>
+) => {
+  const opened: Opened = {
+    streamed: false,
+    queueMs: performance.now() - arrivedAt,
+    traceId: traceIdOf(trace),
+    prices: []
+  }
+  const { accountId, budget, keyId, projectId } = principal
+  const budgets =
+    budget === undefined ? [] : [{ budgetId: budget.id, periodStart: periodStart(budget.period, Date.now()) }]
+  const [atLeast, upTo] = [sum(due.map(({ bounds }) => bounds.atLeast)), sum(due.map(({ bounds }) => bounds.upTo))]
+  return ledger.commit(
+    {
+      _tag: "Hold",
+      ...{ requestId, accountId, keyId, projectId, operation: "batch", model: "batch" },
+      ...{ atLeast, upTo, ttlMs: holdTtlMs, budgets, opened, claim, charge: false }
+    },
+    trace?.span
+  )
+}
+
+/**
+ * Many paid requests in one call, all or the first that fails: one hold for the sum of what they may cost, out of which each takes
+ * its own, has its own receipt and is settled by itself. What was served stays served and paid for; the rest of the hold is given
+ * back. Under an idempotency key another try goes on where the last one ended.
+ */
+export class Batch extends Context.Service<
+  Batch,
+  { readonly run: (request: BatchRequest) => Effect.Effect<BatchOutcome, Failure> }
+>()("tollgate/inference/Batch") {
+  static readonly layerFrom = (options: { readonly holdTtl: Duration.Duration }) =>
+    Layer.effect(
+      Batch,
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const auth = yield* Auth
+        const metrics = yield* Metrics
+        const requests = yield* Requests
+        const holdTtlMs = Duration.toMillis(options.holdTtl)
+        const lookUp = makeLookUp(requests)
+        const free = (request: BatchRequest, { lapsed }: Before) =>
+          lapsed.length === 0
+            ? Effect.void
+            : Effect.asVoid(Effect.mapError(ledger.freeLapsed(request.principal.accountId, lapsed), storeUnavailable))
+
+        /** Puts the expiry of the batch's hold off, for as long as it is not interrupted. */
+        const renewing = ({ principal, requestId }: BatchRequest): Effect.Effect<never> =>
+          Effect.forever(
+            Effect.andThen(
+              Effect.sleep(holdTtlMs / RENEWALS_PER_TTL),
+              Effect.ignore(
+                ledger.commit({
+                  _tag: "Extend",
+                  ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
+                })
+              )
+            )
+          )
+
+        const close = ({ claim, principal, requestId, trace }: BatchRequest, error: Reason | null | undefined) =>
+          ledger.commit(
+            {
+              _tag: "Close",
+              ...{ requestId, accountId: principal.accountId, onlyIfExpired: false, resolvedModel: null, provider: null },
+              settle: error === null ? { cost: 0n } : undefined,
+              status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
+              keepClaim: error === null && claim !== undefined,
+              closed: { error: error ?? null },
+              answer: error === null && claim !== undefined ? keptBatch : null
+            },
+            trace?.span
+          )
+
+        /** Serves what is due, and begins nothing more once something has failed. */
+        const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
+          Effect.gen(function* () {
+            const served = [...before.served]
+            const shares = sharesOf(granted, due)
+            let failed: BatchOutcome["failed"]
+            yield* Effect.forEach(
+              due,
+              ({ index, item }, place) =>
+                Effect.suspend(() => {
+                  if (failed !== undefined) return Effect.void
+                  return Effect.match(item.serve({ carvedFrom: request.requestId, holdAtMost: shares[place]! }), {
+                    onSuccess: (one) => {
+                      served[index] = one
+                    },
+                    onFailure: (error) => {
+                      if (failed === undefined || index < failed.index) failed = { index, failure: error }
+                    }
+                  })
+                }),
+              { concurrency: CONCURRENCY, discard: true }
+            )
+            return { served, failed: failed as BatchOutcome["failed"] }
+          })
+
+        const carried = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
+          Effect.uninterruptibleMask((restored) =>
+            Effect.gen(function* () {
+              const work = Effect.andThen(free(request, before), serving(request, before, due, granted))
+              const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(request))))
+              metrics.ledger.closed()
+              if (Exit.isFailure(exit)) {
+                yield* Effect.ignore(close(request, undefined))
+                return yield* exit
+              }
+              const { failed, served } = exit.value
+              const error = failed === undefined ? null : failed.failure.reason
+              const closed = yield* Effect.mapError(close(request, error), storeUnavailable)
+              const posted = closed._tag === "Closed" ? closed.posted : undefined
+              const balance = posted === undefined || failed !== undefined ? undefined : lowBalance(posted)
+              return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
+            })
+          )
+
+        const run = (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
+          Effect.gen(function* () {
+            const before = yield* lookUp(request)
+            const { batch, served } = before
+            if (batch !== undefined && !batch.lapsed) {
+              yield* auth.confirm(request.principal.keyId)
+              const balance = warningOf(batch.answer)
+              return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
+            }
+            const due = yield* Effect.fromResult(dueOf(request, before))
+            yield* free(request, before)
+            return yield* begun(request, before, due)
+          })
+
+        const begun = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>) =>
+          Effect.uninterruptibleMask((restored) =>
+            Effect.gen(function* () {
+              const held = yield* Effect.mapError(holding({ holdTtlMs, ledger }, request, due), (error) => {
+                metrics.ledger.held("unavailable")
+                return storeUnavailable(error)
+              })
+              metrics.ledger.held(holdOutcomes[held._tag])
+              switch (held._tag) {
+                case "Granted":
+                  return yield* restored(carried(request, before, due, held.granted))
+                case "Claimed":
+                  return yield* restored(run(request))
+                default:
+                  return yield* Effect.fail(refusalOf(auth, request.principal, sum(due.map(({ bounds }) => bounds.atLeast)), held))
+              }
+            })
+          )
+
+        return Batch.of({ run })
+      })
+    )
+}
