@@ -15,6 +15,7 @@ import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
+import { Batch } from "./inference/Batch.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -169,10 +170,15 @@ const classifier = Effect.gen(function* () {
 
 const inference = Layer.unwrap(
   Effect.gen(function* () {
-    const { clientDrain, holdTtl, shutdownGrace } = yield* Config
-    const options = { holdTtl, drain: clientDrain, shutdownGrace }
+    const { clientDrain, holdTtl, shutdownGrace, upstream } = yield* Config
+    const chargeTtl = Duration.sum(holdTtl, upstream.totalTimeout)
+    const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
     // Side by side, so that both have their time to finish at once when the service stops.
-    return Layer.mergeAll(Inference.layerFrom({ ...options, classifier: yield* classifier }), Work.layerFrom(options))
+    return Layer.mergeAll(
+      Batch.layerFrom(options),
+      Inference.layerFrom({ ...options, classifier: yield* classifier }),
+      Work.layerFrom(options)
+    )
   })
 )
 

@@ -11,7 +11,11 @@ export const BatchItem = Schema.Struct({
   index: Count,
   custom_id: Schema.NullOr(Schema.String),
   response: Schema.NullOr(
-    Schema.Struct({ status_code: Schema.Int, request_id: RequestId, body: Schema.Record(Schema.String, Schema.Unknown) })
+    Schema.Struct({
+      status_code: Schema.Int,
+      request_id: RequestId,
+      body: Schema.Record(Schema.String, Schema.Unknown)
+    })
   ),
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
 }).annotate({ identifier: "BatchItem" })

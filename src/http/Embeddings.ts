@@ -23,7 +23,10 @@ const keep = ({ data }: Embedded): Kept | undefined =>
   data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
 /** The vectors again, of what was kept of them. */
-export const restoreEmbedded = (kept: unknown): Embedded => ({ data: Buffer.from((kept as Kept).data), tokens: undefined })
+export const restoreEmbedded = (kept: unknown): Embedded => ({
+  data: Buffer.from((kept as Kept).data),
+  tokens: undefined
+})
 
 /** What a work with these inputs asks of whoever does it. */
 export const embedRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => {

@@ -16,6 +16,7 @@ import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { layer as access } from "./Access.ts"
 import { clientAddress } from "./Address.ts"
+import { layer as batch } from "./Batch.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
@@ -163,7 +164,20 @@ const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartEr
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(
     Layer.provide(
-      Layer.mergeAll(chat, legacyChat, messages, embeddings, rerank, speech, search, requests, responses, usage, models)
+      Layer.mergeAll(
+        chat,
+        legacyChat,
+        messages,
+        embeddings,
+        rerank,
+        speech,
+        search,
+        batch,
+        requests,
+        responses,
+        usage,
+        models
+      )
     ),
     Layer.provide(access)
   ),

@@ -10,8 +10,8 @@ import { Metrics } from "../platform/Metrics.ts"
 import { type Trace, traceIdOf } from "../platform/Tracing.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Claimed } from "../usage/RequestsSql.ts"
-import { keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
-import { type Bounds, holdOutcomes, storeUnavailable } from "./Metered.ts"
+import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
+import { type Bounds, holdOutcomes, refusalOf, storeUnavailable } from "./Metered.ts"
 import type { Opened } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 
@@ -138,6 +138,9 @@ const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> =
   )
 }
 
+/** Lets what may be interrupted be so again. */
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
 /** What a batch that is done keeps: its requests have kept their answers themselves. */
 const keptBatch = keepAnswer({})
 
@@ -213,7 +216,13 @@ export class Batch extends Context.Service<
           ledger.commit(
             {
               _tag: "Close",
-              ...{ requestId, accountId: principal.accountId, onlyIfExpired: false, resolvedModel: null, provider: null },
+              ...{
+                requestId,
+                accountId: principal.accountId,
+                onlyIfExpired: false,
+                resolvedModel: null,
+                provider: null
+              },
               settle: error === null ? { cost: 0n } : undefined,
               status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
               keepClaim: error === null && claim !== undefined,
@@ -248,24 +257,42 @@ export class Batch extends Context.Service<
             return { served, failed: failed as BatchOutcome["failed"] }
           })
 
-        const carried = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
-          Effect.uninterruptibleMask((restored) =>
-            Effect.gen(function* () {
-              const work = Effect.andThen(free(request, before), serving(request, before, due, granted))
-              const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(request))))
-              metrics.ledger.closed()
-              if (Exit.isFailure(exit)) {
-                yield* Effect.ignore(close(request, undefined))
-                return yield* exit
-              }
-              const { failed, served } = exit.value
-              const error = failed === undefined ? null : failed.failure.reason
-              const closed = yield* Effect.mapError(close(request, error), storeUnavailable)
-              const posted = closed._tag === "Closed" ? closed.posted : undefined
-              const balance = posted === undefined || failed !== undefined ? undefined : lowBalance(posted)
-              return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
+        /** Serves what is due within the hold that was granted, and closes it, whatever happens. */
+        const carried = (
+          restored: Restore,
+          request: BatchRequest,
+          before: Before,
+          due: ReadonlyArray<Due>,
+          granted: Nano
+        ) =>
+          Effect.gen(function* () {
+            const work = Effect.andThen(free(request, before), serving(request, before, due, granted))
+            const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(request))))
+            metrics.ledger.closed()
+            if (Exit.isFailure(exit)) {
+              yield* Effect.ignore(close(request, undefined))
+              return yield* Effect.failCause(exit.cause)
+            }
+            const { failed, served } = exit.value
+            const reason = failed === undefined ? null : failed.failure.reason
+            const closed = yield* Effect.mapError(close(request, reason), storeUnavailable)
+            const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
+            return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
+          })
+
+        const begun = (restored: Restore, request: BatchRequest, before: Before, due: ReadonlyArray<Due>) =>
+          Effect.gen(function* () {
+            const held = yield* Effect.mapError(holding({ holdTtlMs, ledger }, request, due), (error) => {
+              metrics.ledger.held("unavailable")
+              return storeUnavailable(error)
             })
-          )
+            metrics.ledger.held(holdOutcomes[held._tag])
+            if (held._tag === "Granted") return yield* carried(restored, request, before, due, held.granted)
+            // Another try was quicker, or one that had lapsed is expired by now: what it left says more.
+            if (held._tag === "Claimed") return yield* restored(run(request))
+            const needed = sum(due.map(({ bounds }) => bounds.atLeast))
+            return yield* Effect.fail(refusalOf(auth, request.principal.keyId, needed, held))
+          })
 
         const run = (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
           Effect.gen(function* () {
@@ -278,27 +305,8 @@ export class Batch extends Context.Service<
             }
             const due = yield* Effect.fromResult(dueOf(request, before))
             yield* free(request, before)
-            return yield* begun(request, before, due)
+            return yield* Effect.uninterruptibleMask((restored) => begun(restored, request, before, due))
           })
-
-        const begun = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>) =>
-          Effect.uninterruptibleMask((restored) =>
-            Effect.gen(function* () {
-              const held = yield* Effect.mapError(holding({ holdTtlMs, ledger }, request, due), (error) => {
-                metrics.ledger.held("unavailable")
-                return storeUnavailable(error)
-              })
-              metrics.ledger.held(holdOutcomes[held._tag])
-              switch (held._tag) {
-                case "Granted":
-                  return yield* restored(carried(request, before, due, held.granted))
-                case "Claimed":
-                  return yield* restored(run(request))
-                default:
-                  return yield* Effect.fail(refusalOf(auth, request.principal, sum(due.map(({ bounds }) => bounds.atLeast)), held))
-              }
-            })
-          )
 
         return Batch.of({ run })
       })

@@ -8,7 +8,7 @@ import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
-import type { HoldResult } from "../ledger/Operation.ts"
+import type { CloseOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
@@ -24,12 +24,12 @@ export interface Bounds {
   readonly upTo: Nano
 }
 
-/** A request whose hold is committed. Whoever has one must close it, whatever happens. */
+/** A request whose hold is committed, or its charge. Whoever has one must close it, whatever happens. */
 export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price = Price, E extends Bounds = Bounds> {
   readonly request: R
   readonly plan: Plan<P>
   readonly estimate: E
-  /** What is held; grows with extensions. */
+  /** What is held, or was charged; grows with extensions. */
   held: Nano
   /** What has been used so far, at the least: the charge if this process ends here. */
   progress: () => Nano
@@ -64,14 +64,32 @@ export interface MeteredOptions {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
   readonly holdTtlMs: number
+  /** For a charge up front, whose expiry nothing puts off: longer than anything it pays for may take. */
+  readonly chargeTtlMs: number
   readonly metrics: Metrics
 }
 
-const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
+/** What becomes of a hold, as it is counted. */
+export const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
   Granted: "admitted",
   Claimed: "claimed",
   KeyInactive: "key_inactive",
   Refused: "refused"
+}
+
+/** Why a hold was not granted; a key that turned out to be inactive is remembered no more. */
+export const refusalOf = (
+  auth: Pick<Auth["Service"], "forget">,
+  keyId: string,
+  needed: Nano,
+  result: Extract<HoldResult, { readonly _tag: "KeyInactive" | "Refused" }>
+): Failure => {
+  if (result._tag === "Refused") {
+    const { available, limitSource, posted } = result
+    return failure({ _tag: "InsufficientCredits", limitSource, needed, available, posted })
+  }
+  auth.forget(keyId)
+  return failure({ _tag: "InvalidApiKey" })
 }
 
 /** What a request's span says of it from its plan on; the caller's own words are not among it. */
@@ -84,7 +102,7 @@ const planned = ({ stream = false }: PaidRequest, { candidates, policy }: Plan<P
 
 /** Takes the hold of a request. Answers the id of the request that has the idempotency key instead, where one has. */
 export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
-  { auth, holdTtlMs, ledger, metrics }: MeteredOptions,
+  { auth, chargeTtlMs, holdTtlMs, ledger, metrics }: MeteredOptions,
   request: R,
   plan: Plan<P>,
   estimate: E
@@ -103,25 +121,24 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     prices: [priceOf(plan.candidates[0])]
   }
   const span = request.trace?.span?.set(planned(request, plan))
-  const hold = ledger.commit(
-    {
-      _tag: "Hold",
-      requestId: request.requestId,
-      accountId: principal.accountId,
-      keyId: principal.keyId,
-      projectId: principal.projectId,
-      operation: request.operation,
-      model: request.model,
-      atLeast: estimate.atLeast,
-      upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
-      ttlMs: holdTtlMs,
-      budgets,
-      opened,
-      claim: request.claim,
-      charge: false
-    },
-    span
-  )
+  const operation: HoldOperation = {
+    _tag: "Hold",
+    requestId: request.requestId,
+    accountId: principal.accountId,
+    keyId: principal.keyId,
+    projectId: principal.projectId,
+    operation: request.operation,
+    model: request.model,
+    atLeast: estimate.atLeast,
+    upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
+    ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
+    budgets,
+    opened,
+    claim: request.claim,
+    charge: request.charge === true
+  }
+  const { carvedFrom } = request
+  const hold = carvedFrom === undefined ? ledger.commit(operation, span) : ledger.carve(carvedFrom, operation, span)
   return Effect.flatMap(
     Effect.mapError(hold, (error) => {
       metrics.ledger.held("unavailable")
@@ -145,15 +162,8 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
         }
         case "Claimed":
           return Effect.succeed({ claimedBy: result.byRequestId })
-        case "KeyInactive":
-          auth.forget(principal.keyId)
-          return Effect.fail(failure({ _tag: "InvalidApiKey" }))
-        case "Refused": {
-          const { available, limitSource, posted } = result
-          return Effect.fail(
-            failure({ _tag: "InsufficientCredits", limitSource, needed: estimate.atLeast, available, posted })
-          )
-        }
+        default:
+          return Effect.fail(refusalOf(auth, principal.keyId, estimate.atLeast, result))
       }
     }
   )
@@ -167,7 +177,8 @@ export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Na
         _tag: "Extend",
         requestId: admitted.request.requestId,
         accountId: admitted.request.principal.accountId,
-        held: admitted.held,
+        // A renewal must not bring back what other holds were carved out of this one.
+        held: more === 0n ? 0n : admitted.held,
         more,
         progress: minNano(admitted.progress(), admitted.held),
         ttlMs: options.holdTtlMs
@@ -201,12 +212,40 @@ const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): Reason | null
   return error ?? null
 }
 
+/** How a request ends, whether it was held for or charged up front. */
+type Ending = Omit<CloseOperation, "_tag" | "requestId" | "accountId" | "onlyIfExpired">
+
 /**
- * Ends a hold as its settlement says. `keep` makes what a repeat under the same idempotency key is to be
+ * Ends a request: closes its hold, or concludes its charge and gives back what it did not cost. More than was held or charged is
+ * never taken.
+ */
+const end = (
+  { ledger }: MeteredOptions,
+  { held, request }: Admitted,
+  ending: Ending
+): Effect.Effect<Closed, Unavailable> => {
+  const { settle, ...facts } = ending
+  const { principal, requestId, trace } = request
+  const subject = { requestId, accountId: principal.accountId }
+  if (request.charge) {
+    const refund = held - minNano(settle?.cost ?? 0n, held)
+    return Effect.map(ledger.concludeAlone({ ...subject, ...facts, refund }, trace?.span), (result) => ({
+      cost: result.cost,
+      posted: result._tag === "Concluded" ? result.posted : undefined
+    }))
+  }
+  return Effect.map(
+    ledger.commit({ _tag: "Close", ...subject, ...ending, onlyIfExpired: false }, trace?.span),
+    (result) => ({ cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined })
+  )
+}
+
+/**
+ * Ends a request as its settlement says. `keep` makes what a repeat under the same idempotency key is to be
  * answered with; it is written in the same statement as the settle.
  */
 export const close = (
-  { ledger, metrics }: MeteredOptions,
+  options: MeteredOptions,
   admitted: Admitted,
   carried: Carried,
   settlement: Settlement<Used>,
@@ -230,25 +269,18 @@ export const close = (
     endedAtMs: Date.now()
   }
   const keepClaim = request.claim !== undefined && settlement.final
-  const operation = ledger.commit(
-    {
-      _tag: "Close",
-      requestId: request.requestId,
-      accountId: request.principal.accountId,
-      settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
-      onlyIfExpired: false,
-      status: settlement.status,
-      keepClaim,
-      resolvedModel: carried.served?.model.id ?? null,
-      provider: carried.served?.offer.provider ?? null,
-      closed,
-      answer: keepClaim ? keep() : null
-    },
-    request.trace?.span
-  )
-  return Effect.map(Effect.mapError(operation, storeUnavailable), (result) => {
-    counted(metrics, admitted, carried, settlement, closed.overheadMs, result.settled)
-    return { cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined }
+  const ended = end(options, admitted, {
+    settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
+    status: settlement.status,
+    keepClaim,
+    resolvedModel: carried.served?.model.id ?? null,
+    provider: carried.served?.offer.provider ?? null,
+    closed,
+    answer: keepClaim ? keep() : null
+  })
+  return Effect.map(Effect.mapError(ended, storeUnavailable), (books) => {
+    counted(options.metrics, admitted, carried, settlement, closed.overheadMs, books.cost)
+    return books
   })
 }
 
@@ -282,23 +314,16 @@ const counted = (
   })
 }
 
-/** Ends a hold after a fault of ours, whatever it was: nothing is charged. A request that is ended already stays as it is. */
-export const abandon = ({ ledger }: MeteredOptions, admitted: Admitted): Effect.Effect<void> =>
+/** Ends a request after a fault of ours, whatever it was: nothing is charged. One that is ended already stays as it is. */
+export const abandon = (options: MeteredOptions, admitted: Admitted): Effect.Effect<void> =>
   Effect.ignore(
-    ledger.commit(
-      {
-        _tag: "Close",
-        requestId: admitted.request.requestId,
-        accountId: admitted.request.principal.accountId,
-        settle: undefined,
-        onlyIfExpired: false,
-        status: "failed",
-        keepClaim: false,
-        resolvedModel: null,
-        provider: null,
-        closed: { error: { _tag: "InternalError" } },
-        answer: null
-      },
-      admitted.request.trace?.span
-    )
+    end(options, admitted, {
+      settle: undefined,
+      status: "failed",
+      keepClaim: false,
+      resolvedModel: null,
+      provider: null,
+      closed: { error: { _tag: "InternalError" } },
+      answer: null
+    })
   )

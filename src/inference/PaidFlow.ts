@@ -18,6 +18,8 @@ import type { Nothing } from "./Settlement.ts"
 
 export interface PaidFlowOptions {
   readonly holdTtl: Duration.Duration
+  /** How long what is charged up front may take to be concluded, before it is given back; as long as a hold unless told. */
+  readonly chargeTtl?: Duration.Duration
   /** How long an answer is still read for a caller who is gone, where hanging up does not stop the bill. */
   readonly drain: Duration.Duration
   /** How long running requests may take to finish when the service stops. */
@@ -45,7 +47,7 @@ export interface PaidFlow {
   /** Does work that its caller waits for; one who leaves hangs up. */
   readonly attended: <A>(work: Effect.Effect<A, Failure>, running: Running) => Effect.Effect<A, Failure>
   /**
-   * Takes the hold and goes on with `carry`, or answers from what stands under the idempotency key. To be called where nothing can be
+   * Takes the hold, or the charge, and goes on with `carry`, or answers from what stands under the idempotency key. To be called where nothing can be
    * interrupted: between the hold and its close nothing may be but the provider's call, which `carry` sees to. The kept answers
    * of an idempotency key's method and path are all of kind `K`.
    */
@@ -72,6 +74,7 @@ export const makePaidFlow = (
       ledger: yield* Ledger,
       auth: yield* Auth,
       holdTtlMs: Duration.toMillis(options.holdTtl),
+      chargeTtlMs: Duration.toMillis(options.chargeTtl ?? options.holdTtl),
       metrics: yield* Metrics
     }
     const renewals = yield* makeRenewals(metered)
@@ -87,11 +90,11 @@ export const makePaidFlow = (
       admitted: Admitted<R, P, E>,
       carry: (admitted: Admitted<R, P, E>) => Effect.Effect<A, Failure>
     ): Effect.Effect<A, Failure> => {
-      const renewed = renewals.add(admitted)
+      const renewed = admitted.request.charge ? undefined : renewals.add(admitted)
       return Effect.onExit(
         Effect.suspend(() => carry(admitted)),
         (exit) => {
-          renewals.drop(renewed)
+          if (renewed !== undefined) renewals.drop(renewed)
           metered.metrics.ledger.closed()
           return Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? abandon(metered, admitted) : Effect.void
         }

@@ -18,11 +18,11 @@ export const replay = <A extends PaidAnswer>(
   Effect.flatMap(Effect.mapError(requests.claimOf(claimedBy), storeUnavailable), (row) => {
     if (row === undefined || row.claim === null) return Effect.succeed(undefined)
     if (row.fingerprint !== request.claim?.fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
-    if (row.state === "open") return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
+    if (row.running) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
     if (row.answer === null) {
       return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
     }
-    const kept = restore<A>(row.answer, row.settled)
+    const kept = restore<A>(row.answer, row.cost)
     return kept._tag === "Answer"
       ? Effect.succeed(kept.answer)
       : Effect.fail(new Failure({ reason: kept.reason, replayed: true }))

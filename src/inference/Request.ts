@@ -32,6 +32,8 @@ export interface PaidRequest {
   /** Whether the answer is streamed; absent where no answer is. */
   readonly stream?: boolean
   readonly claim: Claim | undefined
+  /** Its price is charged up front, and what was not delivered for it is given back at its end. */
+  readonly charge?: true
   /** The request out of whose open hold its own is taken. */
   readonly carvedFrom?: string
   /** The most that is held for it, where that is less than it might be. */

@@ -49,6 +49,11 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly used: (answer: A) => number | undefined
   /** The same by our own count. */
   readonly counted: () => number
+  /**
+   * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails,
+   * nothing is charged.
+   */
+  readonly deliver?: ((answer: A) => Effect.Effect<A, Failure>) | undefined
   /** The JSON kept for a repeat under the idempotency key; undefined where it is not to be kept. */
   readonly keep: (answer: A) => object | undefined
   /** The answer again, of what `keep` made of it; without it, what was kept is the answer. */
@@ -125,34 +130,45 @@ const asked = <A>(
   return Effect.mapError(served, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
 }
 
+/** What is there to be paid for: an answer, or why there is none. */
+const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Effect<Result.Result<A, Failure>> => {
+  const reason = empty?.(output)
+  if (reason !== undefined) return Effect.succeed(Result.fail(failure(reason)))
+  return deliver === undefined ? Effect.succeed(Result.succeed(output)) : Effect.result(deliver(output))
+}
+
 const finishServed = <A>(
   options: MeteredOptions,
   admitted: AdmittedWork<A>,
   { attempts, candidate, output }: Served<A, Price>
-): Effect.Effect<WorkAnswer<A>, Failure> => {
-  const { request } = admitted
-  const empty = request.empty?.(output)
-  const outcome: WorkOutcome =
-    empty === undefined
-      ? { _tag: "Whole", reported: request.used(output), counted: request.counted }
-      : { _tag: "Nothing", error: empty }
-  const carried: Carried = { outcome, served: candidate, attempts, firstTokenMs: null, endedAt: performance.now() }
-  const settlement = workSettlementOf(outcome, candidate.price)
-  if (empty !== undefined) {
-    const closed = close(options, admitted, carried, settlement, () => keptRefusal(admitted, empty))
-    return Effect.andThen(closed, Effect.fail(failure(empty)))
-  }
-  const kept = () => keptWork(admitted, carried, settlement.usage, output)
-  return Effect.map(close(options, admitted, carried, settlement, kept), ({ cost, posted }) => ({
-    ...answerOf(admitted, carried, settlement.usage),
-    value: output,
-    cost,
-    balanceWarning: posted === undefined ? undefined : balanceWarning(posted),
-    replayed: false
-  }))
-}
+): Effect.Effect<WorkAnswer<A>, Failure> =>
+  Effect.gen(function* () {
+    const { request } = admitted
+    const endedAt = performance.now()
+    const result = yield* delivered(request, output)
+    const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
+      ...{ outcome, served: candidate, attempts, firstTokenMs: null, endedAt }
+    })
+    if (Result.isFailure(result)) {
+      const { reason } = result.failure
+      const carried = carriedBy({ _tag: "Nothing", error: reason })
+      const settlement = workSettlementOf(carried.outcome, candidate.price)
+      yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, reason))
+      return yield* Effect.fail(result.failure)
+    }
+    const value = result.success
+    const carried = carriedBy({ _tag: "Whole", reported: request.used(value), counted: request.counted })
+    const settlement = workSettlementOf(carried.outcome, candidate.price)
+    const kept = () => keptWork(admitted, carried, settlement.usage, value)
+    const { cost, posted } = yield* close(options, admitted, carried, settlement, kept)
+    const balance = posted === undefined ? undefined : balanceWarning(posted)
+    return {
+      ...answerOf(admitted, carried, settlement.usage),
+      ...{ value, cost, balanceWarning: balance, replayed: false }
+    }
+  })
 
-/** Carries out an admitted request and closes its hold, whatever happens. Only the provider's call can be interrupted. */
+/** Carries out an admitted request and ends it, whatever happens. Only the provider's call can be interrupted. */
 const carryOut = <A>(
   options: MeteredOptions,
   pool: Asks,
@@ -180,7 +196,8 @@ const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A>
 /**
  * Paid work other than chat, end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a
  * caller who hangs up can neither leave a hold open nor take an answer unpaid, and an answer is settled before it is given out.
- * What is charged is what was used, never more than was held: prompt tokens or units, as the model is priced.
+ * What is charged is what was used, never more than was held: prompt tokens or units, as the model is priced. What is charged up
+ * front is taken whole before a provider is asked, and given back as far as it was not used.
  */
 export class Work extends Context.Service<
   Work,

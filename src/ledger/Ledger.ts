@@ -1,16 +1,34 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 import { Metrics } from "../platform/Metrics.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { storeErrors, Unavailable } from "../platform/Sql.ts"
 import type { Span } from "../platform/Tracing.ts"
 import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
 import { recorded } from "./LedgerSpan.ts"
-import { balanceOf, commitGroup, dropOldClaims, expireOverdue, freeLapsed } from "./LedgerSql.ts"
-import type { Operation, OperationResult } from "./Operation.ts"
+import {
+  balanceOf,
+  carveOne,
+  commitGroup,
+  concludeOne,
+  dropOldClaims,
+  expireOverdue,
+  freeLapsed,
+  refundOverdue
+} from "./LedgerSql.ts"
+import type {
+  ConcludeOperation,
+  ConcludeResult,
+  HoldOperation,
+  HoldResult,
+  Operation,
+  OperationResult
+} from "./Operation.ts"
 
 /** Overdue holds ended, or old claims freed, in one statement of a sweep. */
 const SWEEP_BATCH = 100
+
+const RETRY_PAUSE = "100 millis"
 
 const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
 
@@ -34,6 +52,25 @@ export class Ledger extends Context.Service<
       transaction: SqlClient.SqlClient,
       operation: Op
     ) => Effect.Effect<OperationResult<Op>, SqlError.SqlError>
+    /**
+     * Takes a hold out of another open hold of the same account: what is granted to it is taken from that one in the same
+     * instant, so it cannot be refused for money while the other has room beyond its progress. It counts towards that one's
+     * budgets. A repeat takes nothing more. The other's owner renews it by an `Extend` that names nothing as held: one that
+     * names what it once held would have that again. Where the other is no longer open, it is a hold like any.
+     */
+    readonly carve: (fromRequestId: string, hold: HoldOperation, span?: Span) => Effect.Effect<HoldResult, Unavailable>
+    /**
+     * Ends a request that was charged up front, once: gives back `refund` and completes its receipt, in the caller's transaction.
+     * "Gone" where it was concluded before, or given back at its expiry.
+     */
+    readonly conclude: (
+      transaction: SqlClient.SqlClient,
+      end: ConcludeOperation
+    ) => Effect.Effect<ConcludeResult["_tag"], SqlError.SqlError>
+    /** The same in a transaction of its own, tried again for as long as a close is. */
+    readonly concludeAlone: (end: ConcludeOperation, span?: Span) => Effect.Effect<ConcludeResult, Unavailable>
+    /** Gives back whole what was charged up front and never concluded, once it is past its expiry; answers how many. Swept. */
+    readonly refundOverdue: Effect.Effect<number, Unavailable>
     /** What an account has, and what of that is held. Undefined for an unknown account. */
     readonly balance: (
       accountId: string
@@ -52,6 +89,7 @@ export class Ledger extends Context.Service<
       Ledger,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
+        const persistent = Schedule.spaced(RETRY_PAUSE).pipe(Schedule.upTo({ duration: patience.closeMs }))
         const group = yield* makeGroupCommit(sql, patience, (yield* Metrics).ledger.committed)
         return Ledger.of({
           commit: <Op extends Operation>(operation: Op, span?: Span) => {
@@ -60,6 +98,23 @@ export class Ledger extends Context.Service<
           },
           within: <Op extends Operation>(transaction: SqlClient.SqlClient, operation: Op) =>
             Effect.map(commitGroup(transaction, [operation]), ([result]) => result as OperationResult<Op>),
+          carve: (fromRequestId, hold, span) => {
+            const carved = storeErrors(carveOne(sql, fromRequestId, hold))
+            return span === undefined ? carved : recorded(carved, hold, span)
+          },
+          conclude: (transaction, end) => Effect.map(concludeOne(transaction, end), ({ _tag }) => _tag),
+          concludeAlone: (end, span) => {
+            const concluded = concludeOne(sql, end).pipe(
+              storeErrors,
+              Effect.timeoutOrElse({
+                duration: patience.statementMs,
+                orElse: () => new Unavailable({ store: "database", cause: "the database does not answer" })
+              }),
+              Effect.retry(persistent)
+            )
+            return span === undefined ? concluded : recorded(concluded, end, span)
+          },
+          refundOverdue: storeErrors(refundOverdue(sql, SWEEP_BATCH)),
           balance: (accountId) => storeErrors(balanceOf(sql, accountId)),
           expireOverdue: storeErrors(expireOverdue(sql, SWEEP_BATCH)),
           freeLapsed: (accountId, claims) => storeErrors(freeLapsed(sql, accountId, claims)),

@@ -1,16 +1,19 @@
 import { Effect, Exit } from "effect"
 import type { Attributes, Span } from "../platform/Tracing.ts"
-import type { AnyResult, Operation } from "./Operation.ts"
+import type { AnyResult, ConcludeOperation, ConcludeResult, Operation } from "./Operation.ts"
 
-const nameOf = (operation: Operation): string =>
-  operation._tag === "Close"
-    ? operation.settle === undefined
-      ? "ledger.release"
-      : "ledger.settle"
-    : `ledger.${operation._tag.toLowerCase()}`
+const nameOf = (operation: Operation | ConcludeOperation): string =>
+  !("_tag" in operation)
+    ? "ledger.conclude"
+    : operation._tag === "Close"
+      ? operation.settle === undefined
+        ? "ledger.release"
+        : "ledger.settle"
+      : `ledger.${operation._tag.toLowerCase()}`
 
 /** Amounts are in billionths of a USD. */
-const asked = (operation: Operation): Attributes => {
+const asked = (operation: Operation | ConcludeOperation): Attributes => {
+  if (!("_tag" in operation)) return { "svc.refund_nano_usd": operation.refund, "svc.status": operation.status }
   switch (operation._tag) {
     case "Hold":
       return { "svc.hold.at_least_nano_usd": operation.atLeast, "svc.hold.up_to_nano_usd": operation.upTo }
@@ -27,18 +30,19 @@ const asked = (operation: Operation): Attributes => {
   }
 }
 
-const answered = (result: AnyResult): Attributes => ({
+const answered = (result: AnyResult | ConcludeResult): Attributes => ({
   "svc.outcome": result._tag.toLowerCase(),
   "svc.hold.granted_nano_usd": "granted" in result ? result.granted : undefined,
   "svc.limit_source": "limitSource" in result ? result.limitSource : undefined,
   "svc.settle.settled_nano_usd": "settled" in result ? result.settled : undefined,
-  "svc.settle.absorbed_nano_usd": "absorbed" in result ? result.absorbed : undefined
+  "svc.settle.absorbed_nano_usd": "absorbed" in result ? result.absorbed : undefined,
+  "svc.cost_nano_usd": "cost" in result ? result.cost : undefined
 })
 
 /** A movement of money as a span below its request's: what was asked of the ledger, and its answer. */
-export const recorded = <A extends AnyResult, E>(
+export const recorded = <A extends AnyResult | ConcludeResult, E>(
   commit: Effect.Effect<A, E>,
-  operation: Operation,
+  operation: Operation | ConcludeOperation,
   parent: Span
 ): Effect.Effect<A, E> =>
   Effect.suspend(() => {

@@ -2,7 +2,15 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { LimitSource } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
-import type { AnyResult, BudgetPeriod, Operation } from "./Operation.ts"
+import type {
+  AnyResult,
+  BudgetPeriod,
+  ConcludeOperation,
+  ConcludeResult,
+  HoldOperation,
+  HoldResult,
+  Operation
+} from "./Operation.ts"
 
 /** JSON has no bigint, and a number would lose digits. */
 const text = (amount: Nano | null | undefined) => amount?.toString()
@@ -154,11 +162,67 @@ export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.E
     (rows) => Number(rows[0]?.ended ?? 0n)
   )
 
+/** A hold taken out of another one, in one statement. */
+export const carveOne = (
+  sql: SqlClient.SqlClient,
+  fromRequestId: string,
+  hold: HoldOperation
+): Effect.Effect<HoldResult, SqlError.SqlError> =>
+  Effect.suspend(() =>
+    Effect.map(
+      sql.unsafe("SELECT * FROM ledger_carve($1, $2::jsonb)", [fromRequestId, storable(JSON.stringify(encode(hold)))])
+        .values,
+      (rows) => decode(hold, rows[0] as unknown as Row) as HoldResult
+    )
+  )
+
+/** Ends one request that was charged up front, in one statement. */
+export const concludeOne = (
+  sql: SqlClient.SqlClient,
+  end: ConcludeOperation
+): Effect.Effect<ConcludeResult, SqlError.SqlError> =>
+  Effect.suspend(() => {
+    const conclusion = {
+      request_id: end.requestId,
+      account_id: end.accountId,
+      refund: text(end.refund),
+      only_if_expired: false,
+      status: end.status,
+      keep_claim: end.keepClaim,
+      resolved_model: end.resolvedModel,
+      provider: end.provider,
+      closed: end.closed,
+      answer: end.answer ?? undefined
+    }
+    return Effect.map(
+      sql<{ concluded: boolean; cost: bigint; money: bigint }>`
+        SELECT * FROM ledger_conclude(${storable(JSON.stringify(conclusion))}::jsonb)`,
+      ([row]): ConcludeResult =>
+        row?.concluded === true
+          ? { _tag: "Concluded", cost: row.cost, posted: row.money }
+          : { _tag: "Gone", cost: row?.cost ?? 0n }
+    )
+  })
+
+/** Gives back what was charged up front and is overdue, the oldest first, account by account so that nodes cannot deadlock. */
+export const refundOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ ended: bigint }>`SELECT count(*) AS ended FROM (
+      SELECT id, account_id FROM (
+        SELECT id, account_id FROM request WHERE state = 'settled' AND closed IS NULL AND expires_at <= now()
+        ORDER BY expires_at LIMIT ${limit}
+      ) AS oldest ORDER BY account_id
+    ) AS overdue CROSS JOIN LATERAL ledger_conclude(ledger_overdue_charge(overdue.id, overdue.account_id)) AS e
+    WHERE e.concluded`,
+    (rows) => Number(rows[0]?.ended ?? 0n)
+  )
+
 /** Frees idempotency keys and forgets stored answers of requests that ended longer ago than the retention; answers how many. */
 export const dropOldClaims = (sql: SqlClient.SqlClient, retentionMs: number, limit: number) =>
   Effect.map(
     sql`UPDATE request SET claim = NULL, answer = NULL WHERE id IN (
-    SELECT id FROM request WHERE claim IS NOT NULL AND state <> 'open' AND closed_at < now() - ${BigInt(retentionMs)} * interval '1 millisecond'
+    SELECT id FROM request WHERE claim IS NOT NULL AND state <> 'open' AND closed IS NOT NULL
+      AND closed_at < now() - ${BigInt(retentionMs)} * interval '1 millisecond'
     ORDER BY closed_at LIMIT ${limit} FOR UPDATE SKIP LOCKED) RETURNING id`,
     (rows) => rows.length
   )

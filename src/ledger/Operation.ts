@@ -37,7 +37,10 @@ export interface HoldOperation {
   /** Facts of the request known at its start, kept on its receipt. */
   readonly opened: object
   readonly claim: Claim | undefined
-  /** Charges `atLeast` at once instead of holding: the price of a unit sold up front. */
+  /**
+   * Charges `atLeast` at once instead of holding: the price of a unit sold up front. Such a request is to be concluded within its
+   * time to live, which nothing puts off, or all is given back.
+   */
   readonly charge: boolean
 }
 
@@ -93,6 +96,23 @@ export interface RefundOperation {
   readonly reference: string
 }
 
+/** Ends a request that was charged up front, once. */
+export interface ConcludeOperation {
+  readonly requestId: string
+  readonly accountId: string
+  /** What is given back of the charge; never more than is left of it. Zero leaves it as it is. */
+  readonly refund: Nano
+  readonly status: RequestStatus
+  /** Keeps the idempotency key taken: the outcome is final. Otherwise the key is free for another try. */
+  readonly keepClaim: boolean
+  readonly resolvedModel: string | null
+  readonly provider: string | null
+  /** Facts known at the end, kept on the receipt. */
+  readonly closed: object
+  /** What a repeat under the same idempotency key is answered with. */
+  readonly answer: object | null
+}
+
 export type Operation = HoldOperation | ExtendOperation | CloseOperation | CreditOperation | RefundOperation
 
 /** An account's money after the operation. */
@@ -119,6 +139,12 @@ export type CloseResult =
   | ({ readonly _tag: "Closed"; readonly settled: Nano; readonly absorbed: Nano } & Standing)
   /** It had ended before, with this settled; nothing moved, and a cost that came too late stands on the receipt as absorbed. */
   | { readonly _tag: "Gone"; readonly settled: Nano }
+
+export type ConcludeResult =
+  /** What it cost in the end, and what the account has then. */
+  | { readonly _tag: "Concluded"; readonly cost: Nano; readonly posted: Nano }
+  /** It had been concluded before, or given back at its expiry, and cost this; or there is no such request. */
+  | { readonly _tag: "Gone"; readonly cost: Nano }
 
 export type MoveResult =
   | { readonly _tag: "Moved" }

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -251,5 +252,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     // Fires where a statement names the column, as that of a refund does and that of a close does not.
     yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
-  })
+  }),
+  "0008_charged_requests": chargedRequests
 }

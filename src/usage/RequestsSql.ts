@@ -26,12 +26,19 @@ export interface RequestRow {
 /** What a repeat under an idempotency key needs to know of the request that has it. */
 export interface ClaimRow {
   readonly id: string
-  readonly state: "open" | "settled" | "released"
+  /** Not ended yet: its hold is open, or what was charged up front for it is not concluded. */
+  readonly running: boolean
   readonly claim: string | null
   readonly fingerprint: string | null
-  readonly settled: bigint
+  readonly cost: bigint
   readonly answer: unknown
 }
+
+/** A request that was charged up front is open until it is concluded. */
+const columns = (sql: SqlClient.SqlClient) =>
+  sql.literal(`id, account_id, key_id, project_id, operation, model, CASE WHEN closed IS NULL THEN 'open' ELSE status END AS status,
+    created_at, CASE WHEN closed IS NOT NULL THEN closed_at END AS closed_at, held, settled, absorbed, refunded, resolved_model,
+    provider, opened, closed, idempotency_key`)
 
 export const requestById = (
   sql: SqlClient.SqlClient,
@@ -39,9 +46,7 @@ export const requestById = (
   id: string
 ): Effect.Effect<RequestRow | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<RequestRow>`SELECT id, account_id, key_id, project_id, operation, model, status, created_at, closed_at, held, settled,
-        absorbed, refunded, resolved_model, provider, opened, closed, idempotency_key
-      FROM request WHERE id = ${id} AND account_id = ${accountId}`,
+    sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE id = ${id} AND account_id = ${accountId}`,
     (rows) => rows[0]
   )
 
@@ -55,12 +60,10 @@ export const requestsOf = (
     readonly status: string | null
   }
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> =>
-  sql<RequestRow>`SELECT id, account_id, key_id, project_id, operation, model, status, created_at, closed_at, held, settled,
-      absorbed, refunded, resolved_model, provider, opened, closed, idempotency_key
-    FROM request WHERE account_id = ${accountId}
+  sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
       AND (${page.cursor}::text IS NULL OR id < ${page.cursor})
       AND (${page.model}::text IS NULL OR model = ${page.model} OR resolved_model = ${page.model})
-      AND (${page.status}::text IS NULL OR status = ${page.status})
+      AND (${page.status}::text IS NULL OR CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${page.status})
     ORDER BY id DESC LIMIT ${page.limit}`
 
 export const claimById = (
@@ -68,7 +71,8 @@ export const claimById = (
   id: string
 ): Effect.Effect<ClaimRow | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<ClaimRow>`SELECT id, state, claim, fingerprint, settled, answer FROM request WHERE id = ${id}`,
+    sql<ClaimRow>`SELECT id, closed IS NULL AS running, claim, fingerprint,
+        settled - refunded AS cost, answer FROM request WHERE id = ${id}`,
     (rows) => rows[0]
   )
 

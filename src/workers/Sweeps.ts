@@ -9,7 +9,7 @@ const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> 
   Effect.flatMap(step, (done) => (done === 0 ? Effect.succeed(0) : Effect.map(untilNone(step), (more) => done + more)))
 
 /**
- * Ends overdue holds and frees old idempotency keys, again and again. Any number of nodes may sweep at once: every ending
+ * Ends overdue holds, gives back overdue charges and frees old idempotency keys, again and again. Any number of nodes may sweep at once: every ending
  * happens behind the ledger's locks, once.
  */
 export const layer = (interval: Duration.Duration) =>
@@ -19,6 +19,8 @@ export const layer = (interval: Duration.Duration) =>
       const sweep = Effect.gen(function* () {
         const ended = yield* untilNone(ledger.expireOverdue)
         if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
+        const refunded = yield* untilNone(ledger.refundOverdue)
+        if (refunded > 0) yield* Effect.logWarning(`gave back ${refunded} overdue charges`)
         yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
       })
       yield* sweep.pipe(

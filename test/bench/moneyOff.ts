@@ -33,8 +33,13 @@ const generous = Layer.succeed(
   Ledger.of({
     commit: answer,
     within: (_transaction, operation) => answer(operation),
+    carve: (_from, hold) => answer(hold),
+    conclude: () => Effect.succeed("Concluded"),
+    concludeAlone: () => Effect.succeed({ _tag: "Concluded", cost: 0n, posted: MUCH }),
+    refundOverdue: Effect.succeed(0),
     balance: () => Effect.succeed({ posted: MUCH, held: 0n }),
     expireOverdue: Effect.succeed(0),
+    freeLapsed: () => Effect.succeed(0),
     dropClaims: () => Effect.succeed(0)
   })
 )

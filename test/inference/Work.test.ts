@@ -289,7 +289,8 @@ describe("Work", () => {
         used: ({ tokens }) => tokens,
         keep: () => undefined,
         empty: undefined,
-        restore: undefined
+        restore: undefined,
+        deliver: undefined
       }
       const answer = yield* work.run(request)
       const price = tokenPrice("text-embedding-3-small", "azure")

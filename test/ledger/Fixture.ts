@@ -8,6 +8,7 @@ import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import type {
   BudgetPeriod,
   CloseOperation,
+  ConcludeOperation,
   CreditOperation,
   ExtendOperation,
   HoldOperation,
@@ -124,6 +125,24 @@ export const refund = (
   amount: Nano,
   reference: string = newResourceId()
 ): RefundOperation => ({ _tag: "Refund", requestId, accountId, amount, reference })
+
+/** Ends a request that was charged up front, giving so much back. */
+export const conclusion = (
+  { accountId, requestId }: HoldOperation,
+  back: Nano,
+  more: Partial<ConcludeOperation> = {}
+): ConcludeOperation => ({
+  requestId,
+  accountId,
+  refund: back,
+  status: "succeeded",
+  keepClaim: true,
+  resolvedModel: "test/model",
+  provider: "test",
+  closed: { finish: "stop" },
+  answer: null,
+  ...more
+})
 
 /** Carries out one operation by itself. */
 export const run = <Op extends Operation>(sql: SqlClient.SqlClient, operation: Op) =>
