@@ -14,7 +14,8 @@ const hello = (word: string, more: object = {}) => ({
   ...more
 })
 
-/** Served by Anthropic alone, so that one of a batch can be made to fail. */
+/** Asked of one provider alone, so that one of a batch can be made to fail. */
+const alone = { routing: { allow_fallbacks: false } }
 const claude = { model: "claude-sonnet-4-5", max_tokens: 50, messages: [{ role: "user", content: "Say no" }] }
 const failing = { "x-svc-sandbox": "fault=error,provider=anthropic" }
 
@@ -143,7 +144,7 @@ describe("a batch", () => {
       const { account, inferenceKey } = yield* service.account(100)
       const requests = [
         ...Array.from({ length: 7 }, (_, at) => ({ custom_id: `c${at}`, body: hello(`number ${at}`) })),
-        { custom_id: "fails", url: "/messages", body: claude },
+        { custom_id: "fails", body: { ...claude, ...alone } },
         ...Array.from({ length: 20 }, (_, at) => ({ body: hello(`number ${at + 8}`) }))
       ]
       const key = { "idempotency-key": "the list" }
@@ -164,7 +165,7 @@ describe("a batch", () => {
       const { data } = yield* Effect.flatMap(get(`${service.api}/requests?status=failed`, inferenceKey), json)
       assert.sameMembers(
         data.map(({ operation }: { readonly operation: string }) => operation),
-        ["batch", "messages"]
+        ["batch", "chat.completions"]
       )
 
       const second = yield* run(service, inferenceKey, requests, key)
@@ -192,8 +193,8 @@ describe("a batch", () => {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
       const long = { ...claude, max_tokens: 30_000 }
-      const open = { model: "gpt-4o-mini", max_tokens: 10, messages: long.messages }
-      const requests = [{ url: "/messages", body: long }, { body: { ...open, model: "gemini-2.5-flash" } }]
+      const open = { model: "gemini-2.5-flash", max_tokens: 10, messages: long.messages }
+      const requests = [{ url: "/messages", body: long }, { body: { ...open, ...alone } }]
       const key = { "idempotency-key": "rest" }
       const steering = { "x-svc-sandbox": "fault=error,provider=gemini,output_tokens=29000" }
       const first = yield* run(service, inferenceKey, requests, { ...key, ...steering })
