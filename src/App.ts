@@ -1,6 +1,8 @@
 /** Joins all layers, in the order in which a request flows through them. */
 import { NodeServices } from "@effect/platform-node"
 import { Duration, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
 import { Keys } from "./account/Keys.ts"
@@ -22,9 +24,11 @@ import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
+import { Media } from "./platform/Media.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { PublicFetch } from "./platform/PublicFetch.ts"
+import { PublicUrl } from "./platform/PublicUrl.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
@@ -194,10 +198,20 @@ const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(s
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
+/** A port that was left to the system is known when the server listens. */
+const addressed = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
+    if (NetAddress.isInetAddress(address)) (yield* PublicUrl).listening(address.port)
+  })
+)
+
+const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
+
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
 const serving = (ledger: typeof Ledger.layer) =>
-  readiness.pipe(
+  Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
     Layer.provideMerge(CachedChat.layer),
     Layer.provideMerge(inference),
@@ -206,6 +220,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL))),
     Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
     Layer.provideMerge(catalogue),
+    Layer.provideMerge(media),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(

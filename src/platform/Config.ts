@@ -25,6 +25,18 @@ export interface ProviderSettings {
   readonly baseUrl: URL | undefined
 }
 
+/** A bucket of an S3-compatible store, and who may use it. */
+export interface S3Settings {
+  /** http or https, without a path. */
+  readonly endpoint: URL
+  readonly bucket: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: Redacted.Redacted
+  /** Whether the bucket stands in the path; else it stands before the host. */
+  readonly pathStyle: boolean
+}
+
 /** What is told of the running service, and to whom. */
 export interface TelemetrySettings {
   /** Where OTLP over HTTP is taken, `/v1/traces` and the like beneath it. Absent: nothing is exported. */
@@ -45,6 +57,8 @@ export interface Settings {
     readonly port: number
     /** Peers whose forwarding headers are believed. Empty: nobody's. */
     readonly trustedProxies: BlockList
+    /** Where callers reach the service, without a slash at its end. Absent: this machine, by the port it listens on. */
+    readonly publicUrl: string | undefined
   }
   readonly ops: { readonly host: string; readonly port: number }
   readonly data: {
@@ -52,6 +66,12 @@ export interface Settings {
     readonly directory: string
     /** Whether DATA_DIR was set, so that no other place may be chosen in its stead. */
     readonly explicit: boolean
+  }
+  readonly files: {
+    /** How long pictures and clips are kept. */
+    readonly retention: Duration.Duration
+    /** Absent: files are kept in the data directory. */
+    readonly s3: S3Settings | undefined
   }
   readonly database: {
     /** Absent: the embedded server. */
@@ -214,8 +234,8 @@ const logLevel = readOr<LogLevel.LogLevel>(
 const words = <const A extends string>(name: string, fallback: A, allowed: ReadonlyArray<A>) =>
   readOr<A>(name, fallback, `one of ${allowed.join(", ")}`, oneOf(allowed))
 
-const flag = (name: string) =>
-  readOr(name, false, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
+const flag = (name: string, fallback = false) =>
+  readOr(name, fallback, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
 
 const keyedProviders = Effect.all({
   openai: provider("OPENAI"),
@@ -307,6 +327,51 @@ const telemetry: Effect.Effect<TelemetrySettings, StartError> = Effect.gen(funct
   }
 })
 
+const publicUrl = read(
+  "PUBLIC_URL",
+  "an http or https URL without a query, such as https://api.example.com",
+  (text) => {
+    const url = parseUrl(["http:", "https:"])(text)
+    const plain =
+      url !== undefined && url.search === "" && url.hash === "" && url.username === "" && url.password === ""
+    return plain ? url.href.replace(/\/+$/, "") : undefined
+  }
+)
+
+const parseEndpoint: Parse<URL> = (text) => {
+  const url = parseUrl(["http:", "https:"])(text)
+  return url !== undefined && url.href === `${url.origin}/` ? url : undefined
+}
+
+/** A bucket is used when it is named; what is set for none is a mistake that would be noticed when files are lost. */
+const s3: Effect.Effect<S3Settings | undefined, StartError> = Effect.gen(function* () {
+  const endpoint = yield* read("S3_ENDPOINT", "an http or https URL without a path", parseEndpoint)
+  const bucket = yield* read("S3_BUCKET", "the name of a bucket", (text) =>
+    /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(text) ? text : undefined
+  )
+  const region = yield* readOr("S3_REGION", "us-east-1", "the name of a region", (text) =>
+    /^[A-Za-z0-9-]+$/.test(text) ? text : undefined
+  )
+  const accessKeyId = yield* secret("S3_ACCESS_KEY_ID")
+  const secretAccessKey = yield* secret("S3_SECRET_ACCESS_KEY")
+  const pathStyle = yield* flag("S3_FORCE_PATH_STYLE", true)
+  if (bucket === undefined && endpoint === undefined && accessKeyId === undefined && secretAccessKey === undefined) {
+    return undefined
+  }
+  const needed = (name: string) => new StartError({ message: `${name} must be set where files are kept in S3` })
+  if (bucket === undefined) return yield* needed("S3_BUCKET")
+  if (accessKeyId === undefined) return yield* needed("S3_ACCESS_KEY_ID")
+  if (secretAccessKey === undefined) return yield* needed("S3_SECRET_ACCESS_KEY")
+  return {
+    endpoint: endpoint ?? new URL(`https://s3.${region}.amazonaws.com`),
+    bucket,
+    region,
+    accessKeyId: Redacted.value(accessKeyId),
+    secretAccessKey,
+    pathStyle
+  }
+})
+
 /** In `auto`, a production database never meets simulated answers by accident. */
 const sandboxed = (
   mode: "auto" | "on" | "off",
@@ -333,10 +398,12 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
         new BlockList(),
         "a comma-separated list of IP addresses and CIDR ranges",
         parseProxies
-      )
+      ),
+      publicUrl: yield* publicUrl
     },
     ops: { host: yield* host("OPS_HOST", "127.0.0.1"), port: yield* port("OPS_PORT", 9464) },
     data: { directory: resolve(directory ?? ".data"), explicit: directory !== undefined },
+    files: { retention: yield* duration("FILE_RETENTION", "30 days"), s3: yield* s3 },
     database: {
       url: databaseUrl,
       poolSize: yield* readOr("DATABASE_POOL_SIZE", 10, "a whole number from 2 to 500", wholeNumber(2, 500))

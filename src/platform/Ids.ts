@@ -48,6 +48,15 @@ const hex = (count: number): string => {
   return text
 }
 
+/** A new file id: `file_`, 48 bits of this millisecond and 128 random bits, in hexadecimal. Whoever has it may read the file. */
+export const newFileId = (): string => `file_${Date.now().toString(16).padStart(12, "0")}${hex(16)}`
+
+/** What has the form of a file's id. It is safe as a name in any directory. */
+export const isFileId = (text: string): boolean => /^file_[0-9a-f]{44}$/.test(text)
+
+/** When a file's id was made, in milliseconds since 1970. */
+export const timeOfFileId = (id: string): number => Number.parseInt(id.slice(5, 17), 16)
+
 /** A new trace id of W3C Trace Context: 32 hexadecimal characters, all of them random, never all zero. */
 export const newTraceId = (): string => {
   const id = hex(16)

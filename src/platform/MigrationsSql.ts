@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
+import { files } from "./migrations/FilesSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -253,5 +254,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
-  "0008_charged_requests": chargedRequests
+  "0008_charged_requests": chargedRequests,
+  "0009_files": files
 }

@@ -7,7 +7,7 @@ import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
 
 /** A store that cannot be used at present; the same request may succeed later. `cause` holds no parameters. */
 export class Unavailable extends Data.TaggedError("Unavailable")<{
-  readonly store: "database" | "redis"
+  readonly store: "database" | "redis" | "file store"
   readonly cause?: unknown
 }> {
   override get message() {

@@ -1,0 +1,231 @@
+import { Clock, Context, Duration, Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { join } from "node:path"
+import { Config } from "./Config.ts"
+import { DataDirectory } from "./DataDirectory.ts"
+import { type ByteRange, type FileBody, type FileStore, MAX_FILE_BYTES } from "./FileStore.ts"
+import { isFileId, newFileId, timeOfFileId } from "./Ids.ts"
+import { localFiles } from "./LocalFiles.ts"
+import {
+  fileById,
+  type FilePurpose,
+  type FileRow,
+  filesOf,
+  forgetFiles,
+  hideFile,
+  hideRemovable,
+  insertFile,
+  showFile,
+  unknownFiles
+} from "./MediaSql.ts"
+import { PublicUrl } from "./PublicUrl.ts"
+import { storeErrors, Unavailable } from "./Sql.ts"
+
+/** A file that is kept, without its bytes. */
+export interface StoredFile {
+  /** `file_` and 44 hexadecimal characters, 128 bits of which are random. Later files have greater ids. */
+  readonly id: string
+  readonly accountId: string
+  readonly purpose: FilePurpose
+  readonly bytes: number
+  readonly contentType: string
+  readonly name: string | undefined
+  readonly createdAt: Date
+  readonly expiresAt: Date | undefined
+}
+
+/** A file to be kept. */
+export interface NewFile {
+  /** At most 256 MiB. */
+  readonly bytes: Uint8Array
+  readonly contentType: string
+  readonly accountId: string
+  readonly purpose: FilePurpose
+  /** What its owner calls it. */
+  readonly name?: string | undefined
+  /** Absent: never, but for pictures and clips, which are kept for FILE_RETENTION. */
+  readonly expiresAt?: Date | undefined
+}
+
+/** The database or the place of the bytes is away; the same may succeed later. */
+export type MediaError = Unavailable
+
+/**
+ * Files that callers get or gave: pictures, clips, inputs and outputs of batches. Their bytes lie in the data directory, or in a
+ * bucket of an S3-compatible store. A file that expired, or was removed, is there for nobody from that moment on.
+ */
+export class Media extends Context.Service<
+  Media,
+  {
+    /** Keeps bytes under a new id that cannot be guessed; durable when it answers. */
+    readonly store: (file: NewFile) => Effect.Effect<StoredFile, MediaError>
+    /** All of a file, whosever it is; undefined when there is none. */
+    readonly read: (
+      id: string
+    ) => Effect.Effect<{ readonly file: StoredFile; readonly bytes: Uint8Array } | undefined, MediaError>
+    /** What is known of a file, whosever it is; undefined when there is none. */
+    readonly look: (id: string) => Effect.Effect<StoredFile | undefined, MediaError>
+    /** Bytes of a file as they are taken, all of them where no range is given; undefined when its bytes are gone. */
+    readonly open: (file: StoredFile, range?: ByteRange) => Effect.Effect<FileBody | undefined, MediaError, Scope.Scope>
+    /** Undefined when there is none, or it is another account's. */
+    readonly find: (accountId: string, id: string) => Effect.Effect<StoredFile | undefined, MediaError>
+    /** Removes a file; false when there is none, or it is another account's. */
+    readonly remove: (accountId: string, id: string) => Effect.Effect<boolean, MediaError>
+    /** Newest first, from behind the cursor, and the cursor of the next page. */
+    readonly list: (
+      accountId: string,
+      page: {
+        readonly purpose?: FilePurpose | undefined
+        readonly limit: number
+        readonly cursor?: string | undefined
+      }
+    ) => Effect.Effect<{ readonly files: ReadonlyArray<StoredFile>; readonly next: string | null }, MediaError>
+    /** The public address of a file: anybody who has it may read a picture or a clip there. */
+    readonly urlOf: (id: string) => string
+    /**
+     * Removes files that have expired, or that were only half stored or half removed when a process died; answers how many it did,
+     * at most a hundred. Any number of nodes may be at it.
+     */
+    readonly sweep: Effect.Effect<number, MediaError>
+    /**
+     * Removes bytes that no row knows, as a database set back to an earlier state leaves them, once they are older than pictures
+     * and clips become; answers how many.
+     */
+    readonly sweepStrays: Effect.Effect<number, MediaError>
+  }
+>()("tollgate/platform/Media") {
+  static readonly layer = Layer.effect(
+    Media,
+    Effect.gen(function* () {
+      const { files } = yield* Config
+      const sql = yield* SqlClient.SqlClient
+      const publicUrl = yield* PublicUrl
+      const store = yield* localFiles(join((yield* DataDirectory).path, "files"))
+      const desk: Desk = { sql, store, retentionMs: Duration.toMillis(files.retention) }
+      const look = (id: string) =>
+        isFileId(id) ? storeErrors(Effect.map(fileById(sql, id), (row) => row && fileOf(row))) : Effect.undefined
+      return Media.of({
+        store: (file) => storeErrors(keep(desk, file)),
+        read: (id) => Effect.flatMap(look(id), (file) => (file === undefined ? Effect.undefined : whole(desk, file))),
+        look,
+        open: (file, range = { start: 0, end: file.bytes }) => store.open(file.id, range),
+        find: (accountId, id) => Effect.map(look(id), (file) => (file?.accountId === accountId ? file : undefined)),
+        remove: (accountId, id) => (isFileId(id) ? remove(desk, accountId, id) : Effect.succeed(false)),
+        list: (accountId, { cursor = null, limit, purpose = null }) =>
+          storeErrors(
+            Effect.map(filesOf(sql, accountId, { purpose, cursor, limit: limit + 1 }), (found) => {
+              const rows = found.slice(0, limit)
+              return { files: rows.map(fileOf), next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+            })
+          ),
+        urlOf: (id) => `${publicUrl.base()}${FILES_PATH}/${id}`,
+        sweep: Effect.flatMap(storeErrors(hideRemovable(sql, AT_ONCE)), (ids) =>
+          Effect.as(drop(desk, ids), ids.length)
+        ),
+        sweepStrays: sweepStrays(desk)
+      })
+    })
+  )
+}
+
+/** Below which path of the public address files are. */
+export const FILES_PATH = "/files"
+
+/** Few enough that a sweep that is cut off has little to do again. */
+const AT_ONCE = 100
+
+/** Bytes younger than this may have a row that is not seen yet, whatever the retention. */
+const LEAST_STRAY_AGE_MS = 86_400_000
+
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly store: FileStore
+  readonly retentionMs: number
+}
+
+const fileOf = (row: FileRow): StoredFile => ({
+  id: row.id,
+  accountId: row.account_id,
+  purpose: row.purpose,
+  bytes: Number(row.bytes),
+  contentType: row.content_type,
+  name: row.name ?? undefined,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at ?? undefined
+})
+
+/** What can stand in a header; a type that nobody would understand is none. */
+const contentTypeOf = (said: string): string =>
+  /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(said) ? said : "application/octet-stream"
+
+const keep = ({ retentionMs, sql, store }: Desk, file: NewFile) =>
+  Effect.gen(function* () {
+    const { accountId, bytes, name = null, purpose } = file
+    if (bytes.length > MAX_FILE_BYTES) return yield* Effect.die(new Error(`a file of ${bytes.length} bytes`))
+    const id = newFileId()
+    const contentType = contentTypeOf(file.contentType)
+    const kept = purpose === "image" || purpose === "video" ? retentionMs : undefined
+    const now = yield* Clock.currentTimeMillis
+    const expiresAt = file.expiresAt ?? (kept === undefined ? null : new Date(now + kept))
+    yield* insertFile(sql, {
+      id,
+      account_id: accountId,
+      purpose,
+      content_type: contentType,
+      name,
+      bytes: BigInt(bytes.length),
+      expires_at: expiresAt
+    })
+    yield* store.put(id, bytes, contentType)
+    const row = yield* showFile(sql, id)
+    if (row !== undefined) return fileOf(row)
+    yield* store.remove(id)
+    return yield* new Unavailable({ store: "file store", cause: "a file took so long to store that it was given up" })
+  })
+
+const whole = ({ store }: Desk, file: StoredFile) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const body = yield* store.open(file.id, { start: 0, end: file.bytes })
+      if (body === undefined) return undefined
+      const bytes = Buffer.allocUnsafeSlow(file.bytes)
+      let length = 0
+      for (let chunk = yield* body; chunk !== undefined; chunk = yield* body) {
+        bytes.set(chunk, length)
+        length += chunk.length
+      }
+      return { file, bytes: new Uint8Array(bytes.buffer, 0, length) }
+    })
+  )
+
+/** The bytes of hidden files, then their rows. */
+const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>) =>
+  Effect.andThen(
+    Effect.forEach(ids, (id) => store.remove(id), { concurrency: 4, discard: true }),
+    storeErrors(forgetFiles(sql, ids))
+  )
+
+const remove = (desk: Desk, accountId: string, id: string) =>
+  Effect.gen(function* () {
+    if (!(yield* storeErrors(hideFile(desk.sql, accountId, id)))) return false
+    // It is gone for all who read; what cannot be done about its bytes now, a sweep does.
+    yield* Effect.catchTag(drop(desk, [id]), "Unavailable", (error) =>
+      Effect.logWarning(`a removed file's bytes are left to the sweep: ${error.message}`)
+    )
+    return true
+  })
+
+const sweepStrays = ({ retentionMs, sql, store }: Desk) =>
+  Effect.gen(function* () {
+    const youngest = (yield* Clock.currentTimeMillis) - Math.max(retentionMs, LEAST_STRAY_AGE_MS)
+    let [after, removed] = ["", 0]
+    while (true) {
+      const ids = (yield* store.idsAfter(after)).filter((id) => timeOfFileId(id) < youngest)
+      const last = ids.at(-1)
+      if (last === undefined) return removed
+      after = last
+      const strays = yield* storeErrors(unknownFiles(sql, ids))
+      yield* Effect.forEach(strays, (id) => store.remove(id), { concurrency: 4, discard: true })
+      removed += strays.length
+    }
+  })

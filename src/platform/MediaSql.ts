@@ -1,0 +1,94 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** What files are kept for. */
+export type FilePurpose = "image" | "video" | "batch_input" | "batch_output"
+
+/** A file as it stands in the database. */
+export interface FileRow {
+  readonly id: string
+  readonly account_id: string
+  readonly purpose: FilePurpose
+  readonly content_type: string
+  readonly name: string | null
+  readonly bytes: bigint
+  readonly created_at: Date
+  readonly expires_at: Date | null
+}
+
+type Sql = SqlClient.SqlClient
+
+type Found<A> = Effect.Effect<A, SqlError.SqlError>
+
+const columns = (sql: Sql) => sql.literal("id, account_id, purpose, content_type, name, bytes, created_at, expires_at")
+
+/** Whether a file is there for whoever reads: whole, and not expired. */
+const there = (sql: Sql) => sql.literal("state = 'stored' AND (expires_at IS NULL OR expires_at > now())")
+
+/** The row of a file whose bytes are about to be put. */
+export const insertFile = (sql: Sql, file: Omit<FileRow, "created_at">) =>
+  sql`INSERT INTO file (id, account_id, purpose, content_type, name, bytes, expires_at)
+    VALUES (${file.id}, ${file.account_id}, ${file.purpose}, ${file.content_type}, ${file.name}, ${file.bytes},
+      ${file.expires_at}::timestamptz)`
+
+/** Shows a file whose bytes are there; undefined when it was given up meanwhile. */
+export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
+  Effect.map(
+    sql<FileRow>`UPDATE file SET state = 'stored', state_at = now() WHERE id = ${id} AND state = 'storing'
+      RETURNING ${columns(sql)}`,
+    (rows) => rows[0]
+  )
+
+export const fileById = (sql: Sql, id: string): Found<FileRow | undefined> =>
+  Effect.map(sql<FileRow>`SELECT ${columns(sql)} FROM file WHERE id = ${id} AND ${there(sql)}`, (rows) => rows[0])
+
+/** Newest first, from behind the cursor; all purposes where none is named. */
+export const filesOf = (
+  sql: Sql,
+  accountId: string,
+  page: { readonly purpose: FilePurpose | null; readonly limit: number; readonly cursor: string | null }
+): Found<ReadonlyArray<FileRow>> =>
+  sql<FileRow>`SELECT ${columns(sql)} FROM file
+    WHERE account_id = ${accountId} AND ${there(sql)}
+      AND (${page.purpose}::text IS NULL OR purpose = ${page.purpose}::text)
+      AND (${page.cursor}::text IS NULL OR id < ${page.cursor}::text)
+    ORDER BY id DESC LIMIT ${page.limit}::int`
+
+/** Hides a file for good; false when there is none of the account's. */
+export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean> =>
+  Effect.map(
+    sql`UPDATE file SET state = 'removing', state_at = now()
+      WHERE id = ${id} AND account_id = ${accountId} AND ${there(sql)} RETURNING id`,
+    (rows) => rows.length > 0
+  )
+
+/**
+ * Hides files that have expired, whose storing was cut off, or whose removal was, and answers their ids. Those that another node
+ * is at are left to it.
+ */
+export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<string>> =>
+  Effect.map(
+    sql<{ id: string }>`UPDATE file SET state = 'removing', state_at = now() WHERE id IN (
+      SELECT id FROM file
+      WHERE (state = 'stored' AND expires_at <= now())
+        OR (state = 'storing' AND state_at <= now() - interval '1 hour')
+        OR (state = 'removing' AND state_at <= now() - interval '5 minutes')
+      LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+    ) RETURNING id`,
+    (rows) => rows.map(({ id }) => id)
+  )
+
+/** Forgets files whose bytes are gone. */
+export const forgetFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<void> =>
+  ids.length === 0
+    ? Effect.void
+    : Effect.asVoid(sql`DELETE FROM file WHERE state = 'removing' AND ${sql.in("id", ids)}`)
+
+/** Those of these ids that no row has. */
+export const unknownFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<ReadonlyArray<string>> =>
+  ids.length === 0
+    ? Effect.succeed([])
+    : Effect.map(sql<{ id: string }>`SELECT id FROM file WHERE ${sql.in("id", ids)}`, (rows) => {
+        const known = new Set(rows.map(({ id }) => id))
+        return ids.filter((id) => !known.has(id))
+      })

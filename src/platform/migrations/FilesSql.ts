@@ -1,0 +1,24 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** What is known of each file that is kept. */
+export const files = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // The row comes before the bytes and goes after them, so that no bytes are ever without one: what a process that died left
+  // behind is found here.
+  yield* sql`CREATE TABLE file (
+    id text PRIMARY KEY CHECK (id ~ '^file_[0-9a-f]{44}$'),
+    account_id text NOT NULL REFERENCES account,
+    purpose text NOT NULL CHECK (purpose IN ('image', 'video', 'batch_input', 'batch_output')),
+    state text NOT NULL DEFAULT 'storing' CHECK (state IN ('storing', 'stored', 'removing')),
+    state_at timestamptz NOT NULL DEFAULT now(),
+    content_type text NOT NULL,
+    name text,
+    bytes bigint NOT NULL CHECK (bytes >= 0),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz
+  )`
+  yield* sql`CREATE INDEX file_account ON file (account_id, id DESC)`
+  yield* sql`CREATE INDEX file_expires ON file (expires_at) WHERE state = 'stored' AND expires_at IS NOT NULL`
+  yield* sql`CREATE INDEX file_unfinished ON file (state_at) WHERE state <> 'stored'`
+})
