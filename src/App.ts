@@ -20,6 +20,7 @@ import { CachedChat } from "./inference/CachedChat.ts"
 import { Batch } from "./inference/Batch.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
+import { Jobs } from "./jobs/Jobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
@@ -192,6 +193,12 @@ const limiter = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => RateLimiter.la
 
 const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerFrom({ redisUrl })))
 
+const jobs = Layer.unwrap(
+  Effect.map(Config, ({ shutdownGrace }) =>
+    Jobs.layerFrom({ lease: "30 seconds", pollInterval: "500 millis", grace: shutdownGrace })
+  )
+)
+
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
@@ -221,7 +228,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
-    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache)),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))

@@ -32,7 +32,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   usage: ["domain", "platform"],
   cache: ["domain", "platform"],
   sessions: ["domain", "platform"],
-  jobs: ["domain", "platform"],
+  jobs: ["platform"],
   webhooks: ["domain", "platform"],
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],

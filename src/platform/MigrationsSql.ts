@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
+import { jobs } from "./migrations/JobsSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -255,5 +256,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
   "0008_charged_requests": chargedRequests,
-  "0009_files": files
+  "0009_files": files,
+  "0010_jobs": jobs
 }

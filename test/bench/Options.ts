@@ -14,7 +14,8 @@ export const sections = [
   "longstream",
   "slowstreams",
   "embeddings",
-  "usage"
+  "usage",
+  "jobs"
 ] as const
 export type Section = (typeof sections)[number]
 
@@ -34,6 +35,8 @@ export interface Options {
   /** Of the section `usage`: receipts of its account, and times that each period is asked for. */
   readonly receipts: number
   readonly usageRequests: number
+  /** Of the section `jobs`, in each round. */
+  readonly jobs: number
   /** Where to write the figures as JSON. */
   readonly json: string | undefined
   /** Where to write CPU profiles of the gateway. */
@@ -107,6 +110,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     requests: or("requests", 300_000, 5_000),
     receipts: or("receipts", 5_000_000, 20_000),
     usageRequests: values.quick ? 20 : 500,
+    jobs: values.quick ? 500 : 10_000,
     failoverRequests: values.quick ? 1_000 : 10_000,
     json: values.json,
     profile: values.profile

@@ -9,6 +9,7 @@ import { wrongsOf } from "./Books.ts"
 import { dialects } from "./DialectsSection.ts"
 import { embeddings } from "./EmbeddingsSection.ts"
 import { failover } from "./FailoverSection.ts"
+import { jobs } from "./JobsSection.ts"
 import { ledger } from "./LedgerSection.ts"
 import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
@@ -35,7 +36,8 @@ const measures = {
   longstream: longStream,
   slowstreams: slowStreams,
   embeddings,
-  usage
+  usage,
+  jobs
 } as const
 
 const run = Effect.fn("run")(function* (options: Options) {

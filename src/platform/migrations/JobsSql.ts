@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import { PersistedQueue } from "effect/persistence"
+import { SqlClient } from "effect/sql"
+
+/** The table of the queues' jobs. Its columns are those of Effect's store, which makes it. */
+export const JOB_TABLE = "job"
+
+/**
+ * Lets the store make its table here, under the lock of all migrations; when it starts later it finds nothing left to do. A
+ * version of Effect that changes the table needs a migration that does the same again.
+ */
+export const jobs = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.scoped(PersistedQueue.makeStoreSql({ tableName: JOB_TABLE }))
+  // All turns of one job, the newest first; and what is to be cleaned up, the oldest first.
+  yield* sql`CREATE INDEX job_turn ON ${sql(JOB_TABLE)} (queue_name, element, sequence DESC)`
+  yield* sql`CREATE INDEX job_completed ON ${sql(JOB_TABLE)} (updated_at) WHERE state = 'completed'`
+})

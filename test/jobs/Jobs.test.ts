@@ -1,0 +1,281 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, Logger, Queue, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Jobs, type JobsOptions, type Outcome } from "../../src/jobs/Jobs.ts"
+import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
+import { runScript } from "../platform/Child.ts"
+
+const usual: JobsOptions = { lease: "30 seconds", pollInterval: "20 millis", grace: "20 seconds" }
+
+/** Polls so seldom that what comes comes because somebody was woken. */
+const seldom: JobsOptions = { ...usual, pollInterval: "1 hour" }
+
+/** Failures of steps are logged, as they are meant to be. */
+const jobs = (options: JobsOptions) =>
+  Jobs.layerFrom(options).pipe(Layer.provideMerge(database), Layer.provideMerge(Logger.layer([])))
+
+/** Turns of all jobs, the oldest first. */
+const turns = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ id: string; state: string; attempts: number }>`SELECT id, state, attempts FROM job ORDER BY sequence`
+)
+
+/** Turns when none is waiting or under way. */
+const settled = Effect.repeat(turns, { until: (rows) => rows.every(({ state }) => state === "completed") })
+
+const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
+
+const done = Effect.succeed<Outcome>("done")
+
+/** Works on videos with these outcomes, one after the other and then `done`; answers what is delivered, and the worker. */
+const working = (outcomes: ReadonlyArray<Effect.Effect<Outcome, unknown>> = [], concurrency = 2) =>
+  Effect.gen(function* () {
+    const delivered = yield* Queue.unbounded<string>()
+    let turn = 0
+    const { work } = yield* Jobs
+    const worker = yield* Effect.forkScoped(
+      work("videos", concurrency, (id, attempt) =>
+        Effect.andThen(
+          Queue.offer(delivered, `${id} ${attempt}`),
+          Effect.suspend(() => outcomes[turn++] ?? done)
+        )
+      )
+    )
+    return { delivered: Queue.take(delivered), size: Queue.size(delivered), worker }
+  })
+
+const on = <A, E>(options: JobsOptions, body: Effect.Effect<A, E, Jobs | SqlClient.SqlClient | Scope.Scope>) =>
+  body.pipe(Effect.scoped, Effect.provide(jobs(options)))
+
+describe("a job", () => {
+  it.live("is worked on once its transaction has committed, and never if that is undone", () =>
+    on(
+      seldom,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { enqueue } = yield* Jobs
+        const { delivered, size } = yield* working()
+        yield* Effect.exit(sql.withTransaction(Effect.andThen(enqueue("videos", "undone"), Effect.fail("no"))))
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* enqueue("videos", "kept")
+            assert.strictEqual(yield* size, 0)
+          })
+        )
+        assert.strictEqual(yield* delivered, "kept 1")
+        assert.deepStrictEqual(idsOf(yield* settled), ["kept.0"])
+      })
+    )
+  )
+
+  it.live("is queued once while it waits, and again when it has ended", () =>
+    on(
+      seldom,
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        yield* Effect.all([enqueue("videos", "v"), enqueue("videos", "v"), enqueue("videos", "v")], { concurrency: 3 })
+        assert.deepStrictEqual(idsOf(yield* turns), ["v.0"])
+        const { delivered } = yield* working()
+        assert.strictEqual(yield* delivered, "v 1")
+        yield* settled
+        yield* enqueue("videos", "v")
+        assert.strictEqual(yield* delivered, "v 1")
+        assert.deepStrictEqual(idsOf(yield* settled), ["v.0", "v.1"])
+      })
+    )
+  )
+
+  it.live("waits in a queue of its own", () =>
+    on(
+      seldom,
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        yield* enqueue("batches", "same")
+        yield* enqueue("videos", "same")
+        const { delivered } = yield* working()
+        assert.strictEqual(yield* delivered, "same 1")
+        const rows = yield* Effect.repeat(turns, { until: (all) => all.some(({ state }) => state === "completed") })
+        assert.deepStrictEqual(
+          rows.map(({ state }) => state),
+          ["pending", "completed"]
+        )
+      })
+    )
+  )
+
+  it.live("comes again for as long as its steps say so, each time as new", () =>
+    on(
+      seldom,
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        const again = Effect.succeed({ again: 0 })
+        const { delivered } = yield* working([again, again])
+        yield* enqueue("videos", "v")
+        for (let turn = 0; turn < 3; turn++) assert.strictEqual(yield* delivered, "v 1")
+        assert.deepStrictEqual(idsOf(yield* settled), ["v.0", "v.1", "v.2"])
+      })
+    )
+  )
+
+  it.live("comes once more when it was enqueued while it was worked on, however often", () =>
+    on(
+      seldom,
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        const go = yield* Deferred.make<void>()
+        const { delivered, size } = yield* working([Effect.andThen(Deferred.await(go), done)], 1)
+        yield* enqueue("videos", "v")
+        assert.strictEqual(yield* delivered, "v 1")
+        yield* enqueue("videos", "v")
+        yield* enqueue("videos", "v")
+        assert.strictEqual(yield* size, 0)
+        yield* Deferred.succeed(go, undefined)
+        assert.strictEqual(yield* delivered, "v 1")
+        assert.deepStrictEqual(idsOf(yield* settled), ["v.0", "v.1"])
+      })
+    )
+  )
+
+  it.live("that waits for its time is brought forward, and not put off", () =>
+    on(
+      seldom,
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        yield* enqueue("videos", "v", "1 hour")
+        const { delivered, size } = yield* working()
+        yield* enqueue("videos", "v", "2 hours")
+        assert.strictEqual(yield* size, 0)
+        yield* enqueue("videos", "v")
+        assert.strictEqual(yield* delivered, "v 1")
+        assert.deepStrictEqual(idsOf(yield* settled), ["v.0"])
+      })
+    )
+  )
+
+  it.live("that waits is not taken before who enqueues it has committed", () =>
+    on(
+      usual,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { enqueue } = yield* Jobs
+        const [first, second] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        yield* enqueue("videos", "v", "1 hour")
+        yield* enqueue("videos", "other", "1 hour")
+        const { delivered } = yield* working()
+        const held = sql.withTransaction(
+          Effect.gen(function* () {
+            yield* enqueue("videos", "v")
+            yield* Deferred.succeed(first, undefined)
+            yield* Deferred.await(second)
+          })
+        )
+        const fiber = yield* Effect.forkChild(held)
+        yield* Deferred.await(first)
+        // One that comes later is taken in the meantime.
+        yield* enqueue("videos", "other")
+        assert.strictEqual(yield* delivered, "other 1")
+        yield* Deferred.succeed(second, undefined)
+        assert.strictEqual(yield* delivered, "v 1")
+        yield* Fiber.join(fiber)
+      })
+    )
+  )
+
+  it.live("whose step fails is tried again later, and enqueueing it does not hurry that", () =>
+    on(
+      usual,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { enqueue } = yield* Jobs
+        const failing = [Effect.fail("no"), Effect.die(new Error("a bug")), Effect.interrupt]
+        const { delivered } = yield* working(failing, 1)
+        yield* enqueue("videos", "v")
+        for (let attempt = 1; attempt <= 3; attempt++) {
+          assert.strictEqual(yield* delivered, `v ${attempt}`)
+          const waiting = sql<{ seconds: number }>`
+            SELECT extract(epoch FROM visible_at - updated_at)::float8 AS seconds FROM job WHERE acquired_at IS NULL`
+          const [row] = yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 })
+          assert.strictEqual(row?.seconds, 2 ** (attempt - 1))
+          yield* enqueue("videos", "v")
+          assert.deepStrictEqual((yield* waiting)[0], row)
+          // What is left of the wait is not what this is about.
+          yield* sql`UPDATE job SET visible_at = now()`
+        }
+        assert.strictEqual(yield* delivered, "v 4")
+        assert.deepStrictEqual(yield* settled, [{ id: "v.0", state: "completed", attempts: 4 }])
+      })
+    )
+  )
+})
+
+describe("a worker that is told to stop", () => {
+  it.live("lets its steps end, and takes nothing more", () =>
+    on(
+      usual,
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        const go = yield* Deferred.make<void>()
+        const { delivered, size, worker } = yield* working([Effect.andThen(Deferred.await(go), done)])
+        yield* enqueue("videos", "first")
+        assert.strictEqual(yield* delivered, "first 1")
+        const stopped = yield* Effect.forkChild(Fiber.interrupt(worker), { startImmediately: true })
+        yield* enqueue("videos", "second")
+        yield* Deferred.succeed(go, undefined)
+        yield* Fiber.join(stopped)
+        assert.strictEqual(yield* size, 0)
+        assert.deepStrictEqual(yield* turns, [
+          { id: "first.0", state: "completed", attempts: 1 },
+          { id: "second.0", state: "pending", attempts: 0 }
+        ])
+      })
+    )
+  )
+
+  it.live("gives back what does not end in time, to be taken at once", () =>
+    on(
+      { ...usual, grace: "50 millis" },
+      Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        const stuck = yield* working([Effect.never])
+        yield* enqueue("videos", "v")
+        yield* stuck.delivered
+        yield* Fiber.interrupt(stuck.worker)
+        const { delivered } = yield* working()
+        assert.strictEqual(yield* delivered, "v 1")
+      })
+    )
+  )
+})
+
+describe("processes", () => {
+  it.live("take over from one that was killed, when its lease has ended", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase("jobs")
+      const context = yield* Layer.build(Jobs.layerFrom(usual).pipe(Layer.provideMerge(layerUrl(url))))
+      const { enqueue } = yield* Jobs.pipe(Effect.provide(context))
+      const victim = yield* runScript(script, [url, "2", "hold"])
+      assert.strictEqual(yield* victim.line, "working")
+      yield* enqueue("videos", "v")
+      assert.strictEqual(yield* victim.line, "v 1")
+      const other = yield* runScript(script, [url, "2", "done"])
+      assert.strictEqual(yield* other.line, "working")
+      yield* enqueue("videos", "mine")
+      assert.strictEqual(yield* other.line, "mine 1")
+      victim.process.kill("SIGKILL")
+      yield* victim.exit
+      assert.strictEqual(yield* other.line, "v 2")
+      const rows = yield* Effect.provide(settled, context)
+      assert.deepStrictEqual(idsOf(rows), ["v.0", "mine.0"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("start together", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase("jobs")
+      const children = yield* Effect.forEach([1, 2], () => runScript(script, [url, "2", "done"]))
+      for (const child of children) assert.strictEqual(yield* child.line, "working")
+    }).pipe(Effect.scoped)
+  )
+})
+
+const script = new URL("workerProcess.ts", import.meta.url).pathname
