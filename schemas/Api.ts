@@ -2,6 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { Envelope, OpenAccess } from "./Access.ts"
 import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
+import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { BatchGroup } from "./inference/Batch.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
@@ -29,6 +30,7 @@ export class Api extends HttpApi.make("tollgate")
     BatchGroup,
     RequestsGroup,
     UsageGroup,
+    WebhooksGroup,
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)

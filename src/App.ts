@@ -30,6 +30,7 @@ import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { PublicFetch } from "./platform/PublicFetch.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
+import { Secrets } from "./platform/Secrets.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
@@ -45,8 +46,12 @@ import { Router } from "./router/Router.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { Outbox } from "./webhooks/Outbox.ts"
+import { Sender } from "./webhooks/Sender.ts"
+import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
+import { layer as delivering } from "./workers/Webhooks.ts"
 
 /** Where providers with an adapter are found, unless another address is set. */
 const addresses = {
@@ -59,6 +64,9 @@ const addresses = {
 
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
+
+/** All that a node delivers at a time, and tests beside it. */
+const WEBHOOK_CONNECTIONS = 640
 
 /** Providers whose settings name a key of their own; each needs an adapter to be served for real. */
 const ADAPTED = ["openai", "anthropic", "gemini", "voyage", "tavily", "fal", "xai"] as const
@@ -201,6 +209,25 @@ const jobs = Layer.unwrap(
 
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
+/** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
+const sender = Sender.layer.pipe(
+  Layer.provide(
+    Layer.fresh(
+      Layer.unwrap(
+        Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, connections: WEBHOOK_CONNECTIONS }))
+      )
+    )
+  )
+)
+
+const webhooks = Webhooks.layer.pipe(
+  Layer.provideMerge(Outbox.layer),
+  Layer.provide(Secrets.layer),
+  Layer.provideMerge(sender)
+)
+
+const deliveries = Layer.unwrap(Effect.map(Config, delivering))
+
 const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
@@ -224,10 +251,11 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
-    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL))),
+    Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
     Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
+    Layer.provideMerge(webhooks),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(

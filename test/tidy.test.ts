@@ -33,7 +33,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   cache: ["domain", "platform"],
   sessions: ["domain", "platform"],
   jobs: ["platform"],
-  webhooks: ["domain", "platform"],
+  webhooks: ["domain", "platform", "account"],
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],
   inference: [

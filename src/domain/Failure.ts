@@ -52,6 +52,8 @@ export type Reason =
   | { readonly _tag: "UnknownRoute"; readonly method: string; readonly path: string }
   | { readonly _tag: "MethodNotAllowed"; readonly method: string; readonly allowed: ReadonlyArray<string> }
   | { readonly _tag: "KeyLimitReached"; readonly limit: number }
+  /** What is asked for does not go with what is so. */
+  | { readonly _tag: "Conflict"; readonly detail: string }
   | { readonly _tag: "RequestTooLarge"; readonly limitBytes: number }
   | { readonly _tag: "UnsupportedMediaType" }
   | { readonly _tag: "RequestTimeout" }

@@ -49,6 +49,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   MethodNotAllowed: line(405, "invalid_request_error", "method_not_allowed"),
   RequestTimeout: line(408, "timeout_error", "request_timeout", true),
   KeyLimitReached: line(409, "invalid_request_error", "key_limit_reached"),
+  Conflict: line(409, "invalid_request_error", "conflict"),
   IdempotencyInProgress: line(409, "idempotency_error", "idempotency_request_in_progress", true),
   IdempotencyResultUnavailable: line(409, "idempotency_error", "idempotency_result_unavailable"),
   RequestTooLarge: line(413, "request_too_large", "request_too_large"),
@@ -128,6 +129,7 @@ const sentenceOf = (reason: Reason): string => {
     case "InvalidPeriod":
     case "NoProviderAvailable":
     case "VideoUnavailable":
+    case "Conflict":
       return reason.detail
     case "UnknownModel":
       return reason.detail ?? `There is no model ${reason.model}`

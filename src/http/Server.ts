@@ -34,6 +34,7 @@ import { layer as search } from "./Search.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
+import { layer as webhooks } from "./Webhooks.ts"
 
 /** How long slow clients are waited for, in milliseconds. */
 export interface Patience {
@@ -176,6 +177,7 @@ const routes = Layer.mergeAll(
         requests,
         responses,
         usage,
+        webhooks,
         models
       )
     ),

@@ -78,6 +78,8 @@ export interface Settings {
     readonly url: Redacted.Redacted | undefined
     readonly poolSize: number
   }
+  /** What secrets in the database are sealed with. Absent: a key in a file of the data directory. */
+  readonly secretsKey: Redacted.Redacted | undefined
   /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
@@ -408,6 +410,9 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       url: databaseUrl,
       poolSize: yield* readOr("DATABASE_POOL_SIZE", 10, "a whole number from 2 to 500", wholeNumber(2, 500))
     },
+    secretsKey: yield* read("SECRETS_KEY", "32 to 512 printable characters without spaces", (text) =>
+      /^[\x21-\x7e]{32,512}$/.test(text) ? Redacted.make(text) : undefined
+    ),
     redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
     sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
     providers: {

@@ -4,6 +4,7 @@ import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { webhooks } from "./migrations/WebhooksSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
 /** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
@@ -257,5 +258,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   }),
   "0008_charged_requests": chargedRequests,
   "0009_files": files,
-  "0010_jobs": jobs
+  "0010_jobs": jobs,
+  "0012_webhooks": webhooks
 }

@@ -20,12 +20,16 @@ export interface PublicRequest {
   readonly maxBytes: number
   /** Asked before so many more bytes of the answer are kept; false ends the call as too large. */
   readonly accept?: ((bytes: number) => boolean) | undefined
+  /** Whether any status is an answer, of which only the beginning is wanted: what exceeds `maxBytes`, or comes late, is not read. */
+  readonly anyStatus?: boolean | undefined
 }
 
-/** An answer of success, whole. */
+/** An answer of success, whole; with `anyStatus` the beginning of whatever was answered. */
 export interface PublicResponse {
   readonly status: number
   readonly body: Uint8Array
+  /** `Retry-After` as it came, where any status is an answer. */
+  readonly retryAfter?: string
 }
 
 export type PublicFetchReason =
@@ -79,6 +83,11 @@ export class PublicFetch extends Context.Service<
   {
     /** Why a URL is refused, as far as it says by itself. It is undefined for one whose name is still to be looked up. */
     readonly refuses: (url: string) => string | undefined
+    /**
+     * Why a URL is refused, by what it says and by where its name leads at this moment. A name that cannot be found now is not
+     * refused for that: every call is judged anew.
+     */
+    readonly judge: (url: string) => Effect.Effect<string | undefined>
     readonly fetch: (request: PublicRequest) => Effect.Effect<PublicResponse, PublicFetchError>
   }
 >()("tollgate/platform/PublicFetch") {
@@ -88,6 +97,7 @@ export class PublicFetch extends Context.Service<
       Effect.map(Semaphore.make(connections), (slots) =>
         PublicFetch.of({
           refuses: (url) => refusalOf(url, allowLoopback),
+          judge: (url) => judged(url, { allowLoopback, ca, resolve }),
           fetch: (request) =>
             Effect.suspend(() => {
               const why = refusalOf(request.url, allowLoopback)
@@ -138,6 +148,26 @@ const refusalOf = (text: string, allowLoopback: boolean): string | undefined => 
   return isLocalhost(host) || (isIP(host) !== 0 && !isPublicAddress(host)) ? NOT_PUBLIC : undefined
 }
 
+/** How long whoever names a URL is kept waiting for its name to be found. */
+const JUDGING = "2 seconds"
+
+const judged = (text: string, guard: Guard): Effect.Effect<string | undefined> =>
+  Effect.suspend(() => {
+    const why = refusalOf(text, guard.allowLoopback)
+    if (why !== undefined) return Effect.succeed(why)
+    const url = new URL(text)
+    if (isIP(hostOf(url)) !== 0) return Effect.undefined
+    return Effect.tryPromise((signal) => guard.resolve(hostOf(url), signal)).pipe(
+      Effect.timeout(JUDGING),
+      Effect.orElseSucceed((): ReadonlyArray<string> => []),
+      Effect.map((addresses) => (addresses.every((address) => allows(guard, url, address)) ? undefined : NOT_PUBLIC))
+    )
+  })
+
+/** Only what the URL speaks to openly must be this machine itself. */
+const allows = (guard: Guard, url: URL, address: string): boolean =>
+  (guard.allowLoopback && isLoopbackAddress(address)) || (url.protocol === "https:" && isPublicAddress(address))
+
 /**
  * The name servers are asked without the system's resolver: that blocks one of a process's few threads for as long as a name server
  * of the caller's likes, reads the hosts of this machine and completes short names with its own domains.
@@ -167,6 +197,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #timer: NodeJS.Timeout | undefined
   #over = false
   #status = 0
+  #retryAfter: string | undefined
   #chunks: Array<Uint8Array> = []
   #length = 0
 
@@ -216,13 +247,14 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(reason: PublicFetchReason): void {
+    // Whoever asks for any status has it as soon as it came.
+    if (this.#request.anyStatus === true && this.#status !== 0) return this.#succeed()
     this.#end(Effect.fail(failed(reason)))
   }
 
-  /** Only what the URL speaks to openly must be this machine itself. */
-  #allows(address: string): boolean {
-    if (this.#guard.allowLoopback && isLoopbackAddress(address)) return true
-    return this.#url.protocol === "https:" && isPublicAddress(address)
+  #succeed(): void {
+    const answer = { status: this.#status, body: Buffer.concat(this.#chunks) }
+    this.#end(Effect.succeed(this.#retryAfter === undefined ? answer : { ...answer, retryAfter: this.#retryAfter }))
   }
 
   /** An address in the URL is not looked up, so it is judged here. */
@@ -230,7 +262,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const host = hostOf(this.#url)
     const literal = isIP(host) !== 0
     if (this.#over) return callback(withCode("ERR_DROPPED"), null)
-    if (literal && !this.#allows(host)) return this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
+    if (literal && !allows(this.#guard, this.#url, host)) return this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
     const secure = protocol === "https:"
     const target = { host, port: Number(port) || (secure ? 443 : 80), lookup: this.#lookup, autoSelectFamily: true }
     const socket = secure
@@ -266,7 +298,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   async #found(hostname: string): Promise<ReadonlyArray<LookupAddress>> {
     const addresses = await this.#guard.resolve(hostname, this.#looking.signal)
     if (addresses.length === 0) throw withCode("ENOTFOUND")
-    if (addresses.every((address) => this.#allows(address))) {
+    if (addresses.every((address) => allows(this.#guard, this.#url, address))) {
       return addresses.map((address) => ({ address, family: isIP(address) }))
     }
     this.#fail({ _tag: "Forbidden", why: NOT_PUBLIC })
@@ -278,20 +310,29 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
     if (this.#over || status < 200) return
     this.#status = status
+    if (this.#request.anyStatus === true) {
+      const after = headers["retry-after"]
+      if (typeof after === "string") this.#retryAfter = after
+      return
+    }
     if (status > 299) return this.#fail({ _tag: "Status", status })
     if (Number(headers["content-length"]) > this.#request.maxBytes) this.#tooLarge()
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#over) return
-    const { accept, maxBytes } = this.#request
+    const { accept, anyStatus, maxBytes } = this.#request
     this.#length += chunk.length
+    if (anyStatus === true) {
+      this.#chunks.push(chunk.subarray(0, Math.max(0, chunk.length - Math.max(0, this.#length - maxBytes))))
+      return this.#length >= maxBytes ? this.#succeed() : undefined
+    }
     if (this.#length > maxBytes || accept?.(chunk.length) === false) return this.#tooLarge()
     this.#chunks.push(chunk)
   }
 
   onResponseEnd(): void {
-    this.#end(Effect.succeed({ status: this.#status, body: Buffer.concat(this.#chunks) }))
+    this.#succeed()
   }
 
   onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {

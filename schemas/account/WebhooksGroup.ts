@@ -1,0 +1,67 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { InferenceAccess } from "../Access.ts"
+import { ConflictError, NotFoundError } from "../Errors.ts"
+import { ResourceId } from "../Ids.ts"
+import { operation } from "../Operation.ts"
+import {
+  NewWebhook,
+  WebhookDeleted,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookEndpoint,
+  WebhookEndpointWithSecret,
+  WebhookList,
+  WebhookPage,
+  WebhookTest
+} from "./Webhooks.ts"
+
+const params = { webhook_id: ResourceId }
+
+const free = { limit: "default", charge: "free" } as const
+
+/** Addresses that are told of events, in signed messages as Standard Webhooks has them. */
+export class WebhooksGroup extends HttpApiGroup.make("webhooks")
+  .add(
+    HttpApiEndpoint.post("createWebhook", "/webhooks", {
+      payload: NewWebhook,
+      success: WebhookEndpointWithSecret,
+      error: ConflictError
+    }).annotateMerge(operation("webhooks.create", "Register a webhook; its secret is shown this once", free)),
+    HttpApiEndpoint.get("listWebhooks", "/webhooks", { query: WebhookPage, success: WebhookList }).annotateMerge(
+      operation("webhooks.list", "List webhooks, newest first", free)
+    ),
+    HttpApiEndpoint.get("getWebhook", "/webhooks/:webhook_id", {
+      params,
+      success: WebhookEndpoint,
+      error: NotFoundError
+    }).annotateMerge(operation("webhooks.get", "Retrieve a webhook", free)),
+    HttpApiEndpoint.get("listDeliveries", "/webhooks/:webhook_id/deliveries", {
+      params,
+      query: WebhookPage,
+      success: WebhookDeliveryList,
+      error: NotFoundError
+    }).annotateMerge(operation("webhooks.deliveries", "List what a webhook was told, newest first", free)),
+    HttpApiEndpoint.post("redeliver", "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
+      params: { ...params, delivery_id: ResourceId },
+      success: WebhookDelivery,
+      error: [NotFoundError, ConflictError]
+    }).annotateMerge(operation("webhooks.redeliver", "Try a delivery once more", free)),
+    HttpApiEndpoint.post("rotateSecret", "/webhooks/:webhook_id/rotate-secret", {
+      params,
+      success: WebhookEndpointWithSecret,
+      error: NotFoundError
+    }).annotateMerge(
+      operation("webhooks.rotate_secret", "Replace the secret of a webhook; both sign for 24 hours", free)
+    ),
+    HttpApiEndpoint.post("testWebhook", "/webhooks/:webhook_id/test", {
+      params,
+      success: WebhookTest,
+      error: NotFoundError
+    }).annotateMerge(operation("webhooks.test", "Send a webhook a test event", free)),
+    HttpApiEndpoint.delete("deleteWebhook", "/webhooks/:webhook_id", {
+      params,
+      success: WebhookDeleted,
+      error: NotFoundError
+    }).annotateMerge(operation("webhooks.delete", "Delete a webhook", free))
+  )
+  .middleware(InferenceAccess) {}

@@ -1,0 +1,171 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { SealedSecrets } from "./WebhooksSql.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** A delivery that this node has taken upon itself, with all that an attempt needs. */
+export interface ClaimedRow extends SealedSecrets {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly event_id: string
+  readonly step: number
+  readonly body: string
+  readonly url: string
+}
+
+/**
+ * Takes deliveries that are due, at most `limit`, for as long as a lease. No endpoint has more than `each` under way, one that
+ * fails no more than one; and each has its first before any has its second, the one that has waited longest before others. So a
+ * claim costs a step in the index for each endpoint that has something pending, whatever there is for any of them.
+ */
+export const claimDue = (
+  sql: Sql,
+  options: {
+    readonly claim: string
+    readonly limit: number
+    readonly each: number
+    readonly leaseMs: number
+    readonly sealedWith: string
+  }
+): Effect.Effect<ReadonlyArray<ClaimedRow>, SqlError.SqlError> =>
+  sql<ClaimedRow>`WITH RECURSIVE head AS (
+      (SELECT endpoint_id, due_at FROM webhook_delivery WHERE status = 'pending' ORDER BY endpoint_id, due_at LIMIT 1)
+      UNION ALL
+      SELECT next.endpoint_id, next.due_at FROM head CROSS JOIN LATERAL (
+        SELECT endpoint_id, due_at FROM webhook_delivery WHERE status = 'pending' AND endpoint_id > head.endpoint_id
+        ORDER BY endpoint_id, due_at LIMIT 1
+      ) next
+    ), lane AS (
+      SELECT e.id, CASE WHEN e.failing_since IS NULL THEN ${options.each}::int ELSE 1 END - (
+          SELECT count(*) FROM webhook_delivery c WHERE c.endpoint_id = e.id AND c.claim IS NOT NULL AND c.due_at > now()
+        ) AS room
+      FROM head JOIN webhook_endpoint e ON e.id = head.endpoint_id
+      WHERE head.due_at <= now() AND e.status = 'enabled' AND e.sealed_with = ${options.sealedWith}
+    ), due AS (
+      SELECT d.id FROM lane CROSS JOIN LATERAL (
+        SELECT id, due_at, row_number() OVER (ORDER BY due_at) AS place FROM (
+          SELECT id, due_at FROM webhook_delivery
+          WHERE endpoint_id = lane.id AND status = 'pending' AND due_at <= now()
+          ORDER BY due_at LIMIT greatest(lane.room, 0)
+        ) first
+      ) d ORDER BY d.place, d.due_at LIMIT ${options.limit}
+    ), taken AS (
+      SELECT w.id FROM webhook_delivery w JOIN due ON due.id = w.id
+      WHERE w.status = 'pending' AND w.due_at <= now() FOR UPDATE OF w SKIP LOCKED
+    )
+    UPDATE webhook_delivery d SET claim = ${options.claim},
+      due_at = now() + ${options.leaseMs}::double precision * interval '1 millisecond'
+    FROM taken, webhook_endpoint e, webhook_event v
+    WHERE d.id = taken.id AND e.id = d.endpoint_id AND v.id = d.event_id
+    RETURNING d.id, d.endpoint_id, d.event_id, d.step, v.body, e.url, e.secret,
+      CASE WHEN e.previous_until > now() THEN e.previous_secret END AS previous_secret`
+
+/** Gives back what was claimed and not tried to its end. */
+export const releaseClaim = (sql: Sql, id: string, claim: string) =>
+  sql`UPDATE webhook_delivery SET claim = NULL, due_at = now() WHERE id = ${id} AND claim = ${claim}`
+
+/** Writes an attempt down, unless its delivery is gone. */
+export const insertAttempt = (
+  sql: Sql,
+  attempt: {
+    readonly deliveryId: string
+    readonly startedAt: Date
+    readonly durationMs: number
+    readonly statusCode: number | null
+    readonly error: string | null
+    readonly response: string | null
+  }
+) =>
+  sql`INSERT INTO webhook_attempt (delivery_id, started_at, duration_ms, status_code, error, response)
+    SELECT id, ${attempt.startedAt}, ${Math.round(attempt.durationMs)}::int, ${attempt.statusCode}::int,
+      ${attempt.error}::text, ${attempt.response}::text
+    FROM webhook_delivery WHERE id = ${attempt.deliveryId} FOR KEY SHARE`
+
+/** Ends a delivery that arrived, whoever has claimed it since. */
+export const deliver = (sql: Sql, id: string) =>
+  sql`UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now()
+    WHERE id = ${id} AND status = 'pending'`
+
+/** Has a delivery tried again after so long, unless the claim has ended. */
+export const postpone = (sql: Sql, id: string, claim: string, afterMs: number) =>
+  sql`UPDATE webhook_delivery SET step = step + 1, attempts = attempts + 1, claim = NULL,
+      due_at = now() + ${afterMs}::double precision * interval '1 millisecond'
+    WHERE id = ${id} AND claim = ${claim}`
+
+/** Gives a delivery up, unless the claim has ended. */
+export const giveUp = (sql: Sql, id: string, claim: string) =>
+  sql`UPDATE webhook_delivery SET status = 'failed', attempts = attempts + 1, claim = NULL, ended_at = now()
+    WHERE id = ${id} AND claim = ${claim}`
+
+export const endpointAnswers = (sql: Sql, id: string) =>
+  sql`UPDATE webhook_endpoint SET failing_since = NULL WHERE id = ${id} AND failing_since IS NOT NULL`
+
+export const endpointFails = (sql: Sql, id: string) =>
+  sql`UPDATE webhook_endpoint SET failing_since = now() WHERE id = ${id} AND failing_since IS NULL`
+
+/** Disables an endpoint that has done nothing but fail for so long; answers whose it was where that is so. */
+export const disableEndpoint = (
+  sql: Sql,
+  id: string,
+  failedForMs: number
+): Effect.Effect<string | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ account_id: string }>`UPDATE webhook_endpoint SET status = 'disabled'
+      WHERE id = ${id} AND status = 'enabled'
+        AND failing_since <= now() - ${failedForMs}::double precision * interval '1 millisecond'
+      RETURNING account_id`,
+    (rows) => rows[0]?.account_id
+  )
+
+/** Gives up what is pending for endpoints that are told nothing any more, so many at most; answers how many. */
+export const giveUpUnwanted = (sql: Sql, most: number): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`WITH unwanted AS (
+        SELECT d.id FROM webhook_endpoint e JOIN webhook_delivery d ON d.endpoint_id = e.id AND d.status = 'pending'
+        WHERE e.status <> 'enabled' AND (d.claim IS NULL OR d.due_at <= now()) LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+      )
+      UPDATE webhook_delivery d SET status = 'failed', claim = NULL, ended_at = now() FROM unwanted
+      WHERE d.id = unwanted.id RETURNING d.id`,
+    (rows) => rows.length
+  )
+
+/** Forgets deliveries that ended so long ago and those of endpoints that were removed, so many at most; answers how many. */
+export const forgetDeliveries = (sql: Sql, endedMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`DELETE FROM webhook_delivery WHERE id IN (
+        (SELECT id FROM webhook_delivery
+          WHERE ended_at <= now() - ${endedMs}::double precision * interval '1 millisecond' LIMIT ${most})
+        UNION ALL
+        (SELECT d.id FROM webhook_endpoint e JOIN webhook_delivery d ON d.endpoint_id = e.id
+          WHERE e.status = 'removed' AND d.ended_at IS NOT NULL LIMIT ${most})
+      ) RETURNING id`,
+    (rows) => rows.length
+  )
+
+/** Forgets events that old of which nothing is left to tell, so many at most; answers how many. */
+export const forgetEvents = (sql: Sql, createdMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`DELETE FROM webhook_event WHERE id IN (
+        SELECT v.id FROM webhook_event v
+        WHERE v.created_at <= now() - ${createdMs}::double precision * interval '1 millisecond'
+          AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.event_id = v.id)
+        ORDER BY v.created_at LIMIT ${most}
+      ) RETURNING id`,
+    (rows) => rows.length
+  )
+
+/** Forgets endpoints that were removed and have no deliveries left. */
+export const forgetEndpoints = (sql: Sql): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`DELETE FROM webhook_endpoint e WHERE e.status = 'removed'
+        AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = e.id) RETURNING id`,
+    (rows) => rows.length
+  )
+
+/** How many enabled endpoints were sealed with a key that this node does not have. */
+export const countSealedElsewhere = (sql: Sql, keyId: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ count: bigint }>`SELECT count(*) FROM webhook_endpoint WHERE status = 'enabled' AND sealed_with <> ${keyId}`,
+    (rows) => Number(rows[0]?.count ?? 0n)
+  )

@@ -1,0 +1,112 @@
+import { Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { PublicFetch, type PublicFetchReason } from "../platform/PublicFetch.ts"
+import { signatureHeaders } from "./Signature.ts"
+
+/** How long a receiver may take, from finding it to its answer. */
+export const TIMEOUT_MS = 15_000
+
+/** What is read, and kept, of what a receiver says: bytes, and characters. */
+const MAX_ANSWER_BYTES = 4_096
+const MAX_EXCERPT = 1_024
+
+/** A message for one endpoint. */
+export interface Message {
+  readonly url: string
+  /** The one that counts first. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+  readonly eventId: string
+  readonly body: string
+}
+
+/** What came of sending it once. */
+export interface Attempt {
+  readonly startedAt: Date
+  readonly durationMs: number
+  /** Undefined when the receiver did not answer; `error` then says why. */
+  readonly status: number | undefined
+  readonly error: string | undefined
+  /** The beginning of what it answered. */
+  readonly response: string | undefined
+  readonly retryAfter: string | undefined
+}
+
+/**
+ * Sends messages to addresses that accounts have named, each signed at the moment of its sending. It never fails: what went wrong
+ * is what came of it. An address is judged as it is connected to, and a redirect is an answer like any other.
+ */
+export class Sender extends Context.Service<
+  Sender,
+  {
+    readonly send: (message: Message) => Effect.Effect<Attempt>
+  }
+>()("tollgate/webhooks/Sender") {
+  static readonly layer = Layer.effect(
+    Sender,
+    Effect.map(PublicFetch, (publicFetch) =>
+      Sender.of({
+        send: ({ body, eventId, secrets, url }) =>
+          Effect.gen(function* () {
+            const nowMs = yield* Clock.currentTimeMillis
+            // Nothing goes out that its receiver could not verify.
+            if (secrets.length === 0) return { startedAt: new Date(nowMs), durationMs: 0, ...UNSIGNED }
+            const begun = performance.now()
+            const timestamp = Math.floor(nowMs / 1_000)
+            const headers = {
+              "content-type": "application/json",
+              "user-agent": "tollgate-webhooks/1.0",
+              ...signatureHeaders(secrets, { id: eventId, timestamp, body })
+            }
+            const call = { method: "POST", url, headers, body, anyStatus: true } as const
+            const sent = publicFetch.fetch({ ...call, totalMs: TIMEOUT_MS, maxBytes: MAX_ANSWER_BYTES })
+            const what = yield* Effect.match(sent, {
+              onFailure: ({ reason }) => unanswered(errorOf(reason)),
+              onSuccess: answered
+            })
+            return { startedAt: new Date(nowMs), durationMs: Math.round(performance.now() - begun), ...what }
+          })
+      })
+    )
+  )
+}
+
+type Told = Omit<Attempt, "startedAt" | "durationMs">
+
+const unanswered = (error: string): Told => ({
+  status: undefined,
+  error,
+  response: undefined,
+  retryAfter: undefined
+})
+
+const UNSIGNED = unanswered("the secret was sealed with another key; rotate it")
+
+const answered = (answer: {
+  readonly status: number
+  readonly body: Uint8Array
+  readonly retryAfter?: string
+}): Told => ({
+  status: answer.status,
+  error: undefined,
+  response: excerptOf(answer.body),
+  retryAfter: answer.retryAfter
+})
+
+/** A text of PostgreSQL holds no NUL, and half a character is none. */
+const excerptOf = (body: Uint8Array): string =>
+  new TextDecoder().decode(body).replaceAll("\0", "\uFFFD").slice(0, MAX_EXCERPT).toWellFormed()
+
+const errorOf = (reason: PublicFetchReason): string => {
+  switch (reason._tag) {
+    case "Forbidden":
+      return `the address ${reason.why}`
+    case "TimedOut":
+      return `no answer within ${TIMEOUT_MS / 1_000} s`
+    case "Unreachable":
+      return `the connection failed (${reason.detail})`
+    case "Busy":
+      return "too many deliveries are under way"
+    case "Status":
+    case "TooLarge":
+      return "the answer could not be read"
+  }
+}

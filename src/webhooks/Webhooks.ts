@@ -1,0 +1,288 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { type Actor, Audit } from "../account/Audit.ts"
+import { lockAccount } from "../account/KeysSql.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { PublicFetch } from "../platform/PublicFetch.ts"
+import { Secrets } from "../platform/Secrets.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { openSecrets, Outbox, purposeOf } from "./Outbox.ts"
+import { DELAYS_MS, isDelivered } from "./Schedule.ts"
+import { type Attempt, Sender } from "./Sender.ts"
+import { SECRET_BYTES, secretOf } from "./Signature.ts"
+import {
+  type AttemptRow,
+  attemptsOf,
+  countEndpoints,
+  deliveriesOf,
+  deliveryById,
+  type DeliveryRow,
+  endpointById,
+  type EndpointRow,
+  endpointsOf,
+  insertEndpoint,
+  insertEvent,
+  removeEndpoint,
+  reopen,
+  replaceSecret,
+  secretsOf
+} from "./WebhooksSql.ts"
+
+/** What endpoints can be told of. */
+export type EventType = "video.completed" | "video.failed"
+
+export const MAX_ENDPOINTS_PER_ACCOUNT = 20
+
+/** How long the secret before signs as well, once another is in its place. */
+const OVERLAP_MS = 24 * 3_600_000
+
+/** Attempts that are shown of a delivery: all of the schedule and a few by hand. */
+const MAX_ATTEMPTS_SHOWN = 20
+
+/** Something that happened to what an account owns. */
+export interface WebhookEvent {
+  /** `evt_…`; the event happens once for each. */
+  readonly id: string
+  readonly accountId: string
+  readonly type: EventType
+  /** The object it happened to, as the API shows it; small, for it is sent whole. */
+  readonly data: object
+  readonly createdAt: Date
+}
+
+/** A delivery with its attempts, the last 20 at most, in the order in which they were made. */
+export interface Delivery extends DeliveryRow {
+  readonly log: ReadonlyArray<AttemptRow>
+}
+
+/** Whose endpoint, and who does it. */
+interface Doing {
+  readonly accountId: string
+  readonly id: string
+  readonly actor: Actor
+}
+
+interface Page {
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+/** Newest first, from behind the cursor, and the cursor of the next page. */
+interface Listed<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly next: string | null
+}
+
+/** An endpoint and its secret, which is shown this once. */
+interface WithSecret {
+  readonly endpoint: EndpointRow
+  readonly secret: Redacted.Redacted
+}
+
+/**
+ * Tells the addresses that accounts have registered what happened to their work: at least once, with the same id at every attempt.
+ * An account has at most 20. Whatever is another account's is not there.
+ */
+export class Webhooks extends Context.Service<
+  Webhooks,
+  {
+    /**
+     * Writes an event and a delivery to each enabled endpoint of the account that is subscribed to its type. Call it inside the
+     * transaction of the change that it tells of, so that the two are one. The event happens once per `id`.
+     */
+    readonly publish: (event: WebhookEvent) => Effect.Effect<void, SqlError.SqlError>
+    /** Fails with `ValidationError` for an address that may not be called, with `Conflict` when there are 20 already. */
+    readonly register: (input: {
+      readonly accountId: string
+      readonly url: string
+      readonly events: ReadonlyArray<EventType>
+      readonly actor: Actor
+    }) => Effect.Effect<WithSecret, Failure | Unavailable>
+    readonly list: (accountId: string, page: Page) => Effect.Effect<Listed<EndpointRow>, Unavailable>
+    /** Fails with `NotFound`, as all that follow do. */
+    readonly find: (accountId: string, id: string) => Effect.Effect<EndpointRow, Failure | Unavailable>
+    readonly remove: (doing: Doing) => Effect.Effect<void, Failure | Unavailable>
+    /** Puts another secret in place. The one before signs as well for 24 hours. */
+    readonly rotateSecret: (doing: Doing) => Effect.Effect<WithSecret, Failure | Unavailable>
+    readonly deliveries: (
+      accountId: string,
+      id: string,
+      page: Page
+    ) => Effect.Effect<Listed<Delivery>, Failure | Unavailable>
+    /**
+     * Has a delivery tried once more, at once and with the id that it had; one that is still to be tried keeps its schedule. Fails
+     * with `Conflict` where the endpoint is disabled, or is being told at this moment.
+     */
+    readonly redeliver: (
+      doing: Doing & { readonly deliveryId: string }
+    ) => Effect.Effect<Delivery, Failure | Unavailable>
+    /** Sends an event of the type `webhook.test`, once, and waits for what comes of it. Nothing is kept of it. */
+    readonly test: (accountId: string, id: string) => Effect.Effect<TestResult, Failure | Unavailable>
+  }
+>()("tollgate/webhooks/Webhooks") {
+  static readonly layer = Layer.effect(
+    Webhooks,
+    Effect.gen(function* () {
+      const desk: Desk = {
+        sql: yield* SqlClient.SqlClient,
+        audit: yield* Audit,
+        outbox: yield* Outbox,
+        publicFetch: yield* PublicFetch,
+        secrets: yield* Secrets,
+        sender: yield* Sender
+      }
+      return Webhooks.of({
+        publish: (event) => publish(desk, event),
+        register: (input) => storeErrors(register(desk, input)),
+        list: (accountId, page) =>
+          storeErrors(Effect.map(endpointsOf(desk.sql, accountId, oneMore(page)), (rows) => pageOf(rows, page))),
+        find: (accountId, id) => storeErrors(find(desk, accountId, id)),
+        remove: (doing) => storeErrors(remove(desk, doing)),
+        rotateSecret: (doing) => storeErrors(rotateSecret(desk, doing)),
+        deliveries: (accountId, id, page) => storeErrors(deliveries(desk, accountId, id, page)),
+        redeliver: (input) => storeErrors(redeliver(desk, input)),
+        test: (accountId, id) => storeErrors(test(desk, accountId, id))
+      })
+    })
+  )
+}
+
+/** What a test of an endpoint showed. */
+export interface TestResult extends Pick<Attempt, "durationMs" | "error" | "status"> {
+  readonly delivered: boolean
+}
+
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly audit: Audit["Service"]
+  readonly outbox: Outbox["Service"]
+  readonly publicFetch: PublicFetch["Service"]
+  readonly secrets: Secrets["Service"]
+  readonly sender: Sender["Service"]
+}
+
+/** One more than is asked for says whether there is a next page. */
+const oneMore = ({ cursor, limit }: Page) => ({ limit: limit + 1, cursor: cursor ?? null })
+
+const pageOf = <A extends { readonly id: string }>(found: ReadonlyArray<A>, { limit }: Page): Listed<A> => {
+  const rows = found.slice(0, limit)
+  return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+}
+
+const notFound = (what: string, id: string): Failure => failure({ _tag: "NotFound", what, id })
+
+const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
+
+/** What is sent: the members that Standard Webhooks asks for, and those of OpenAI's events. */
+const bodyOf = (event: Pick<WebhookEvent, "createdAt" | "data" | "id"> & { readonly type: string }) =>
+  JSON.stringify({
+    id: event.id,
+    object: "event",
+    type: event.type,
+    created_at: Math.floor(event.createdAt.getTime() / 1000),
+    timestamp: event.createdAt.toISOString(),
+    data: event.data
+  })
+
+const publish = ({ outbox, sql }: Desk, event: WebhookEvent) =>
+  Effect.gen(function* () {
+    const told = yield* insertEvent(sql, { ...event, body: bodyOf(event) })
+    // Before the commit there is nothing to be found.
+    if (told > 0) yield* sql.afterCommit(outbox.wake)
+  })
+
+const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
+  audit.append({ accountId, type: `webhook.${type}`, actor, resource: { type: "webhook_endpoint", id }, changes })
+
+/** A new secret for an endpoint, and what is stored of it. */
+const newSecret = ({ secrets }: Desk, id: string) => {
+  const secret = secretOf(randomBytes(SECRET_BYTES))
+  return { secret, sealed: { secret: secrets.seal(secret, purposeOf(id)), sealedWith: secrets.keyId } }
+}
+
+const register = (desk: Desk, { accountId, actor, events, url }: Parameters<Webhooks["Service"]["register"]>[0]) =>
+  Effect.gen(function* () {
+    const { publicFetch, sql } = desk
+    const why = yield* publicFetch.judge(url)
+    if (why !== undefined) return yield* invalid("url", why)
+    const id = newResourceId()
+    const { sealed, secret } = newSecret(desk, id)
+    return yield* Effect.gen(function* () {
+      yield* lockAccount(sql, accountId)
+      if ((yield* countEndpoints(sql, accountId)) >= MAX_ENDPOINTS_PER_ACCOUNT) {
+        return yield* conflict(`An account has at most ${MAX_ENDPOINTS_PER_ACCOUNT} webhook endpoints`)
+      }
+      const distinct = [...new Set(events)]
+      const endpoint = yield* insertEndpoint(sql, { id, accountId, url, events: distinct, ...sealed })
+      yield* append(desk, { accountId, actor, id }, "created", { url, events: distinct })
+      return { endpoint, secret }
+    }).pipe(sql.withTransaction)
+  })
+
+const find = ({ sql }: Desk, accountId: string, id: string) =>
+  Effect.flatMap(endpointById(sql, accountId, id), (row): Effect.Effect<EndpointRow, Failure> =>
+    row === undefined ? Effect.fail(notFound("webhook", id)) : Effect.succeed(row)
+  )
+
+const remove = (desk: Desk, doing: Doing) =>
+  Effect.gen(function* () {
+    if (!(yield* removeEndpoint(desk.sql, doing.accountId, doing.id))) return yield* notFound("webhook", doing.id)
+    yield* append(desk, doing, "removed", {})
+  }).pipe(desk.sql.withTransaction)
+
+const rotateSecret = (desk: Desk, doing: Doing) =>
+  Effect.gen(function* () {
+    const { accountId, id } = doing
+    const { sealed, secret } = newSecret(desk, id)
+    const endpoint = yield* replaceSecret(desk.sql, { accountId, id, ...sealed, overlapMs: OVERLAP_MS })
+    if (endpoint === undefined) return yield* notFound("webhook", id)
+    yield* append(desk, doing, "secret_rotated", {})
+    return { endpoint, secret }
+  }).pipe(desk.sql.withTransaction)
+
+const withLog = ({ sql }: Desk, rows: ReadonlyArray<DeliveryRow>) =>
+  Effect.map(
+    attemptsOf(
+      sql,
+      rows.map(({ id }) => id),
+      MAX_ATTEMPTS_SHOWN
+    ),
+    (attempts) => rows.map((row) => ({ ...row, log: attempts.filter(({ delivery_id }) => delivery_id === row.id) }))
+  )
+
+const deliveries = (desk: Desk, accountId: string, id: string, page: Page) =>
+  Effect.gen(function* () {
+    yield* find(desk, accountId, id)
+    const { next, rows } = pageOf(yield* deliveriesOf(desk.sql, id, oneMore(page)), page)
+    return { rows: yield* withLog(desk, rows), next }
+  })
+
+const redeliver = (desk: Desk, { accountId, deliveryId, id }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
+  Effect.gen(function* () {
+    const { outbox, sql } = desk
+    const endpoint = yield* find(desk, accountId, id)
+    if (endpoint.status === "disabled")
+      return yield* conflict("This webhook is disabled, so that nothing is sent to it")
+    const found = yield* deliveryById(sql, id, deliveryId)
+    if (found === undefined) return yield* notFound("delivery of this webhook", deliveryId)
+    // The last step: what fails then is not tried again.
+    const reopened = yield* reopen(sql, deliveryId, DELAYS_MS.length - 1)
+    if (!reopened) return yield* conflict("This delivery is being tried at this moment")
+    yield* outbox.wake
+    const [delivery] = yield* withLog(desk, [{ ...found, status: "pending", next_at: new Date(), ended_at: null }])
+    return delivery!
+  })
+
+const test = (desk: Desk, accountId: string, id: string) =>
+  Effect.gen(function* () {
+    const { secrets, sender, sql } = desk
+    const { url } = yield* find(desk, accountId, id)
+    const sealed = yield* secretsOf(sql, id, secrets.keyId)
+    const eventId = `evt_${newResourceId()}`
+    const body = bodyOf({ id: eventId, type: "webhook.test", createdAt: new Date(), data: { endpoint_id: id } })
+    const signing = sealed === undefined ? [] : openSecrets(secrets, id, sealed)
+    const { durationMs, error, status } = yield* sender.send({ url, secrets: signing, eventId, body })
+    return { delivered: isDelivered(status), status, durationMs, error }
+  })

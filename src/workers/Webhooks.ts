@@ -1,0 +1,99 @@
+import { type Duration, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
+import { type Claimed, Outbox } from "../webhooks/Outbox.ts"
+import { Sender } from "../webhooks/Sender.ts"
+
+/** How many deliveries a node has under way at most: so many that endpoints which hang, with a few each, leave room for others. */
+const MOST_UNDER_WAY = 512
+
+/** How soon a node finds what it was not told of: what other nodes wrote, and what has become due. */
+const POLL = "250 millis"
+
+/** How often an attempt that cannot be written down is tried to be, for as long as nobody else has it. */
+const NOTING = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "20 seconds" }))
+
+/** For what is under way when the service stops; what takes longer is given back, and sent again by whoever is there. */
+const DRAIN = "5 seconds"
+
+export interface DeliverySettings {
+  /** How often what is old is forgotten. */
+  readonly sweepInterval: Duration.Input
+}
+
+/**
+ * Delivers what is in the outbox, for as long as the layer lives. Any number of nodes may: each delivery is claimed by one. One that
+ * dies between sending and noting has it sent again when its claim ends, with the same id.
+ */
+export const layer = ({ sweepInterval }: DeliverySettings) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const outbox = yield* Outbox
+      const sender = yield* Sender
+      yield* warnOfForeignKeys(outbox)
+      const underWay = yield* FiberSet.make<void>()
+
+      const deliver = (claimed: Claimed) =>
+        sender.send(claimed.message).pipe(
+          Effect.flatMap((attempt) => Effect.uninterruptible(noted(outbox, claimed, attempt))),
+          Effect.onInterrupt(() => Effect.ignore(outbox.release(claimed))),
+          Effect.ensuring(outbox.wake)
+        )
+
+      const turn = Effect.gen(function* () {
+        const room = MOST_UNDER_WAY - (yield* FiberSet.size(underWay))
+        // Claimed is started: an interruption between the two would leave what nobody delivers until its lease ends.
+        const claimed =
+          room === 0
+            ? []
+            : yield* Effect.uninterruptible(
+                Effect.tap(outbox.claim(room), (all) =>
+                  Effect.forEach(all, (one) => FiberSet.run(underWay, Effect.interruptible(deliver(one))), {
+                    discard: true
+                  })
+                )
+              )
+        if (claimed.length === 0) yield* Effect.timeoutOption(outbox.woken, POLL)
+      })
+
+      const claiming = yield* turn.pipe(
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logWarning("webhooks are not delivered at present", cause), Effect.sleep("1 second"))
+        ),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      yield* sweeping(outbox, sweepInterval)
+      yield* Effect.addFinalizer(() =>
+        Effect.andThen(Fiber.interrupt(claiming), Effect.timeoutOption(FiberSet.awaitEmpty(underWay), DRAIN))
+      )
+    })
+  )
+
+const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Parameters<Outbox["Service"]["note"]>[1]) =>
+  outbox.note(claimed, attempt).pipe(
+    Effect.retry(NOTING),
+    Effect.catchCause((cause) => Effect.logWarning("a webhook could not be noted, and will be sent again", cause))
+  )
+
+const sweeping = (outbox: Outbox["Service"], interval: Duration.Input) => {
+  const all: Effect.Effect<void, Effect.Error<typeof outbox.sweep>> = Effect.flatMap(outbox.sweep, (done) =>
+    done === 0 ? Effect.void : all
+  )
+  return all.pipe(
+    // Inside the repeat: one bad sweep must not be the last.
+    Effect.catchCause((cause) => Effect.logWarning("a sweep of webhooks failed", cause)),
+    Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
+    Effect.forkScoped
+  )
+}
+
+const warnOfForeignKeys = (outbox: Outbox["Service"]) =>
+  outbox.sealedElsewhere.pipe(
+    Effect.flatMap((count) =>
+      count === 0
+        ? Effect.void
+        : Effect.logWarning(
+            `${count} webhooks have secrets that this node cannot open; it delivers nothing to them. Give all nodes the same SECRETS_KEY`
+          )
+    ),
+    Effect.ignore
+  )
