@@ -5,9 +5,11 @@ import { UsageGroup } from "./account/UsageGroup.ts"
 import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
 import { BatchGroup } from "./inference/Batch.ts"
+import { BatchesGroup } from "./inference/Batches.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { EmbeddingsGroup } from "./inference/Embeddings.ts"
+import { FilesGroup } from "./inference/Files.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
@@ -28,6 +30,8 @@ export class Api extends HttpApi.make("tollgate")
     SpeechGroup,
     SearchGroup,
     BatchGroup,
+    BatchesGroup,
+    FilesGroup,
     RequestsGroup,
     UsageGroup,
     WebhooksGroup,

@@ -16,8 +16,10 @@ import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
+import { layer as surfaces } from "./http/Surfaces.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Batch } from "./inference/Batch.ts"
+import { Batches } from "./inference/Batches.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
@@ -49,6 +51,7 @@ import { Usage } from "./usage/Usage.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
+import { layer as batchRuns } from "./workers/BatchRuns.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
@@ -247,7 +250,8 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
-    Layer.provideMerge(CachedChat.layer),
+    Layer.provideMerge(batchRuns),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, surfaces)),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),

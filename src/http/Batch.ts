@@ -10,7 +10,8 @@ import { decodeBatch, type DecodedEntry } from "../dialects/batch/BatchDecode.ts
 import { canonicalJson } from "../domain/CanonicalJson.ts"
 import { failedAt, failure } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
-import { Batch, type BatchItem, type BatchOutcome, type ServedItem } from "../inference/Batch.ts"
+import { Batch, type BatchItem, type BatchOutcome } from "../inference/Batch.ts"
+import { type ServedItem, Surfaces } from "../inference/Surface.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import { Config } from "../platform/Config.ts"
 import { newRequestId } from "../platform/Ids.ts"
@@ -20,7 +21,6 @@ import { circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts
 import { Exchange } from "./Exchange.ts"
 import { bodyOf, headersOf, logged, messageOf, table } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
-import { surfaces } from "./Surfaces.ts"
 
 const PATH = "/batch"
 
@@ -93,7 +93,7 @@ const failedResponse = (
 
 const batches = Effect.gen(function* () {
   const batch = yield* Batch
-  const served = yield* surfaces
+  const served = yield* Surfaces
   const { sandbox } = yield* Config
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const exchange = yield* Exchange

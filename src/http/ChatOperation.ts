@@ -8,7 +8,8 @@ import type { ChatWish, Decoded } from "../dialects/Wish.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { Inference } from "../inference/Inference.ts"
-import type { ChatRequest, PaidRequest } from "../inference/Request.ts"
+import type { ChatRequest } from "../inference/Request.ts"
+import type { Circumstances } from "../inference/Surface.ts"
 import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
@@ -63,12 +64,6 @@ export interface Received {
   readonly path: string
   readonly sandbox: boolean
 }
-
-/** All that a paid request is made of beside its body. */
-export type Circumstances = Pick<
-  PaidRequest,
-  "requestId" | "operation" | "principal" | "claim" | "steering" | "trace" | "arrivedAt"
->
 
 /** Reads what a request says beside its body; fails where a header of it is wrong. */
 export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> =>

@@ -292,7 +292,7 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
 }
 
 /** By form: a body in the words of the operation. */
-const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
+export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
   standard: (body) => body,
   legacy: encodeLegacyFailure,
   messages: encodeMessagesFailure

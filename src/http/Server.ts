@@ -17,11 +17,13 @@ import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { layer as access } from "./Access.ts"
 import { clientAddress } from "./Address.ts"
 import { layer as batch } from "./Batch.ts"
+import { layer as batches } from "./Batches.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
+import { layer as files } from "./Files.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as messages } from "./Messages.ts"
@@ -174,6 +176,8 @@ const routes = Layer.mergeAll(
         speech,
         search,
         batch,
+        batches,
+        files,
         requests,
         responses,
         usage,

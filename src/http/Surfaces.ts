@@ -1,40 +1,23 @@
 /** Operations whose bodies can be served without an HTTP request of their own, as those of a batch. */
-import { Effect, Result } from "effect"
-import type { batchUrls } from "../../schemas/inference/Batch.ts"
+import { Effect, Layer, Result } from "effect"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
 import { encodeEmbeddings } from "../dialects/embeddings/EmbeddingsEncode.ts"
 import type { Decoded } from "../dialects/Wish.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
-import { defaultPolicy, type DataPolicy } from "../domain/Plan.ts"
+import { defaultPolicy } from "../domain/Plan.ts"
 import { type Answer, type PaidAnswer, restore } from "../inference/Answer.ts"
-import type { BatchItem, ServedItem } from "../inference/Batch.ts"
 import { Inference } from "../inference/Inference.ts"
+import { type ServedItem, type Surface, Surfaces } from "../inference/Surface.ts"
 import { type KeptWork, Work } from "../inference/Work.ts"
 import { Presets } from "../presets/Presets.ts"
 import { chatDialect } from "./Chat.ts"
-import { type ChatDialect, chatRequestOf, type Circumstances, named } from "./ChatOperation.ts"
+import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
 import { embedRequest, restoreEmbedded } from "./Embeddings.ts"
+import type { ErrorForm } from "./Exchange.ts"
+import { bodyOf, forms, table } from "./Failures.ts"
 import { messagesDialect } from "./Messages.ts"
 import { takePreset } from "./Preset.ts"
 import { responsesDialect } from "./Responses.ts"
-
-/** The path of an operation, behind the base address. */
-export type SurfaceUrl = (typeof batchUrls)[number]
-
-/** What a body asks for, decoded, before anything is held or begun. */
-export interface AcceptedBody extends Omit<BatchItem, "claim"> {
-  /** Members without effect. */
-  readonly ignored: ReadonlyArray<string>
-  readonly dataPolicy: DataPolicy
-}
-
-/** An operation that a body can be given to. */
-export interface Surface {
-  /** The operation's name on the receipt. */
-  readonly operation: string
-  /** Decodes a body; `circumstances` are all that its request is made of beside that. Streaming is refused. */
-  readonly accept: (body: unknown, circumstances: Circumstances) => Effect.Effect<AcceptedBody, Failure>
-}
 
 const streamed = invalid("stream", "what is part of a batch is not streamed")
 
@@ -44,7 +27,14 @@ const answerKept = <A extends PaidAnswer>(kept: unknown, cost: bigint): A | unde
   return restored._tag === "Answer" ? restored.answer : undefined
 }
 
-const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<D>) =>
+const refusedIn =
+  (form: ErrorForm): Surface["refused"] =>
+  (failed, requestId) => ({
+    statusCode: table[failed.reason._tag].status,
+    body: forms[form](bodyOf(failed), requestId)
+  })
+
+const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<D>, form: ErrorForm = "standard") =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const presets = yield* Presets
@@ -79,7 +69,7 @@ const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<
         }
       }
     })
-    return { operation, accept } satisfies Surface
+    return { operation, accept, refused: refusedIn(form) } satisfies Surface
   })
 
 const embeddingsSurface = Effect.map(Work, (work): Surface => {
@@ -106,19 +96,18 @@ const embeddingsSurface = Effect.map(Work, (work): Surface => {
         }
       }
     })
-  return { operation: "embeddings", accept }
+  return { operation: "embeddings", accept, refused: refusedIn("standard") }
 })
 
-/** Every operation that a batch can be made of, by its path. */
-export const surfaces: Effect.Effect<
-  Readonly<Record<SurfaceUrl, Surface>>,
-  never,
-  Inference | Presets | Work
-> = Effect.gen(function* () {
-  return {
-    "/chat/completions": yield* chatSurface("chat.completions", chatDialect),
-    "/messages": yield* chatSurface("messages", messagesDialect),
-    "/responses": yield* chatSurface("responses", responsesDialect),
-    "/embeddings": yield* embeddingsSurface
-  }
-})
+/** Every operation that a batch can be made of. */
+export const layer = Layer.effect(
+  Surfaces,
+  Effect.gen(function* () {
+    return {
+      "/chat/completions": yield* chatSurface("chat.completions", chatDialect),
+      "/messages": yield* chatSurface("messages", messagesDialect, "messages"),
+      "/responses": yield* chatSurface("responses", responsesDialect),
+      "/embeddings": yield* embeddingsSurface
+    }
+  })
+)

@@ -14,6 +14,7 @@ import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.t
 import { type Bounds, holdOutcomes, refusalOf, storeUnavailable } from "./Metered.ts"
 import type { Opened } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
+import type { AcceptedBody, ServedItem } from "./Surface.ts"
 
 /** Requests of a batch that run at a time. */
 const CONCURRENCY = 8
@@ -21,25 +22,9 @@ const CONCURRENCY = 8
 /** Of the life of a batch's hold, after which part it is put off. */
 const RENEWALS_PER_TTL = 3
 
-/** What of a batch's hold one of its requests may take. */
-export type Share = Required<Pick<PaidRequest, "carvedFrom" | "holdAtMost">>
-
-/** A request that was served and paid for. */
-export interface ServedItem {
-  readonly requestId: string
-  readonly cost: Nano
-  /** The JSON of its answer; undefined where that was not kept by the try that paid for it. */
-  readonly body: string | undefined
-}
-
 /** One request of a batch, decoded. */
-export interface BatchItem {
+export interface BatchItem extends Pick<AcceptedBody, "bounds" | "serve" | "again"> {
   readonly claim: Claim | undefined
-  /** What is to be held for it; fails where nobody can serve it. */
-  readonly bounds: () => Result.Result<Bounds, Failure>
-  readonly serve: (share: Share) => Effect.Effect<ServedItem, Failure>
-  /** The JSON of its answer again, of what was kept of it; undefined where a refusal was kept. */
-  readonly again: (kept: unknown, cost: Nano) => string | undefined
 }
 
 /** A batch, whose requests share one hold and one idempotency key. */

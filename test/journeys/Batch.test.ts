@@ -129,7 +129,10 @@ describe("a batch", () => {
       const dear = { url: "/messages", body: { ...claude, max_tokens: 20_000 } }
       const response = yield* run(service, inferenceKey, [dear, dear, dear, dear])
       const body = decodeError(yield* json(response))
-      assert.deepStrictEqual([response.status, body.error.code, body.limit_source], [402, "insufficient_credits", "balance"])
+      assert.deepStrictEqual(
+        [response.status, body.error.code, body.limit_source],
+        [402, "insufficient_credits", "balance"]
+      )
       assert.strictEqual((yield* run(service, inferenceKey, [dear, dear])).status, 200)
       const { data } = yield* Effect.flatMap(get(`${service.api}/requests`, inferenceKey), json)
       assert.lengthOf(data, 3)
