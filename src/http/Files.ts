@@ -63,9 +63,9 @@ const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
 /** A name can stand in a header and a listing, whatever it was called. */
 const nameOf = (name: string): string =>
   name
-    .replace(/[\0-\x1f\x7f"\\/]/g, "_")
-    .toWellFormed()
+    .replace(/[^\p{L}\p{M}\p{N}\p{S} !#-.:;=?@[\]^-~]/gu, "_")
     .slice(0, MAX_NAME)
+    .toWellFormed()
 
 const files = Effect.map(Media, (media) => {
   const find = (id: string) =>

@@ -75,32 +75,30 @@ const servedBefore = (item: BatchItem, { answer, cost, id, lapsed }: Claimed): S
 }
 
 /** Reads what stands under the claims of a batch and its requests. Fails where that is of other requests, or still runs. */
-const makeLookUp =
-  (requests: Requests["Service"]) =>
-  (request: BatchRequest): Effect.Effect<Before, Failure> => {
-    const { claim, items, principal } = request
-    if (claim === undefined) return Effect.succeed(nothingBefore(request))
-    const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
-    const found = requests.claims(
-      principal.accountId,
-      claims.map((one) => one.claim)
-    )
-    return Effect.flatMap(Effect.mapError(found, storeUnavailable), (rows) => {
-      const byClaim = new Map(rows.map((row) => [row.claim, row]))
-      if (claims.some((one) => (byClaim.get(one.claim) ?? one).fingerprint !== one.fingerprint)) {
-        return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
-      }
-      if (rows.some(({ running }) => running)) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
-      return Effect.succeed({
-        batch: byClaim.get(claim.claim),
-        served: items.map((item) => {
-          const row = byClaim.get(item.claim?.claim ?? "")
-          return row === undefined ? undefined : servedBefore(item, row)
-        }),
-        lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.claim)
-      })
+const lookUp = ({ requests }: Desk, request: BatchRequest): Effect.Effect<Before, Failure> => {
+  const { claim, items, principal } = request
+  if (claim === undefined) return Effect.succeed(nothingBefore(request))
+  const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
+  const found = requests.claims(
+    principal.accountId,
+    claims.map((one) => one.claim)
+  )
+  return Effect.flatMap(Effect.mapError(found, storeUnavailable), (rows) => {
+    const byClaim = new Map(rows.map((row) => [row.claim, row]))
+    if (claims.some((one) => (byClaim.get(one.claim) ?? one).fingerprint !== one.fingerprint)) {
+      return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
+    }
+    if (rows.some(({ running }) => running)) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
+    return Effect.succeed({
+      batch: byClaim.get(claim.claim),
+      served: items.map((item) => {
+        const row = byClaim.get(item.claim?.claim ?? "")
+        return row === undefined ? undefined : servedBefore(item, row)
+      }),
+      lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.claim)
     })
-  }
+  })
+}
 
 /** The requests that are still to be served; fails as the first does that cannot be planned. */
 const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<ReadonlyArray<Due>, Failure> =>
@@ -114,9 +112,11 @@ const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<Reado
 
 const sum = (amounts: ReadonlyArray<Nano>): Nano => amounts.reduce((all, one) => all + one, 0n)
 
+const leastOf = (due: ReadonlyArray<Due>): Nano => sum(due.map(({ bounds }) => bounds.atLeast))
+
 /** Divides what was granted beyond the least of all among them, by how much more each may need. */
 const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> => {
-  const least = sum(due.map(({ bounds }) => bounds.atLeast))
+  const least = leastOf(due)
   const room = sum(due.map(({ bounds }) => bounds.upTo)) - least
   return due.map(({ bounds: { atLeast, upTo } }) =>
     room === 0n ? upTo : atLeast + ((granted - least) * (upTo - atLeast)) / room
@@ -134,8 +134,17 @@ const warningOf = (kept: unknown): string | undefined => {
   return restored._tag === "Answer" ? restored.answer.balanceWarning : undefined
 }
 
+/** What running a batch takes. */
+interface Desk {
+  readonly ledger: Ledger["Service"]
+  readonly auth: Auth["Service"]
+  readonly metrics: Metrics
+  readonly requests: Requests["Service"]
+  readonly holdTtlMs: number
+}
+
 const holding = (
-  { holdTtlMs, ledger }: { readonly holdTtlMs: number; readonly ledger: Ledger["Service"] },
+  { holdTtlMs, ledger }: Desk,
   { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
   due: ReadonlyArray<Due>
 ) => {
@@ -148,21 +157,141 @@ const holding = (
   const { accountId, budget, keyId, projectId } = principal
   const budgets =
     budget === undefined ? [] : [{ budgetId: budget.id, periodStart: periodStart(budget.period, Date.now()) }]
-  const [atLeast, upTo] = [sum(due.map(({ bounds }) => bounds.atLeast)), sum(due.map(({ bounds }) => bounds.upTo))]
   return ledger.commit(
     {
       _tag: "Hold",
       ...{ requestId, accountId, keyId, projectId, operation: "batch", model: "batch" },
-      ...{ atLeast, upTo, ttlMs: holdTtlMs, budgets, opened, claim, charge: false }
+      atLeast: leastOf(due),
+      upTo: sum(due.map(({ bounds }) => bounds.upTo)),
+      ...{ ttlMs: holdTtlMs, budgets, opened, claim, charge: false }
     },
     trace?.span
   )
 }
 
+/** Puts the expiry of the batch's hold off, for as long as it is not interrupted. */
+const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
+  // It names nothing as held, since what was carved out is not to be held again.
+  const renewed = ledger.commit({
+    _tag: "Extend",
+    ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
+  })
+  return Effect.forever(Effect.andThen(Effect.sleep(holdTtlMs / RENEWALS_PER_TTL), Effect.ignore(renewed)))
+}
+
+/** Gives back what is left of the hold. `error` is null for a batch that is done, and undefined for one whose caller left. */
+const close = (
+  { ledger }: Desk,
+  { claim, principal, requestId, trace }: BatchRequest,
+  error: Reason | null | undefined
+) => {
+  const keepClaim = error === null && claim !== undefined
+  return ledger.commit(
+    {
+      _tag: "Close",
+      ...{ requestId, accountId: principal.accountId, onlyIfExpired: false, resolvedModel: null, provider: null },
+      settle: error === null ? { cost: 0n } : undefined,
+      status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
+      keepClaim,
+      closed: { error: error ?? null },
+      answer: keepClaim ? keptBatch : null
+    },
+    trace?.span
+  )
+}
+
+/** Frees the claims of tries of which nobody knows what became, as far as they have been ended by their expiry. */
+const free = ({ ledger }: Desk, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
+  lapsed.length === 0
+    ? Effect.void
+    : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
+
+/** Serves what is due, and begins nothing more once something has failed. */
+const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
+  Effect.suspend(() => {
+    const served = [...before.served]
+    const shares = sharesOf(granted, due)
+    const progress: { failed: BatchOutcome["failed"] } = { failed: undefined }
+    const serveOne = ({ index, item }: Due, place: number) =>
+      Effect.suspend(() => {
+        if (progress.failed !== undefined) return Effect.void
+        return Effect.match(item.serve({ carvedFrom: request.requestId, holdAtMost: shares[place]! }), {
+          onSuccess: (one) => {
+            served[index] = one
+          },
+          onFailure: (failed) => {
+            if (progress.failed === undefined || index < progress.failed.index) {
+              progress.failed = { index, failure: failed }
+            }
+          }
+        })
+      })
+    const all = Effect.forEach(due, serveOne, { concurrency: CONCURRENCY, discard: true })
+    return Effect.map(all, () => ({ served, failed: progress.failed }))
+  })
+
+/** Serves what is due within the hold that was granted, and closes it, whatever happens. */
+const carried = (
+  desk: Desk,
+  restored: Restore,
+  request: BatchRequest,
+  [before, due, granted]: readonly [Before, ReadonlyArray<Due>, Nano]
+): Effect.Effect<BatchOutcome, Failure> =>
+  Effect.gen(function* () {
+    // Taking the hold has ended what was overdue.
+    const work = Effect.andThen(free(desk, request, before), serving(request, before, due, granted))
+    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(desk, request))))
+    desk.metrics.ledger.closed()
+    if (Exit.isFailure(exit)) {
+      yield* Effect.ignore(close(desk, request, undefined))
+      return yield* Effect.failCause(exit.cause)
+    }
+    const { failed, served } = exit.value
+    const reason = failed === undefined ? null : failed.failure.reason
+    const closed = yield* Effect.mapError(close(desk, request, reason), storeUnavailable)
+    const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
+    return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
+  })
+
+const begun = (
+  desk: Desk,
+  restored: Restore,
+  request: BatchRequest,
+  [before, due]: readonly [Before, ReadonlyArray<Due>]
+): Effect.Effect<BatchOutcome, Failure> =>
+  Effect.gen(function* () {
+    const { held: counted } = desk.metrics.ledger
+    const held = yield* Effect.mapError(holding(desk, request, due), (error) => {
+      counted("unavailable")
+      return storeUnavailable(error)
+    })
+    counted(holdOutcomes[held._tag])
+    if (held._tag === "Granted") return yield* carried(desk, restored, request, [before, due, held.granted])
+    // Another try was quicker, or one that had lapsed is expired by now: what it left says more.
+    if (held._tag === "Claimed") return yield* restored(runWith(desk)(request))
+    return yield* Effect.fail(refusalOf(desk.auth, request.principal.keyId, leastOf(due), held))
+  })
+
+const runWith =
+  (desk: Desk) =>
+  (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
+    Effect.gen(function* () {
+      const before = yield* lookUp(desk, request)
+      const { batch, served } = before
+      if (batch !== undefined && !batch.lapsed) {
+        yield* desk.auth.confirm(request.principal.keyId)
+        const balance = warningOf(batch.answer)
+        return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
+      }
+      const due = yield* Effect.fromResult(dueOf(request, before))
+      yield* free(desk, request, before)
+      return yield* Effect.uninterruptibleMask((restored) => begun(desk, restored, request, [before, due]))
+    })
+
 /**
  * Many paid requests in one call, all or the first that fails: one hold for the sum of what they may cost, out of which each takes
  * its own, has its own receipt and is settled by itself. What was served stays served and paid for; the rest of the hold is given
- * back. Under an idempotency key another try goes on where the last one ended.
+ * back. Under an idempotency key another try goes on where the last one ended, and holds for what is left alone.
  */
 export class Batch extends Context.Service<
   Batch,
@@ -172,127 +301,13 @@ export class Batch extends Context.Service<
     Layer.effect(
       Batch,
       Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const auth = yield* Auth
-        const metrics = yield* Metrics
-        const requests = yield* Requests
-        const holdTtlMs = Duration.toMillis(options.holdTtl)
-        const lookUp = makeLookUp(requests)
-        const free = (request: BatchRequest, { lapsed }: Before) =>
-          lapsed.length === 0
-            ? Effect.void
-            : Effect.asVoid(Effect.mapError(ledger.freeLapsed(request.principal.accountId, lapsed), storeUnavailable))
-
-        /** Puts the expiry of the batch's hold off, for as long as it is not interrupted. */
-        const renewing = ({ principal, requestId }: BatchRequest): Effect.Effect<never> =>
-          Effect.forever(
-            Effect.andThen(
-              Effect.sleep(holdTtlMs / RENEWALS_PER_TTL),
-              Effect.ignore(
-                ledger.commit({
-                  _tag: "Extend",
-                  ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
-                })
-              )
-            )
-          )
-
-        const close = ({ claim, principal, requestId, trace }: BatchRequest, error: Reason | null | undefined) =>
-          ledger.commit(
-            {
-              _tag: "Close",
-              ...{
-                requestId,
-                accountId: principal.accountId,
-                onlyIfExpired: false,
-                resolvedModel: null,
-                provider: null
-              },
-              settle: error === null ? { cost: 0n } : undefined,
-              status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
-              keepClaim: error === null && claim !== undefined,
-              closed: { error: error ?? null },
-              answer: error === null && claim !== undefined ? keptBatch : null
-            },
-            trace?.span
-          )
-
-        /** Serves what is due, and begins nothing more once something has failed. */
-        const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
-          Effect.gen(function* () {
-            const served = [...before.served]
-            const shares = sharesOf(granted, due)
-            let failed: BatchOutcome["failed"]
-            yield* Effect.forEach(
-              due,
-              ({ index, item }, place) =>
-                Effect.suspend(() => {
-                  if (failed !== undefined) return Effect.void
-                  return Effect.match(item.serve({ carvedFrom: request.requestId, holdAtMost: shares[place]! }), {
-                    onSuccess: (one) => {
-                      served[index] = one
-                    },
-                    onFailure: (error) => {
-                      if (failed === undefined || index < failed.index) failed = { index, failure: error }
-                    }
-                  })
-                }),
-              { concurrency: CONCURRENCY, discard: true }
-            )
-            return { served, failed: failed as BatchOutcome["failed"] }
-          })
-
-        /** Serves what is due within the hold that was granted, and closes it, whatever happens. */
-        const carried = (
-          restored: Restore,
-          request: BatchRequest,
-          before: Before,
-          due: ReadonlyArray<Due>,
-          granted: Nano
-        ) =>
-          Effect.gen(function* () {
-            const work = Effect.andThen(free(request, before), serving(request, before, due, granted))
-            const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(request))))
-            metrics.ledger.closed()
-            if (Exit.isFailure(exit)) {
-              yield* Effect.ignore(close(request, undefined))
-              return yield* Effect.failCause(exit.cause)
-            }
-            const { failed, served } = exit.value
-            const reason = failed === undefined ? null : failed.failure.reason
-            const closed = yield* Effect.mapError(close(request, reason), storeUnavailable)
-            const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
-            return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
-          })
-
-        const begun = (restored: Restore, request: BatchRequest, before: Before, due: ReadonlyArray<Due>) =>
-          Effect.gen(function* () {
-            const held = yield* Effect.mapError(holding({ holdTtlMs, ledger }, request, due), (error) => {
-              metrics.ledger.held("unavailable")
-              return storeUnavailable(error)
-            })
-            metrics.ledger.held(holdOutcomes[held._tag])
-            if (held._tag === "Granted") return yield* carried(restored, request, before, due, held.granted)
-            // Another try was quicker, or one that had lapsed is expired by now: what it left says more.
-            if (held._tag === "Claimed") return yield* restored(run(request))
-            const needed = sum(due.map(({ bounds }) => bounds.atLeast))
-            return yield* Effect.fail(refusalOf(auth, request.principal.keyId, needed, held))
-          })
-
-        const run = (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
-          Effect.gen(function* () {
-            const before = yield* lookUp(request)
-            const { batch, served } = before
-            if (batch !== undefined && !batch.lapsed) {
-              yield* auth.confirm(request.principal.keyId)
-              const balance = warningOf(batch.answer)
-              return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
-            }
-            const due = yield* Effect.fromResult(dueOf(request, before))
-            yield* free(request, before)
-            return yield* Effect.uninterruptibleMask((restored) => begun(restored, request, before, due))
-          })
-
+        const run = runWith({
+          ledger: yield* Ledger,
+          auth: yield* Auth,
+          metrics: yield* Metrics,
+          requests: yield* Requests,
+          holdTtlMs: Duration.toMillis(options.holdTtl)
+        })
         return Batch.of({ run })
       })
     )

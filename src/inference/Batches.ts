@@ -7,6 +7,12 @@ import { isResourceId, newResourceId } from "../platform/Ids.ts"
 import { Media } from "../platform/Media.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { batchById, batchesOf, type BatchRow, cancelBatch, insertBatch } from "./BatchesSql.ts"
+import type { Surface, SurfaceUrl } from "./Surface.ts"
+
+/** Every operation that a batch can be made of. Dialects are not known here, so they are given from where they are. */
+export class Surfaces extends Context.Service<Surfaces, Readonly<Record<SurfaceUrl, Surface>>>()(
+  "tollgate/inference/Surfaces"
+) {}
 
 /** How long a batch may take: what is not served by then is not served at all. */
 const WINDOW_MS = 24 * 3_600_000

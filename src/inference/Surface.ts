@@ -1,4 +1,4 @@
-import { Context, type Effect, type Result } from "effect"
+import type { Effect, Result } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
@@ -46,8 +46,3 @@ export interface Surface {
   /** What its caller would be answered with who was refused so. */
   readonly refused: (failed: Failure, requestId: string) => { readonly statusCode: number; readonly body: object }
 }
-
-/** Every operation that a batch can be made of. Dialects are not known here, so they are given from where they are. */
-export class Surfaces extends Context.Service<Surfaces, Readonly<Record<SurfaceUrl, Surface>>>()(
-  "tollgate/inference/Surfaces"
-) {}

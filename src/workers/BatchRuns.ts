@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { type Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { type InputLine, linesOf, makeInputCheck, readLine, surfaceUrlOf } from "../inference/BatchInput.ts"
 import {
@@ -12,7 +12,8 @@ import {
   finalizeBatch,
   startBatch
 } from "../inference/BatchesSql.ts"
-import { type Circumstances, type Surface, Surfaces } from "../inference/Surface.ts"
+import { Surfaces } from "../inference/Batches.ts"
+import type { Circumstances, Surface } from "../inference/Surface.ts"
 import { Jobs, type Outcome } from "../jobs/Jobs.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Media, type MediaError } from "../platform/Media.ts"
@@ -160,7 +161,8 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pendin
  */
 const collect = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
-    for (let at = 0; at < pending.length && lines !== undefined; at += PAGE) {
+    if (lines === undefined) return true
+    for (let at = 0; at < pending.length; at += PAGE) {
       const indexes = new Map(pending.slice(at, at + PAGE).map((index) => [claimOf(batch.id, index), index]))
       const rows = yield* desk.requests.claims(batch.account_id, [...indexes.keys()])
       if (rows.some(({ running }) => running)) return false
