@@ -54,7 +54,7 @@ const tooMuchError = {
 }
 const goneError = {
   code: "input_file_deleted",
-  message: "The input of this batch was deleted before this request was served"
+  message: "The input of this batch was deleted before all of it was served"
 }
 
 interface Desk extends LineDesk {
@@ -96,7 +96,11 @@ const inputOf = ({ media }: Desk, { input_file_id }: BatchRow): Effect.Effect<Li
 const validate = (desk: Desk, batch: BatchRow) =>
   Effect.gen(function* () {
     const found = yield* desk.media.read(batch.input_file_id)
-    const checking = makeInputCheck(found && linesOf(found.bytes), urlOf(batch))
+    if (found === undefined) {
+      const faults = [{ ...goneError, param: "input_file_id", line: null }]
+      return yield* storeErrors(failBatch(desk.sql, batch.id, JSON.stringify(faults)))
+    }
+    const checking = makeInputCheck(linesOf(found.bytes), urlOf(batch))
     for (let at = 0; at < checking.total; at++) {
       checking.check(at)
       if (at % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) yield* Effect.yieldNow
