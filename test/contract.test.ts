@@ -8,7 +8,10 @@ import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
+import { BatchList } from "../schemas/inference/Batch.ts"
+import { BatchObject, BatchPage } from "../schemas/inference/Batches.ts"
 import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
+import { FileDeleted, FileList, FileObject } from "../schemas/inference/Files.ts"
 import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
@@ -68,15 +71,52 @@ const decode = {
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
   search: decoder(SearchResponse),
+  batch: decoder(BatchList),
+  batchObject: decoder(BatchObject),
+  batchPage: decoder(BatchPage),
+  file: decoder(FileObject),
+  fileList: decoder(FileList),
+  fileDeleted: decoder(FileDeleted),
   messagesError: decoder(MessagesErrorBody),
   requestId: decoder(RequestId)
 }
 
 const document = JSON.parse(openApiText())
 
+const wanted = { endpoint: "/v1/chat/completions", completion_window: "24h" }
+
+/** A file with one request that fails without being charged. */
+const upload = (api: string, key: string | undefined) =>
+  Effect.promise(() => {
+    const body = new FormData()
+    body.append("purpose", "batch")
+    const line = { custom_id: "a", method: "POST", url: wanted.endpoint, body: { ...hello, temperature: 9 } }
+    body.append("file", new Blob([JSON.stringify(line)]), "input.jsonl")
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    return fetch(`${api}/files`, { method: "POST", headers, body })
+  })
+
+const filed = (service: Service, key: string) =>
+  Effect.map(Effect.flatMap(upload(service.api, key), json), (file) => decode.file(file))
+
+/** What there is for calls to name. */
+interface Named {
+  readonly requestId: string
+  readonly fileId: string
+  readonly batchId: string
+  readonly deletedFileId: string
+}
+
 /** One call of each operation, as this key or without one. */
-const callsOf = (service: Service, requestId: string) => {
+const callsOf = (service: Service, { batchId, deletedFileId, fileId, requestId }: Named) => {
   const { api } = service
+  const remove = (path: string) => (key: string | undefined) =>
+    Effect.promise(() =>
+      fetch(`${api}${path}`, {
+        method: "DELETE",
+        headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
+      })
+    )
   const read = (path: string) => (key: string | undefined) =>
     key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
   const write = (path: string, body: object) => (key: string | undefined) =>
@@ -99,6 +139,16 @@ const callsOf = (service: Service, requestId: string) => {
     ["rerank", write("/rerank", ranking)],
     ["audio.speech", write("/audio/speech", spoken)],
     ["search", write("/search", sought)],
+    ["batch", write("/batch", { requests: [{ body: hello }] })],
+    ["batches.create", write("/batches", { ...wanted, input_file_id: fileId })],
+    ["batches.list", read("/batches")],
+    ["batches.get", read(`/batches/${batchId}`)],
+    ["batches.cancel", write(`/batches/${batchId}/cancel`, {})],
+    ["files.create", (key) => upload(api, key)],
+    ["files.list", read("/files")],
+    ["files.get", read(`/files/${fileId}`)],
+    ["files.content", read(`/files/${fileId}/content`)],
+    ["files.delete", remove(`/files/${deletedFileId}`)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["usage", read("/usage?period=7d")],
@@ -139,7 +189,17 @@ describe("what operations.txt promises", () => {
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
-      const calls = callsOf(service, first.request_id)
+      const file = yield* filed(service, inferenceKey)
+      const batch = yield* Effect.flatMap(
+        post(`${service.api}/batches`, inferenceKey, { ...wanted, input_file_id: file.id }),
+        json
+      )
+      const calls = callsOf(service, {
+        requestId: first.request_id,
+        fileId: file.id,
+        batchId: batch.id,
+        deletedFileId: (yield* filed(service, inferenceKey)).id
+      })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
@@ -333,6 +393,38 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("batches, and their files", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const asked = {
+        requests: [
+          { custom_id: "a", body: hello },
+          { url: "/embeddings", body: vectors }
+        ]
+      }
+      const list = decode.batch(yield* Effect.flatMap(post(`${service.api}/batch`, inferenceKey, asked), json))
+      assert.isDefined(list.balance_warning)
+      decode.completion(list.data[0]?.response?.body)
+      decode.embeddings(list.data[1]?.response?.body)
+      const file = yield* filed(service, inferenceKey)
+      const body = { ...wanted, input_file_id: file.id }
+      const { id } = decode.batchObject(yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, body), json))
+      const read = (path: string) => Effect.flatMap(get(`${service.api}${path}`, inferenceKey), json)
+      decode.batchObject(yield* read(`/batches/${id}`))
+      assert.lengthOf(decode.batchPage(yield* read("/batches")).data, 1)
+      decode.file(yield* read(`/files/${file.id}`))
+      assert.isFalse(decode.fileList(yield* read("/files?purpose=batch&limit=1")).has_more)
+      const deleted = yield* Effect.promise(() =>
+        fetch(`${service.api}/files/${file.id}`, {
+          method: "DELETE",
+          headers: { authorization: `Bearer ${inferenceKey}` }
+        })
+      )
+      decode.fileDeleted(yield* json(deleted))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("searches", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -432,6 +524,11 @@ const search =
   (service: Service, key: string) =>
     post(`${service.api}/search`, key, body, headers)
 
+const batch =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/batch`, key, body, headers)
+
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
 
@@ -521,6 +618,27 @@ const failings: ReadonlyArray<Failing> = [
   { code: "validation_error", operation: "search", ask: search({ ...sought, topic: "news" }) },
   { code: "unknown_model", operation: "search", ask: search({ ...sought, model: "tts-1" }) },
   { code: "search_failed", operation: "search", ask: search(sought, steered("fault=error")) },
+  { code: "validation_error", operation: "batch", ask: batch({ requests: [] }) },
+  { code: "unknown_model", operation: "batch", ask: batch({ requests: [{ body: { ...hello, model: "none" } }] }) },
+  {
+    code: "batch_request_failed",
+    operation: "batch",
+    ask: batch({ requests: [{ body: { ...hello, routing: { allow_fallbacks: false } } }] }, steered("fault=error"))
+  },
+  {
+    code: "validation_error",
+    operation: "batches.create",
+    ask: ({ api }, key) => post(`${api}/batches`, key, wanted)
+  },
+  { code: "not_found", operation: "batches.get", ask: ({ api }, key) => get(`${api}/batches/none`, key) },
+  {
+    code: "not_found",
+    operation: "batches.cancel",
+    ask: ({ api }, key) => post(`${api}/batches/none/cancel`, key, {})
+  },
+  { code: "unsupported_media_type", operation: "files.create", ask: ({ api }, key) => post(`${api}/files`, key, {}) },
+  { code: "not_found", operation: "files.get", ask: ({ api }, key) => get(`${api}/files/none`, key) },
+  { code: "not_found", operation: "files.content", ask: ({ api }, key) => get(`${api}/files/none/content`, key) },
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },
@@ -631,7 +749,7 @@ describe("failures decode with the one error schema", () => {
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
-      for (const [id, call] of callsOf(service, absent)) {
+      for (const [id, call] of callsOf(service, { requestId: absent, fileId: absent, batchId: absent, deletedFileId: absent })) {
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
       }
