@@ -749,7 +749,12 @@ describe("failures decode with the one error schema", () => {
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
-      for (const [id, call] of callsOf(service, { requestId: absent, fileId: absent, batchId: absent, deletedFileId: absent })) {
+      for (const [id, call] of callsOf(service, {
+        requestId: absent,
+        fileId: absent,
+        batchId: absent,
+        deletedFileId: absent
+      })) {
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
       }
