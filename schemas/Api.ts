@@ -16,6 +16,7 @@ import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
 import { RerankGroup } from "./inference/Rerank.ts"
 import { SearchGroup } from "./inference/SearchGroup.ts"
+import { SessionsGroup } from "./inference/SessionsGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { published } from "./Published.ts"
@@ -38,7 +39,7 @@ export class Api extends HttpApi.make("tollgate")
     ModelsGroup.middleware(OpenAccess)
   )
   .middleware(Envelope)
-  .add(LegacyGroup, MessagesGroup)
+  .add(LegacyGroup, SessionsGroup, MessagesGroup)
   .prefix("/api/v1")
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

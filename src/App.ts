@@ -45,6 +45,7 @@ import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
+import { Sessions } from "./sessions/Sessions.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
@@ -52,6 +53,7 @@ import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as batchRuns } from "./workers/BatchRuns.ts"
+import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
@@ -231,7 +233,11 @@ const webhooks = Webhooks.layer.pipe(
 
 const deliveries = Layer.unwrap(Effect.map(Config, delivering))
 
-const sweeping = Layer.unwrap(Effect.map(Config, ({ sweepInterval }) => sweeps(sweepInterval)))
+const sweeping = Layer.unwrap(
+  Effect.map(Config, ({ sweepInterval }) =>
+    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
+  )
+)
 
 const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
@@ -256,7 +262,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer)),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
     Layer.provideMerge(webhooks),

@@ -4,6 +4,14 @@ import { Effect, Schema } from "effect"
 import { KeyReport } from "../schemas/account/Key.ts"
 import { RequestList, RequestReceipt } from "../schemas/account/Requests.ts"
 import { UsageReport } from "../schemas/account/Usage.ts"
+import {
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookEndpoint,
+  WebhookEndpointWithSecret,
+  WebhookList,
+  WebhookTest
+} from "../schemas/account/Webhooks.ts"
 import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
@@ -21,6 +29,7 @@ import { ResponsesStreamEvent } from "../schemas/inference/ResponsesEvents.ts"
 import { SearchResponse } from "../schemas/inference/Search.ts"
 import { speechTypes } from "../schemas/inference/Speech.ts"
 import { LegacyChatCompletion } from "../schemas/inference/LegacyChat.ts"
+import { Session, SessionExport } from "../schemas/inference/Sessions.ts"
 import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../schemas/inference/Messages.ts"
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
 import { table } from "../src/http/Failures.ts"
@@ -28,6 +37,7 @@ import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
+import { eventually } from "./support/WebhookRooms.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
@@ -38,6 +48,8 @@ const weather = { type: "function", function: { name: "weather", parameters: { t
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
 const absent = "req_00000000000000000000000000"
+const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
+const nothing = "0".repeat(24)
 
 const decoder =
   <S extends Schema.Top & { readonly DecodingServices: never }>(schema: S) =>
@@ -62,11 +74,19 @@ const decode = {
   receipt: decoder(RequestReceipt),
   usage: decoder(UsageReport),
   key: decoder(KeyReport),
+  webhook: decoder(WebhookEndpoint),
+  webhookWithSecret: decoder(WebhookEndpointWithSecret),
+  webhooks: decoder(WebhookList),
+  webhookDelivery: decoder(WebhookDelivery),
+  webhookDeliveries: decoder(WebhookDeliveryList),
+  webhookTest: decoder(WebhookTest),
   models: decoder(ModelList),
   model: decoder(ModelDetail),
   error: decoder(ErrorBody),
   legacyCompletion: decoder(LegacyChatCompletion),
   legacyError: decoder(LegacyErrorBody),
+  session: decoder(Session),
+  sessionExport: decoder(SessionExport),
   message: decoder(MessagesAnswer),
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
@@ -99,24 +119,20 @@ const upload = (api: string, key: string | undefined) =>
 const filed = (service: Service, key: string) =>
   Effect.map(Effect.flatMap(upload(service.api, key), json), (file) => decode.file(file))
 
-/** What there is for calls to name. */
-interface Named {
-  readonly requestId: string
-  readonly fileId: string
-  readonly batchId: string
-  readonly deletedFileId: string
-}
-
 /** One call of each operation, as this key or without one. */
-const callsOf = (service: Service, { batchId, deletedFileId, fileId, requestId }: Named) => {
+const callsOf = (
+  service: Service,
+  requestId: string,
+  {
+    batch = nothing,
+    delivery = nothing,
+    file = nothing,
+    session = nothing,
+    spareFile = nothing,
+    webhook = nothing
+  }: Partial<Record<"webhook" | "delivery" | "session" | "file" | "spareFile" | "batch", string>> = {}
+) => {
   const { api } = service
-  const remove = (path: string) => (key: string | undefined) =>
-    Effect.promise(() =>
-      fetch(`${api}${path}`, {
-        method: "DELETE",
-        headers: key === undefined ? {} : { authorization: `Bearer ${key}` }
-      })
-    )
   const read = (path: string) => (key: string | undefined) =>
     key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
   const write = (path: string, body: object) => (key: string | undefined) =>
@@ -140,26 +156,56 @@ const callsOf = (service: Service, { batchId, deletedFileId, fileId, requestId }
     ["audio.speech", write("/audio/speech", spoken)],
     ["search", write("/search", sought)],
     ["batch", write("/batch", { requests: [{ body: hello }] })],
-    ["batches.create", write("/batches", { ...wanted, input_file_id: fileId })],
+    ["batches.create", write("/batches", { ...wanted, input_file_id: file })],
     ["batches.list", read("/batches")],
-    ["batches.get", read(`/batches/${batchId}`)],
-    ["batches.cancel", write(`/batches/${batchId}/cancel`, {})],
+    ["batches.get", read(`/batches/${batch}`)],
+    ["batches.cancel", write(`/batches/${batch}/cancel`, {})],
     ["files.create", (key) => upload(api, key)],
     ["files.list", read("/files")],
-    ["files.get", read(`/files/${fileId}`)],
-    ["files.content", read(`/files/${fileId}/content`)],
-    ["files.delete", remove(`/files/${deletedFileId}`)],
+    ["files.get", read(`/files/${file}`)],
+    ["files.content", read(`/files/${file}/content`)],
+    ["files.delete", (key) => remove(`${api}/files/${spareFile}`, key)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["usage", read("/usage?period=7d")],
     ["key", read("/key")],
+    ["webhooks.create", write("/webhooks", hook)],
+    ["webhooks.list", read("/webhooks")],
+    ["webhooks.get", read(`/webhooks/${webhook}`)],
+    ["webhooks.deliveries", read(`/webhooks/${webhook}/deliveries`)],
+    ["webhooks.redeliver", write(`/webhooks/${webhook}/deliveries/${delivery}/redeliver`, {})],
+    ["webhooks.rotate_secret", write(`/webhooks/${webhook}/rotate-secret`, {})],
+    ["webhooks.test", write(`/webhooks/${webhook}/test`, {})],
+    ["webhooks.delete", (key) => remove(`${api}/webhooks/${webhook}`, key)],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
+    ["sessions.create", write("/sessions", {})],
+    ["sessions.export", read(`/sessions/${session}/export`)],
     ["messages", write("/messages", message)],
     ["messages.count_tokens", write("/messages/count_tokens", hello)]
   ])
 }
+
+const remove = (url: string, key: string | undefined) =>
+  Effect.promise(() =>
+    fetch(url, { method: "DELETE", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
+  )
+
+/** A webhook of this account that nobody answers at, and a delivery to it that has been tried. */
+const tried = (service: Service, accountId: string) =>
+  Effect.gen(function* () {
+    const { webhooks } = service
+    const actor = { type: "operator", id: "test" } as const
+    const url = "http://127.0.0.1:9/"
+    const { endpoint } = yield* webhooks.register({ accountId, url, events: ["video.failed"], actor })
+    const event = { id: "evt_1", accountId, type: "video.failed", data: {}, createdAt: new Date() } as const
+    yield* webhooks.publish(event)
+    const page = { limit: 1, cursor: undefined }
+    const look = Effect.map(webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows)
+    const [delivery] = yield* eventually(look, ([one]) => one?.attempts === 1)
+    return { webhook: endpoint.id, delivery: delivery!.id }
+  })
 
 const checkHeaders = (response: Response, what: string) => {
   decode.requestId(response.headers.get("x-request-id"))
@@ -185,20 +231,20 @@ const makeRequests = (service: Service, key: string) =>
 describe("what operations.txt promises", () => {
   it.live("of credential, limit and charge holds for every operation", () =>
     Effect.gen(function* () {
-      const service = yield* startService()
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
+      const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
       const file = yield* filed(service, inferenceKey)
-      const batch = yield* Effect.flatMap(
-        post(`${service.api}/batches`, inferenceKey, { ...wanted, input_file_id: file.id }),
-        json
-      )
-      const calls = callsOf(service, {
-        requestId: first.request_id,
-        fileId: file.id,
-        batchId: batch.id,
-        deletedFileId: (yield* filed(service, inferenceKey)).id
+      const asked = { ...wanted, input_file_id: file.id }
+      const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
+      const calls = callsOf(service, first.request_id, {
+        ...(yield* tried(service, account.id)),
+        session: session.id,
+        file: file.id,
+        spareFile: (yield* filed(service, inferenceKey)).id,
+        batch: batch.id
       })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       for (const { charge, credential, id, limit } of operations) {
@@ -283,6 +329,23 @@ describe("answers decode with their schemas", () => {
       const first = decode.legacyCompletion(yield* ask)
       assert.deepStrictEqual([first.cached, first.balance_warning?.warning], [false, "low_balance"])
       assert.isTrue(decode.legacyCompletion(yield* ask).cached)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sessions, and what was said in them", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const open = (body: object) => Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, body), json)
+      decode.session(yield* open({}))
+      const session = decode.session(yield* open({ session_id: "s", metadata: { a: [1, null] }, model: "gpt-4o" }))
+      for (let turn = 0; turn < 2; turn++) {
+        decode.legacyCompletion(
+          yield* Effect.flatMap(post(`${service.api}/chat`, inferenceKey, { ...hello, session_id: "s" }), json)
+        )
+      }
+      const exported = yield* get(`${service.api}/sessions/${session.id}/export`, inferenceKey)
+      assert.lengthOf(decode.sessionExport(yield* json(exported)).messages, 4)
     }).pipe(Effect.scoped)
   )
 
@@ -458,6 +521,25 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("webhooks, and what they were told", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { account, inferenceKey } = yield* service.account(1)
+      const { delivery, webhook } = yield* tried(service, account.id)
+      const base = `${service.api}/webhooks`
+      const ask = (path: string, body: object) => Effect.flatMap(post(`${base}${path}`, inferenceKey, body), json)
+      const read = (path: string) => Effect.flatMap(get(`${base}${path}`, inferenceKey), json)
+      decode.webhookWithSecret(yield* ask("", hook))
+      assert.lengthOf(decode.webhooks(yield* read("")).data, 2)
+      decode.webhook(yield* read(`/${webhook}`))
+      const [told] = decode.webhookDeliveries(yield* read(`/${webhook}/deliveries`)).data
+      assert.strictEqual(told?.attempts[0]?.status_code, null)
+      decode.webhookDelivery(yield* ask(`/${webhook}/deliveries/${delivery}/redeliver`, {}))
+      decode.webhookWithSecret(yield* ask(`/${webhook}/rotate-secret`, {}))
+      assert.isFalse(decode.webhookTest(yield* ask(`/${webhook}/test`, {})).data.delivered)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("estimates, receipts, usage, keys and models", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -504,6 +586,8 @@ const chat =
     post(`${service.api}/chat/completions`, key, body, headers)
 
 const legacy = (body: unknown) => (service: Service, key: string) => post(`${service.api}/chat`, key, body)
+
+const sessions = (body: unknown) => (service: Service, key: string) => post(`${service.api}/sessions`, key, body)
 
 const responses = (body: unknown) => (service: Service, key: string) => post(`${service.api}/responses`, key, body)
 
@@ -594,6 +678,28 @@ const failings: ReadonlyArray<Failing> = [
   { code: "validation_error", operation: "requests.list", ask: ({ api }, key) => get(`${api}/requests?limit=0`, key) },
   { code: "not_found", operation: "requests.get", ask: ({ api }, key) => get(`${api}/requests/${absent}`, key) },
   { code: "invalid_period", operation: "usage", ask: ({ api }, key) => get(`${api}/usage?period=1y`, key) },
+  {
+    code: "validation_error",
+    operation: "webhooks.create",
+    ask: ({ api }, key) => post(`${api}/webhooks`, key, { ...hook, url: "https://10.0.0.1/" })
+  },
+  {
+    code: "conflict",
+    operation: "webhooks.create",
+    ask: (service, key) => {
+      const once = post(`${service.api}/webhooks`, key, { ...hook, url: "https://1.1.1.1/" })
+      return Effect.andThen(
+        Effect.forEach(Array.from({ length: 20 }), () => once, { concurrency: 4 }),
+        once
+      )
+    }
+  },
+  { code: "not_found", operation: "webhooks.get", ask: ({ api }, key) => get(`${api}/webhooks/${nothing}`, key) },
+  {
+    code: "not_found",
+    operation: "webhooks.delete",
+    ask: ({ api }, key) => remove(`${api}/webhooks/${nothing}`, key)
+  },
   { code: "validation_error", operation: "models.list", ask: ({ api }, key) => get(`${api}/models?sort=zest`, key) },
   { code: "not_found", operation: "models.get", ask: ({ api }, key) => get(`${api}/models/none`, key) },
   { code: "unsupported_parameter", operation: "responses", ask: responses({ ...asked, store: true }) },
@@ -642,6 +748,14 @@ const failings: ReadonlyArray<Failing> = [
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },
+  { code: "not_found", operation: "chat", ask: legacy({ ...hello, session_id: "no-such-session" }) },
+  { code: "invalid_json", operation: "sessions.create", ask: sessions("{") },
+  { code: "validation_error", operation: "sessions.create", ask: sessions({ banana: 1 }) },
+  {
+    code: "not_found",
+    operation: "sessions.export",
+    ask: ({ api }, key) => get(`${api}/sessions/0123456789abcdef01234567/export`, key)
+  },
   { code: "invalid_json", operation: "messages", ask: messages("{") },
   { code: "validation_error", operation: "messages", ask: messages(hello) },
   { code: "unsupported_parameter", operation: "messages", ask: messages({ ...message, banana: 1 }) },
@@ -707,8 +821,8 @@ const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
     const isMessages = operation?.startsWith("messages") === true
-    const body =
-      operation === "chat" ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
+    const isLegacy = operation === "chat" || operation?.startsWith("sessions.") === true
+    const body = isLegacy ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))
@@ -749,12 +863,7 @@ describe("failures decode with the one error schema", () => {
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
       const { inferenceKey } = yield* service.account(1)
-      for (const [id, call] of callsOf(service, {
-        requestId: absent,
-        fileId: absent,
-        batchId: absent,
-        deletedFileId: absent
-      })) {
+      for (const [id, call] of callsOf(service, absent, { webhook: absent, delivery: absent, session: absent })) {
         yield* call(inferenceKey)
         yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
       }

@@ -72,7 +72,7 @@ describe("the README", () => {
   it.effect("lists every setting, and no other", () =>
     Effect.gen(function* () {
       const mentioned = readme.slice(readme.indexOf("## Settings"), readme.indexOf("`PROVIDERS_FILE` is a JSON"))
-      const names = quoted(mentioned).filter((word) => /^[A-Z]+(_[A-Z]+)*$/.test(word) && word !== "SIGTERM")
+      const names = quoted(mentioned).filter((word) => /^[A-Z][A-Z0-9]*(_[A-Z]+)*$/.test(word) && word !== "SIGTERM")
       assert.sameMembers([...new Set(names)], [...(yield* settingNames)])
     })
   )

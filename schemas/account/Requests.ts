@@ -51,7 +51,8 @@ export const RequestStatus = Schema.Literals(["open", "succeeded", "failed", "ca
 
 /**
  * The receipt of one paid request. `cost_usd` is what was charged in the end: settled less refunded. `absorbed_usd` is what the
- * provider charged beyond the hold and the house bears.
+ * provider charged beyond the hold and the house bears. A unit sold up front is settled at once and its receipt is open until its
+ * work has ended; what was not delivered of it is refunded then.
  */
 export const RequestReceipt = Schema.Struct({
   id: RequestId,

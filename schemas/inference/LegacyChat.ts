@@ -11,8 +11,19 @@ export const LegacyChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("assistant"), content: TextContent })
 ]).annotate({ identifier: "LegacyChatMessage" })
 
-const { budget_cents, frequency_penalty, max_tokens, presence_penalty, routing, seed, stop, temperature, top_p, user } =
-  ChatCompletionRequest.fields
+const {
+  budget_cents,
+  frequency_penalty,
+  max_tokens,
+  presence_penalty,
+  routing,
+  seed,
+  session_id,
+  stop,
+  temperature,
+  top_p,
+  user
+} = ChatCompletionRequest.fields
 
 /**
  * The legacy chat request. Nothing but these fields is allowed; each means what it means to a chat completion, and a null counts
@@ -31,6 +42,8 @@ export const LegacyChatRequest = Schema.Struct({
   seed,
   stop,
   user,
+  /** A session that the answered request is added to: its `session_id` or its id. */
+  session_id,
   routing
 }).annotate({ identifier: "LegacyChatRequest" })
 export type LegacyChatRequest = typeof LegacyChatRequest.Type

@@ -8,13 +8,14 @@ import { Failure, failure } from "../domain/Failure.ts"
 import type { PresetUse } from "../inference/Request.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Config } from "../platform/Config.ts"
+import { FILES_PATH } from "../platform/Media.ts"
 import { headers as limitHeaders } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
 import { clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
-import { EventStream } from "./EventStream.ts"
+import { WrittenBody } from "./EventStream.ts"
 import { type ErrorForm, Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
 import { spanOf } from "./Observed.ts"
@@ -46,6 +47,12 @@ const EXPOSED = [
 
 const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED }
 
+/** Pages may read parts of files and tell them apart. */
+const filesCors = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "X-Request-ID, Accept-Ranges, Content-Length, Content-Range, ETag"
+}
+
 const none: Record<string, string> = {}
 
 const presetHeaders = ({ slug, version }: PresetUse): Record<string, string> => ({
@@ -67,10 +74,15 @@ const isPreflight = (request: HttpServerRequest.HttpServerRequest): boolean =>
 
 const isApi = (url: string): boolean => url === API_PREFIX || url.startsWith(`${API_PREFIX}/`)
 
+const isFile = (url: string): boolean => url.startsWith(`${FILES_PATH}/`)
+
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
 /** The document of the API, which the API does not list itself. */
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
+
+/** Where a file is, by its id. */
+export const FILE_ROUTE = `${FILES_PATH}/:id` as const
 
 /** What the API never answers to; a HEAD goes where its GET goes. */
 const REFUSED = [...METHODS, "OPTIONS"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
@@ -84,7 +96,7 @@ const isRouteNotFound = (cause: Cause.Cause<unknown>): boolean =>
   )
 
 /** Answers a request that no operation counted: it is counted against the client's address. */
-const makeRefuse = Effect.gen(function* () {
+export const makeRefuse = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter
   return (exchange: Exchange, failed: Failure): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
@@ -111,16 +123,16 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
   return Cause.hasInterrupts(cause) ? undefined : failure({ _tag: "InternalError" }, cause)
 }
 
-const isEventStream = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
-  body._tag === "Raw" && body.body instanceof EventStream
+const isWritten = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
+  body._tag === "Raw" && body.body instanceof WrittenBody
 
-/** A streamed answer writes itself, when it has all its headers; the server finds it written. */
+/** Such an answer writes itself when it has all its headers; the server finds it written. */
 const written = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const { body, headers, status } = response
-  if (body._tag !== "Raw" || !(body.body instanceof EventStream)) return Effect.succeed(response)
+  if (body._tag !== "Raw" || !(body.body instanceof WrittenBody)) return Effect.succeed(response)
   const node = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
   return Effect.as(body.body.writeTo(node, status, headers), response)
 }
@@ -149,7 +161,7 @@ const Edge = HttpRouter.middleware(
         ...limitHeaders(verdict),
         ...sandbox,
         ...(preset === undefined ? none : presetHeaders(preset)),
-        ...(isApi(request.url) ? cors : {})
+        ...(isApi(request.url) ? cors : isFile(request.url) ? filesCors : none)
       })
 
     const finish = (
@@ -193,7 +205,8 @@ const Edge = HttpRouter.middleware(
           span: spanOf(request.source)
         }
         exchange.span?.set({ "svc.request_id": exchange.requestId })
-        if (isApi(request.url) && isPreflight(request)) return finish(request, exchange, preflight)
+        if ((isApi(request.url) || isFile(request.url)) && isPreflight(request))
+          return finish(request, exchange, preflight)
         return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
           onFailure: (cause) => {
             const answered = answer(request, exchange, cause)
@@ -203,7 +216,7 @@ const Edge = HttpRouter.middleware(
           },
           onSuccess: (response) => {
             const finished = finish(request, exchange, response)
-            return isEventStream(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
+            return isWritten(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
           }
         })
       })
@@ -212,13 +225,16 @@ const Edge = HttpRouter.middleware(
 )
 
 /** Groups whose failures have a form of their own. */
-const forms: Readonly<Record<string, ErrorForm>> = { legacy: "legacy", messages: "messages" }
+const forms: Readonly<Record<string, ErrorForm>> = { legacy: "legacy", sessions: "legacy", messages: "messages" }
 
 /** A known path under another method is answered 405; what has no route at all is left to the edge. */
 const Fallbacks = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const refuse = yield* makeRefuse
-    const methodsByPath = new Map<string, Set<string>>([[OPENAPI_PATH, new Set(["GET"])]])
+    const methodsByPath = new Map<string, Set<string>>([
+      [OPENAPI_PATH, new Set(["GET"])],
+      [FILE_ROUTE, new Set(["GET"])]
+    ])
     const formByPath = new Map<string, ErrorForm>()
     for (const [name, group] of Object.entries(Api.groups)) {
       for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {

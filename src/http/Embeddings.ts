@@ -1,26 +1,31 @@
-import { Effect, Layer, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
-import { encodeEmbeddings } from "../dialects/embeddings/EmbeddingsEncode.ts"
+import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
 import { MAX_KEPT_BYTES } from "../inference/Answer.ts"
 import type { PaidRequest } from "../inference/Request.ts"
-import { Work, type WorkRequest } from "../inference/Work.ts"
-import type { Embedded, EmbedWork } from "../providers/Work.ts"
+import { Work, type WorkAnswer, type WorkRequest } from "../inference/Work.ts"
+import type { ProviderError } from "../providers/Provider.ts"
+import type { ArrivingVectors, Embedded, EmbedWork } from "../providers/Work.ts"
 import { countEmbed, embedBound, fits, longestInput } from "../providers/WorkTokens.ts"
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
+import { Exchange } from "./Exchange.ts"
+import { logged } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork } from "./PaidWork.ts"
+import { type ArrivingList, VectorStream } from "./VectorStream.ts"
 
 /** What is kept of an answer: its list as text, since what was parsed could not be said again to the byte. */
 interface Kept {
   readonly data: string
 }
 
-const keep = ({ data }: Embedded): Kept | undefined =>
-  data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
+const keep = ({ arriving, data }: Embedded): Kept | undefined =>
+  arriving !== undefined || data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
 /** The vectors again, of what was kept of them. */
 export const restoreEmbedded = (kept: unknown): Embedded => ({
@@ -29,7 +34,7 @@ export const restoreEmbedded = (kept: unknown): Embedded => ({
 })
 
 /** What a work with these inputs asks of whoever does it. */
-export const embedRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => {
+const requestOf = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => {
   const longest = longestInput(asked)
   return {
     ...paid,
@@ -46,26 +51,69 @@ export const embedRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<E
   }
 }
 
-/** Up to this length the parts of a body are copied together; longer ones are written one after the other. */
-const MAX_COPIED_BYTES = 65_536
+const brokenOff = (error: ProviderError): Failure =>
+  failure({ _tag: "UpstreamError", detail: "the answer broke off" }, error)
 
-const responseOf = (before: string, data: Uint8Array, after: string, headers: Readonly<Record<string, string>>) => {
-  const parts = [Buffer.from(before), data, Buffer.from(after)]
-  const contentLength = parts.reduce((length, part) => length + part.length, 0)
-  const contentType = "application/json"
-  return contentLength <= MAX_COPIED_BYTES
-    ? HttpServerResponse.uint8Array(Buffer.concat(parts), { contentType, headers })
-    : HttpServerResponse.stream(Stream.fromIterable(parts, { chunkSize: 1 }), { contentType, contentLength, headers })
+/** The same embeddings when all of them have come. */
+const wholeOf = (embedded: Embedded): Effect.Effect<Embedded, Failure> =>
+  embedded.arriving === undefined
+    ? Effect.succeed(embedded)
+    : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
+
+/** The same with all that was still to come in its list. */
+const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded, Failure> =>
+  arriving === undefined
+    ? Effect.succeed({ data, tokens })
+    : Effect.gen(function* () {
+        const parts: Array<Uint8Array> = [data]
+        for (let more = yield* arriving.next; more !== undefined; more = yield* arriving.next) parts.push(...more)
+        return { data: Buffer.concat(parts), tokens: yield* Effect.mapError(arriving.whole, brokenOff) }
+      })
+
+/** A request whose answer is taken as a whole, however long it is. */
+export const wholeRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
+  ...requestOf(paid, asked),
+  deliver: gathered
+})
+
+const contentType = { "content-type": "application/json" }
+
+const respond = (model: string, answer: WorkAnswer<Embedded>) => {
+  const parts = [Buffer.from(beforeList(model)), answer.value.data, Buffer.from(afterList(answer))]
+  return HttpServerResponse.uint8Array(Buffer.concat(parts), {
+    headers: { ...contentType, ...replayHeader(answer.replayed) }
+  })
 }
 
 const embeddings = Effect.gen(function* () {
   const work = yield* Work
+  const log = Effect.runForkWith(yield* Effect.context())
   const accept = yield* paidWork({ operation: "embeddings", path: "/embeddings" }, decodeEmbeddings)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const exchange = yield* Exchange
     const { decoded, paid } = yield* accept(request)
-    const answer = yield* work.run(embedRequest(paid, decoded.work))
-    const { after, before } = encodeEmbeddings({ ...answer, model: decoded.model, tokens: answer.used })
-    return responseOf(before, answer.value.data, after, replayHeader(answer.replayed))
+    const { model } = decoded
+    const begun = Deferred.makeUnsafe<ArrivingVectors>()
+    const asked: WorkRequest<Embedded> = {
+      ...requestOf(paid, decoded.work),
+      deliver: (embedded) => {
+        if (embedded.arriving !== undefined) Deferred.doneUnsafe(begun, Exit.succeed(embedded.arriving))
+        return wholeOf(embedded)
+      }
+    }
+    // Beside its answer the request goes on to its end, whether somebody reads or not.
+    const running = yield* Effect.forkDetach(work.run(asked), { startImmediately: true })
+    const settled = Fiber.join(running)
+    const first = Effect.raceFirst(Effect.map(Deferred.await(begun), Result.fail), Effect.map(settled, Result.succeed))
+    const answer = yield* Effect.onInterrupt(first, () => Fiber.interrupt(running))
+    if (Result.isSuccess(answer)) return respond(model, answer.success)
+    const list: ArrivingList = {
+      before: beforeList(model),
+      arriving: answer.failure,
+      after: Effect.map(settled, afterList),
+      onError: (failed) => void log(logged(failed, exchange))
+    }
+    return HttpServerResponse.raw(new VectorStream(list), { headers: contentType })
   })
 })
 

@@ -5,16 +5,29 @@ import type { Failure } from "../domain/Failure.ts"
 import type { AnswerStream, StreamItem } from "../inference/StreamFlow.ts"
 
 /**
- * The body of a streamed answer, which writes itself: an item is encoded and handed to Node where it comes, without a stream of
- * effects or a fiber between. The edge, which has the last word on headers, lets it write.
+ * The body of an answer that writes itself to Node's response, head and all. The edge, which has the last word on headers, lets it
+ * write.
  */
-export class EventStream {
+export abstract class WrittenBody {
+  abstract writeTo(
+    response: ServerResponse,
+    status: number,
+    headers: Readonly<Record<string, string>>
+  ): Effect.Effect<void>
+}
+
+/**
+ * The body of a streamed answer, which writes itself: an item is encoded and handed to Node where it comes, without a stream of
+ * effects or a fiber between.
+ */
+export class EventStream extends WrittenBody {
   readonly #stream: AnswerStream
   readonly #encoder: StreamEncoder
   readonly #onError: (failure: Failure) => void
 
   /** `onError` is told of the failure that ends a stream in its midst. */
   constructor(stream: AnswerStream, encoder: StreamEncoder, onError: (failure: Failure) => void) {
+    super()
     this.#stream = stream
     this.#encoder = encoder
     this.#onError = onError

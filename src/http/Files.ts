@@ -1,156 +1,124 @@
-import { Effect, Layer, Stream } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import { Caller } from "../../schemas/Access.ts"
-import { Api } from "../../schemas/Api.ts"
-import type { FileObject } from "../../schemas/inference/Files.ts"
-import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
-import { linesOf, MAX_LINES } from "../inference/BatchInput.ts"
+/** Pictures and clips, for whoever has their address. */
+import { Effect, Stream } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { ByteRange, FileBody } from "../platform/FileStore.ts"
 import { Media, type StoredFile } from "../platform/Media.ts"
 import type { Unavailable } from "../platform/Sql.ts"
-import { answered } from "./Chat.ts"
-import { type Upload, withUpload } from "./Upload.ts"
+import { FILE_ROUTE, makeRefuse } from "./Edge.ts"
+import { Exchange } from "./Exchange.ts"
 
-/** Seconds for which the input of a batch is kept, at the most and where nothing is said, and at the least. */
-const MOST_SECONDS = 30 * 86_400
-const LEAST_SECONDS = 3_600
+/** A file never changes, and its id is never used again. */
+const tagOf = ({ id }: StoredFile): string => `"${id}"`
 
-const MAX_NAME = 255
+/** What a list of entity tags names, weak ones as well. */
+const names = (list: string | undefined, tag: string): boolean =>
+  list !== undefined && list.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === tag)
 
-const purposes = { batch: "batch_input", batch_output: "batch_output" } as const
+/**
+ * The part that a `Range` header asks for (RFC 9110, section 14): `all` where it asks for none, or in a way that may be ignored, as
+ * several parts at once; `none` where there are no such bytes.
+ */
+export const rangeOf = (header: string | undefined, size: number): ByteRange | "all" | "none" => {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? []
+  if (from === undefined || to === undefined || (from === "" && to === "")) return "all"
+  if (from === "") {
+    const length = Math.min(Number(to), size)
+    return length === 0 ? "none" : { start: size - length, end: size }
+  }
+  const [start, last] = [Number(from), to === "" ? size - 1 : Number(to)]
+  if (to !== "" && last < start) return "all"
+  return start >= size ? "none" : { start, end: Math.min(last + 1, size) }
+}
 
-const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
+const extensions: Readonly<Record<string, string>> = {
+  "image/png": ".png",
+  "image/jpeg": ".jpg",
+  "image/webp": ".webp",
+  "image/gif": ".gif",
+  "image/svg+xml": ".svg",
+  "video/mp4": ".mp4",
+  "video/webm": ".webm"
+}
 
-/** A file as it is shown. */
-export const fileObjectOf = (file: StoredFile): FileObject => ({
-  id: file.id,
-  object: "file",
-  bytes: file.bytes,
-  created_at: secondsOf(file.createdAt),
-  filename: file.name ?? file.id,
-  purpose: file.purpose === "batch_output" ? "batch_output" : "batch",
-  status: "processed",
-  expires_at: file.expiresAt === undefined ? null : secondsOf(file.expiresAt)
+/** Shown in place; saved, it has the name its owner gave it, in the two spellings of RFC 6266. */
+export const dispositionOf = ({
+  contentType,
+  id,
+  name = `${id}${extensions[contentType] ?? ""}`
+}: StoredFile): string => {
+  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_")
+  const extended = encodeURIComponent(name.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16)}`
+  )
+  return `inline; filename="${plain}"${plain === name ? "" : `; filename*=UTF-8''${extended}`}`
+}
+
+/** What a stranger's file may not do: be taken for a page of ours, or run in one. */
+const guard = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "sandbox",
+  "cross-origin-resource-policy": "cross-origin"
+}
+
+/** Whoever has kept a file need never ask again. */
+const cacheOf = (file: StoredFile) => ({
+  etag: tagOf(file),
+  "cache-control": "public, max-age=31536000, immutable"
 })
 
-/** Pictures and clips have an address of their own, and are not among these. */
-const isOfBatch = ({ purpose }: StoredFile): boolean => purpose === "batch_input" || purpose === "batch_output"
+const stream = (body: FileBody) =>
+  Stream.unfold(undefined, () => Effect.map(body, (bytes) => (bytes === undefined ? undefined : [bytes, undefined])))
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
-const known = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"])
+const serve = Effect.gen(function* () {
+  const media = yield* Media
+  const refuse = yield* makeRefuse
 
-/** How long an upload is to be kept, in seconds; or what is wrong with it. */
-const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
-  const unknown = [...fields.keys()].find((name) => !known.has(name))
-  if (unknown !== undefined) return Effect.fail(invalid(unknown, "Unexpected key"))
-  if (fields.get("purpose") !== "batch") return Effect.fail(invalid("purpose", "batch is the one purpose"))
-  if (file === undefined) return Effect.fail(invalid("file", "Missing key"))
-  if ((fields.get("expires_after[anchor]") ?? "created_at") !== "created_at") {
-    return Effect.fail(invalid("expires_after[anchor]", "created_at is the one anchor"))
-  }
-  const seconds = Number(fields.get("expires_after[seconds]") ?? MOST_SECONDS)
-  if (!Number.isInteger(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
-    return Effect.fail(invalid("expires_after[seconds]", `an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
-  }
-  const lines = linesOf(file.bytes)
-  if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
-  if (lines.length === 0) return Effect.fail(invalid("file", "a request on each line"))
-  return lines.length > MAX_LINES ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`)) : Effect.succeed(seconds)
-}
+  const body = Effect.fnUntraced(function* (file: StoredFile, range: ByteRange, status: number) {
+    const headers = {
+      ...guard,
+      ...cacheOf(file),
+      "accept-ranges": "bytes",
+      "content-disposition": dispositionOf(file),
+      ...(status === 206 ? { "content-range": `bytes ${range.start}-${range.end - 1}/${file.bytes}` } : {})
+    }
+    const opened = yield* Effect.mapError(media.open(file, range), unavailable)
+    if (opened === undefined) return undefined
+    const about = { status, headers, contentType: file.contentType, contentLength: range.end - range.start }
+    return HttpServerResponse.stream(stream(opened), about)
+  })
 
-/** A name can stand in a header and a listing, whatever it was called. */
-const nameOf = (name: string): string =>
-  name
-    .replace(/[^\p{L}\p{M}\p{N}\p{S} !#-.:;=?@[\]^-~]/gu, "_")
-    .slice(0, MAX_NAME)
-    .toWellFormed()
-
-const files = Effect.map(Media, (media) => {
-  const find = (id: string) =>
-    Effect.gen(function* () {
-      const { accountId } = yield* Caller
-      const file = yield* Effect.mapError(media.find(accountId, id), unavailable)
-      if (file !== undefined && isOfBatch(file)) return file
-      return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
+  const answer = Effect.fnUntraced(function* (file: StoredFile) {
+    const { headers, method } = yield* HttpServerRequest.HttpServerRequest
+    const whole = { start: 0, end: file.bytes }
+    if (names(headers["if-none-match"], tagOf(file))) {
+      return HttpServerResponse.empty({ status: 304, headers: { ...guard, ...cacheOf(file) } })
+    }
+    // A part is for a GET, and only of what the client has begun with.
+    const begun = headers["if-range"]
+    const range =
+      method === "GET" && (begun === undefined || begun === tagOf(file)) ? rangeOf(headers["range"], file.bytes) : "all"
+    if (range === "all") return yield* body(file, whole, 200)
+    if (range !== "none") return yield* body(file, range, 206)
+    return HttpServerResponse.empty({
+      status: 416,
+      headers: { ...guard, "accept-ranges": "bytes", "content-range": `bytes */${file.bytes}` }
     })
+  })
 
-  const create = (request: HttpServerRequest.HttpServerRequest) =>
-    Effect.flatMap(Caller, ({ accountId }) =>
-      withUpload(request, (upload) =>
-        Effect.gen(function* () {
-          const seconds = yield* checked(upload)
-          const { bytes, name } = upload.file!
-          const stored = media.store({
-            bytes,
-            contentType: "application/jsonl",
-            accountId,
-            purpose: "batch_input",
-            name: nameOf(name),
-            expiresAt: new Date(Date.now() + seconds * 1_000)
-          })
-          return HttpServerResponse.jsonUnsafe(fileObjectOf(yield* Effect.mapError(stored, unavailable)))
-        })
-      )
-    )
-
-  const list = (query: {
-    readonly limit?: number
-    readonly after?: string
-    readonly purpose?: keyof typeof purposes
-  }) =>
-    Effect.gen(function* () {
-      const { accountId } = yield* Caller
-      const { after, limit = DEFAULT_LIMIT, purpose } = query
-      const wanted = purpose === undefined ? Object.values(purposes) : [purposes[purpose]]
-      const page = yield* Effect.mapError(
-        media.list(accountId, { purposes: wanted, limit, cursor: after }),
-        unavailable
-      )
-      return HttpServerResponse.jsonUnsafe({
-        object: "list",
-        data: page.files.map(fileObjectOf),
-        first_id: page.files[0]?.id ?? null,
-        last_id: page.files.at(-1)?.id ?? null,
-        has_more: page.next !== null
-      })
-    })
-
-  const content = (id: string) =>
-    Effect.gen(function* () {
-      const file = yield* find(id)
-      const found = yield* Effect.mapError(media.read(file.id), unavailable)
-      if (found === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
-      return HttpServerResponse.stream(Stream.succeed(found.bytes), {
-        contentType: file.contentType,
-        contentLength: found.bytes.length,
-        headers: { "cache-control": "private, no-store", "x-content-type-options": "nosniff" }
-      })
-    })
-
-  const remove = (id: string) =>
-    Effect.gen(function* () {
-      const { accountId, id: found } = { ...(yield* Caller), id: (yield* find(id)).id }
-      yield* Effect.mapError(media.remove(accountId, found), unavailable)
-      return HttpServerResponse.jsonUnsafe({ id, object: "file", deleted: true })
-    })
-
-  return { find, create, list, content, remove }
+  return Effect.gen(function* () {
+    const { id = "" } = yield* HttpRouter.params
+    const file = yield* Effect.mapError(media.look(id), unavailable)
+    const shown = file?.purpose === "image" || file?.purpose === "video"
+    const answered = shown ? yield* answer(file) : undefined
+    return answered ?? (yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "file", id })))
+  })
 })
 
-/** `/files`: inputs and outputs of batches in the background. */
-export const layer = Layer.unwrap(
-  Effect.map(files, ({ content, create, find, list, remove }) =>
-    HttpApiBuilder.group(Api, "files", (handlers) =>
-      handlers
-        .handleRaw("createFile", ({ request }) => answered(create(request)))
-        .handle("listFiles", ({ query }) => answered(list(query)))
-        .handle("getFile", ({ params }) =>
-          answered(Effect.map(find(params.file_id), (file) => HttpServerResponse.jsonUnsafe(fileObjectOf(file))))
-        )
-        .handle("fileContent", ({ params }) => answered(content(params.file_id)))
-        .handle("deleteFile", ({ params }) => answered(remove(params.file_id)))
-    )
-  )
+/** `GET` and `HEAD` of pictures and clips; what else is kept is for its owner alone, and not here. */
+export const layer = HttpRouter.use((router) =>
+  Effect.flatMap(serve, (handler) => router.add("GET", FILE_ROUTE, handler))
 )

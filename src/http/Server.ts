@@ -18,6 +18,7 @@ import { layer as access } from "./Access.ts"
 import { clientAddress } from "./Address.ts"
 import { layer as batch } from "./Batch.ts"
 import { layer as batches } from "./Batches.ts"
+import { layer as batchFiles } from "./BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
@@ -33,6 +34,7 @@ import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
 import { layer as search } from "./Search.ts"
+import { layer as sessions } from "./Sessions.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
 import { layer as usage } from "./Usage.ts"
@@ -170,6 +172,7 @@ const routes = Layer.mergeAll(
       Layer.mergeAll(
         chat,
         legacyChat,
+        sessions,
         messages,
         embeddings,
         rerank,
@@ -177,7 +180,7 @@ const routes = Layer.mergeAll(
         search,
         batch,
         batches,
-        files,
+        batchFiles,
         requests,
         responses,
         usage,
@@ -187,6 +190,7 @@ const routes = Layer.mergeAll(
     ),
     Layer.provide(access)
   ),
+  files,
   edge
 )
 

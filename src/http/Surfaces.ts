@@ -1,7 +1,7 @@
 /** Operations whose bodies can be served without an HTTP request of their own, as those of a batch. */
 import { Effect, Layer, Result } from "effect"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
-import { encodeEmbeddings } from "../dialects/embeddings/EmbeddingsEncode.ts"
+import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"
 import type { Decoded } from "../dialects/Wish.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { defaultPolicy } from "../domain/Plan.ts"
@@ -13,7 +13,7 @@ import { type KeptWork, Work } from "../inference/Work.ts"
 import { Presets } from "../presets/Presets.ts"
 import { chatDialect } from "./Chat.ts"
 import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
-import { embedRequest, restoreEmbedded } from "./Embeddings.ts"
+import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
 import type { ErrorForm } from "./Exchange.ts"
 import { bodyOf, forms, table } from "./Failures.ts"
 import { messagesDialect } from "./Messages.ts"
@@ -76,11 +76,9 @@ const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<
 const embeddingsSurface = Effect.map(Work, (work): Surface => {
   const accept: Surface["accept"] = (body, circumstances) =>
     Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
-      const request = embedRequest({ ...circumstances, model, policy: defaultPolicy }, asked)
-      const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) => {
-        const { after, before } = encodeEmbeddings({ ...answer, model, tokens: answer.used })
-        return `${before}${Buffer.from(data).toString()}${after}`
-      }
+      const request = wholeRequest({ ...circumstances, model, policy: defaultPolicy }, asked)
+      const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
+        `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
       return {
         ignored: [],
         dataPolicy: defaultPolicy.dataPolicy,

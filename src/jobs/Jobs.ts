@@ -158,7 +158,8 @@ export class Jobs extends Context.Service<
     /**
      * Puts a job into a queue, in the caller's transaction if there is one. A job that waits already is not queued twice but
      * brought forward, unless it waits because a step of it failed; one that is being worked on comes once more. Who works on
-     * it after this sees what the transaction has written. Delays are in whole seconds, a part counts as one.
+     * it after this sees what the transaction has written. Delays are in whole seconds, a part counts as one. It locks the job
+     * until the transaction ends: do it last, so that no two transactions wait for one another.
      */
     readonly enqueue: (
       queue: QueueName,

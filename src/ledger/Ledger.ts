@@ -56,7 +56,7 @@ export class Ledger extends Context.Service<
      * Takes a hold out of another open hold of the same account: what is granted to it is taken from that one in the same
      * instant, so it cannot be refused for money while the other has room beyond its progress. It counts towards that one's
      * budgets. A repeat takes nothing more. The other's owner renews it by an `Extend` that names nothing as held: one that
-     * names what it once held would have that again. Where the other is no longer open, it is a hold like any.
+     * names what it once held would have that again. What the other cannot give, it is a hold like any for.
      */
     readonly carve: (fromRequestId: string, hold: HoldOperation, span?: Span) => Effect.Effect<HoldResult, Unavailable>
     /**

@@ -6,6 +6,7 @@ import {
   balancesEqualTransfers,
   begin,
   budgetsEqualRequests,
+  chargesAreConcluded,
   costsHaveOneTransfer,
   type Finding,
   heldEqualsOpenHolds,
@@ -18,7 +19,7 @@ import {
   transfersSumToZero
 } from "./VerifySql.ts"
 
-/** For how long past its expiry a hold may stand before a sweep has had its chance. */
+/** For how long past its expiry a hold or a charge may stand before a sweep has had its chance. */
 const GRACE_MS = 60_000
 
 /** One promise of the books and whether they keep it. */
@@ -34,31 +35,45 @@ export interface Verification {
   readonly checks: ReadonlyArray<Check>
 }
 
+/** A promise by its name, what is counted of it, and the query that looks for where it is broken. */
+export type BookRule = readonly [
+  name: string,
+  noun: string,
+  query: Effect.Effect<ReadonlyArray<Finding>, SqlError.SqlError>
+]
+
+export interface VerifyOptions {
+  /** How long holds and charges may be past their expiry; a minute unless told. */
+  readonly graceMs?: number | undefined
+  /** Promises of others about what they make of the books. */
+  readonly also?: ReadonlyArray<BookRule>
+}
+
 const describe = (noun: string, { checked, example, failed }: Finding): string =>
   failed === 0n ? `${checked} ${noun}` : `${failed} of ${checked} ${noun}; for one, ${example}`
 
 /**
  * Proves the books of this database by reading all of them in one snapshot, so that it is right beside running services. Amounts
- * in its details are nano-USD. Holds may be `graceMs` past their expiry, a minute unless told.
+ * in its details are nano-USD.
  */
 export const verify = (
   sql: SqlClient.SqlClient,
-  { graceMs = GRACE_MS }: { readonly graceMs?: number } = {}
+  { also = [], graceMs = GRACE_MS }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> => {
-  const promises: ReadonlyArray<
-    readonly [name: string, noun: string, query: Effect.Effect<ReadonlyArray<Finding>, SqlError.SqlError>]
-  > = [
+  const promises: ReadonlyArray<BookRule> = [
     ["transfers_sum_to_zero", "transfers", transfersSumToZero(sql)],
     ["balances_equal_transfers", "accounts", balancesEqualTransfers(sql)],
     ["held_equals_open_holds", "accounts", heldEqualsOpenHolds(sql)],
     ["budgets_equal_requests", "budget periods", budgetsEqualRequests(sql)],
     ["no_overdue_holds", "open holds", noOverdueHolds(sql, graceMs)],
+    ["charges_are_concluded", "charges under way", chargesAreConcluded(sql, graceMs)],
     ["nothing_negative", "rows", nothingNegative(sql)],
     ["settled_within_held", "requests", settledWithinHeld(sql)],
     ["costs_have_one_transfer", "paid requests", costsHaveOneTransfer(sql)],
     ["released_moved_nothing", "unpaid requests", releasedMovedNothing(sql)],
     ["refunds_equal_transfers", "refunded requests", refundsEqualTransfers(sql)],
-    ["transfers_are_append_only", "table", transfersAreAppendOnly(sql)]
+    ["transfers_are_append_only", "table", transfersAreAppendOnly(sql)],
+    ...also
   ]
   return Effect.gen(function* () {
     yield* allowTime(sql)

@@ -68,6 +68,15 @@ export const noOverdueHolds = (sql: SqlClient.SqlClient, graceMs: number) => sql
     FROM request WHERE state = 'open'
   ) AS open`
 
+/** What was charged up front is concluded in its time, or given back. */
+export const chargesAreConcluded = (sql: SqlClient.SqlClient, graceMs: number) => sql<Finding>`
+  SELECT count(*) AS checked, count(*) FILTER (WHERE overdue) AS failed,
+    min(format('request %s, charged %s up front, expired at %s', id, settled, expires_at)) FILTER (WHERE overdue) AS example
+  FROM (
+    SELECT id, settled, expires_at, expires_at < now() - ${BigInt(graceMs)} * interval '1 millisecond' AS overdue
+    FROM request WHERE state = 'settled' AND closed IS NULL
+  ) AS charged`
+
 export const nothingNegative = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH amounts AS (
     SELECT 'the balance of account ' || account_id AS name, LEAST(posted, held, posted - held) AS least FROM balance

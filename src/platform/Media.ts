@@ -18,7 +18,9 @@ import {
   showFile,
   unknownFiles
 } from "./MediaSql.ts"
+import { Outbound } from "./Outbound.ts"
 import { PublicUrl } from "./PublicUrl.ts"
+import { s3Files } from "./S3Files.ts"
 import { storeErrors, Unavailable } from "./Sql.ts"
 
 /** A file that is kept, without its bytes. */
@@ -101,7 +103,9 @@ export class Media extends Context.Service<
       const { files } = yield* Config
       const sql = yield* SqlClient.SqlClient
       const publicUrl = yield* PublicUrl
-      const store = yield* localFiles(join((yield* DataDirectory).path, "files"))
+      const outbound = yield* Outbound
+      const directory = join((yield* DataDirectory).path, "files")
+      const store = files.s3 === undefined ? yield* localFiles(directory) : s3Files(files.s3, outbound)
       const desk: Desk = { sql, store, retentionMs: Duration.toMillis(files.retention) }
       const look = (id: string) =>
         isFileId(id) ? storeErrors(Effect.map(fileById(sql, id), (row) => row && fileOf(row))) : Effect.undefined
@@ -199,12 +203,13 @@ const whole = ({ store }: Desk, file: StoredFile) =>
     })
   )
 
-/** The bytes of hidden files, then their rows. */
-const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>) =>
-  Effect.andThen(
-    Effect.forEach(ids, (id) => store.remove(id), { concurrency: 4, discard: true }),
-    storeErrors(forgetFiles(sql, ids))
-  )
+/** The bytes of hidden files, then the rows of those whose bytes are gone. One that cannot be removed keeps none of the others. */
+const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
+  Effect.gen(function* () {
+    const [gone, kept] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })
+    yield* storeErrors(forgetFiles(sql, gone))
+    if (kept[0] !== undefined) return yield* kept[0]
+  })
 
 const remove = (desk: Desk, accountId: string, id: string) =>
   Effect.gen(function* () {

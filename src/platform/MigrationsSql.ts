@@ -5,6 +5,7 @@ import { batches } from "./migrations/BatchesSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
@@ -261,5 +262,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0009_files": files,
   "0010_jobs": jobs,
   "0012_webhooks": webhooks,
+  "0013_sessions": sessions,
   "0014_batches": batches
 }

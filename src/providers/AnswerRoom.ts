@@ -1,5 +1,5 @@
 /** Memory for the long answers of providers, which are held whole until they are passed on. */
-import { Context, type Effect, Semaphore } from "effect"
+import { Context, type Effect, type Scope, Semaphore } from "effect"
 
 const MEBIBYTE = 1_048_576
 
@@ -17,11 +17,9 @@ export const AnswerRoom = Context.Reference<Semaphore.Semaphore>("tollgate/provi
   defaultValue: () => Semaphore.makeUnsafe(ROOM_MEBIBYTES)
 })
 
-/** Asks while there is room for an answer of at most so many bytes; one for which there is none waits for others to come. */
-export const inRoom = (
-  room: Semaphore.Semaphore,
-  maxBodyBytes: number
-): (<A, E>(self: Effect.Effect<A, E>) => Effect.Effect<A, E>) =>
-  maxBodyBytes <= SHORT_BYTES
-    ? (self) => self
-    : room.withPermits(Math.min(ROOM_MEBIBYTES, Math.ceil(maxBodyBytes / USUAL_PART / MEBIBYTE)))
+/** Whether answers of at most so many bytes take none of it. */
+export const isShort = (maxBodyBytes: number): boolean => maxBodyBytes <= SHORT_BYTES
+
+/** Takes room for an answer of at most so many bytes, until a scope ends; waits while there is none. */
+export const takeRoom = (room: Semaphore.Semaphore, maxBodyBytes: number): Effect.Effect<void, never, Scope.Scope> =>
+  room.takeScoped(Math.min(ROOM_MEBIBYTES, Math.ceil(maxBodyBytes / USUAL_PART / MEBIBYTE)))

@@ -19,6 +19,9 @@ const BYTES_PER_NUMBER = { float: 32, base64: 6 } as const
 /** A vector's other members, and what comes once. */
 const BYTES_AROUND = 1_024
 
+/** The longest vector in bytes that can be right, with its other members. */
+export const mostVectorBytes = (format: Format): number => BYTES_AROUND + MOST_DIMENSIONS * BYTES_PER_NUMBER[format]
+
 /** The longest answer in bytes that can be right: up to some 270 MB for 2,048 vectors of 4,096 numbers. */
 export const mostEmbedBytes = ({ dimensions, format, inputs }: EmbedWork): number =>
   (inputs.length + 64) * BYTES_AROUND +
@@ -27,13 +30,13 @@ export const mostEmbedBytes = ({ dimensions, format, inputs }: EmbedWork): numbe
 const malformed = (detail: string): Result.Result<never, ProviderFault> => Result.fail({ _tag: "Malformed", detail })
 
 /** Whether a vector is what was asked for, and is not empty. */
-const isVector = (value: unknown, format: Format): boolean =>
+export const isVector = (value: unknown, format: Format): boolean =>
   format === "base64"
     ? typeof value === "string" && value !== ""
     : Array.isArray(value) && value.length > 0 && value.every((one) => Number.isFinite(one))
 
 /** The end of the list's element at this index, if it has the three members that are due, in any order, and no other. */
-const elementEnd = (scan: JsonScan, start: number, index: number, format: Format): number => {
+export const elementEnd = (scan: JsonScan, start: number, index: number, format: Format): number => {
   const seen = new Set<string>()
   const end = scan.members(start, (name, at) => {
     if (seen.has(name)) return NOWHERE
@@ -112,7 +115,8 @@ const rewritten = (body: JsonObject, { format, inputs }: Asked): Result.Result<U
   return Result.succeed(Buffer.from(JSON.stringify(list)))
 }
 
-const tokensOf = (rest: JsonObject | undefined): number | undefined => {
+/** Prompt tokens as the members around the list say them. */
+export const tokensOf = (rest: JsonObject | undefined): number | undefined => {
   const usage = objectOf(rest?.["usage"])
   return countIn(usage, "prompt_tokens") ?? countIn(usage, "total_tokens")
 }

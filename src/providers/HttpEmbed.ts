@@ -1,14 +1,124 @@
-import { Effect, Result } from "effect"
-import { AnswerRoom, inRoom } from "./AnswerRoom.ts"
+import { Effect, Exit, Result, Scope } from "effect"
+import { OutboundError, type OutboundStream } from "../platform/Outbound.ts"
+import { AnswerRoom, isShort, takeRoom } from "./AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
+import { EmbedPieces } from "./EmbedPieces.ts"
+import { Arriving } from "./Arriving.ts"
+import { faultOfOutbound } from "./Failure.ts"
 import type { HttpWork, WorkRequest } from "./HttpWork.ts"
 import { faultOfError } from "./openai/Failure.ts"
 import type { Provider, ProviderError, ProviderFault } from "./Provider.ts"
-import type { EmbedWork, WorkCall } from "./Work.ts"
+import type { Embedded, EmbedWork, WorkCall } from "./Work.ts"
 
 /** A result as an effect of an adapter's. */
 export const orFault = <A>(work: HttpWork, result: Result.Result<A, ProviderFault>): Effect.Effect<A, ProviderError> =>
   Result.isFailure(result) ? Effect.fail(work.error(result.failure)) : Effect.succeed(result.success)
+
+/** So much of a list is right before the first of it is given on: until then another host can still be asked. */
+export const BEGINNING_BYTES = 1_048_576
+
+/** An answer on its way: what is to be made of it, and what has been read of it. */
+interface Reading {
+  readonly work: HttpWork
+  readonly asked: EmbedWork
+  readonly maxBodyBytes: number
+  readonly stream: OutboundStream
+  readonly pieces: EmbedPieces
+  length: number
+}
+
+/** The next bytes of an answer that is not longer than it may be; undefined at its end. */
+const read = (reading: Reading): Effect.Effect<Uint8Array | undefined, ProviderError> =>
+  Effect.matchEffect(reading.stream.read, {
+    onFailure: (failed) => Effect.fail(reading.work.error(faultOfOutbound(failed))),
+    onSuccess: (bytes) => {
+      reading.length += bytes?.length ?? 0
+      const { length, maxBodyBytes, work } = reading
+      if (length <= maxBodyBytes) return Effect.succeed(bytes)
+      const tooLong = new OutboundError({ reason: { _tag: "TooLarge", limitBytes: maxBodyBytes } })
+      return Effect.fail(work.error(faultOfOutbound(tooLong)))
+    }
+  })
+
+/** Reads until enough of the list is right, or to the end where that never is so. */
+const begin = (reading: Reading): Effect.Effect<ReadonlyArray<Uint8Array> | Embedded, ProviderError> =>
+  Effect.gen(function* () {
+    const { asked, pieces, work } = reading
+    const come: Array<Uint8Array> = []
+    const given: Array<Uint8Array> = []
+    let length = 0
+    for (;;) {
+      const bytes = yield* read(reading)
+      if (bytes === undefined) break
+      come.push(bytes)
+      if (pieces.wrong) continue
+      for (const right of pieces.push(bytes)) {
+        length += right.length
+        given.push(right)
+      }
+      if (!pieces.wrong && length > BEGINNING_BYTES) return given
+    }
+    return yield* orFault(work, decodeEmbeddings(Buffer.concat(come), asked, faultOfError))
+  })
+
+const LIST_END = Buffer.from("]")
+
+const NOTHING = new Uint8Array()
+
+const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings are not those of the inputs" }
+
+/** Reads what is left of the list. */
+const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefined, ProviderError> =>
+  Effect.gen(function* () {
+    const { pieces, work } = reading
+    for (;;) {
+      const bytes = yield* read(reading)
+      if (bytes === undefined) break
+      rest.push(pieces.push(bytes))
+      if (pieces.wrong) return yield* Effect.fail(work.error(malformed))
+    }
+    const end = pieces.end()
+    if (end === undefined) return yield* Effect.fail(work.error(malformed))
+    rest.push([LIST_END])
+    return end.tokens
+  })
+
+/**
+ * Reads a long answer. What comes behind its beginning is read by a fiber of its own, however it is taken, within the time of the call
+ * it belongs to; the scope is closed when all has come, or nothing more will.
+ */
+const readLong = (
+  work: HttpWork,
+  asked: EmbedWork,
+  maxBodyBytes: number,
+  open: Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
+): Effect.Effect<Embedded, ProviderError> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const began = yield* Effect.exit(
+        restore(
+          Effect.gen(function* () {
+            const stream = yield* Scope.provide(open, scope)
+            const reading: Reading = { work, asked, maxBodyBytes, stream, pieces: new EmbedPieces(asked), length: 0 }
+            return { reading, beginning: yield* begin(reading) }
+          })
+        )
+      )
+      if (Exit.isFailure(began)) return yield* Effect.andThen(Scope.close(scope, began), Effect.failCause(began.cause))
+      const { beginning, reading } = began.value
+      if ("data" in beginning) return yield* Effect.as(Scope.close(scope, began), beginning)
+      const rest = new Arriving(beginning)
+      const finished = Effect.onExit(finish(reading, rest), (exit) =>
+        Effect.andThen(
+          Scope.close(scope, exit),
+          Effect.sync(() => rest.end(exit))
+        )
+      )
+      yield* Effect.forkDetach(Effect.interruptible(finished), { startImmediately: true })
+      return { data: NOTHING, tokens: undefined, arriving: rest }
+    })
+  )
 
 /** Embedding at a host that answers as OpenAI does, however it is asked. */
 export const makeHttpEmbed = (
@@ -18,10 +128,17 @@ export const makeHttpEmbed = (
 ): Effect.Effect<NonNullable<Provider["embed"]>> =>
   Effect.map(AnswerRoom, (room) => (call, asked) => {
     const maxBodyBytes = mostEmbedBytes(asked)
-    const request = (body: string) => work.post(call, { target, accept: "application/json", body, maxBodyBytes })
-    return Effect.suspend(() => orFault(work, encode(call, asked))).pipe(
-      Effect.flatMap(request),
-      inRoom(room, maxBodyBytes),
-      Effect.flatMap((body) => orFault(work, decodeEmbeddings(body, asked, faultOfError)))
+    const request = (body: string): WorkRequest => ({ target, accept: "application/json", body, maxBodyBytes })
+    return Effect.flatMap(
+      Effect.suspend(() => orFault(work, encode(call, asked))),
+      (body) => {
+        if (!isShort(maxBodyBytes)) {
+          const open = Effect.andThen(takeRoom(room, maxBodyBytes), work.open(call, request(body)))
+          return readLong(work, asked, maxBodyBytes, open)
+        }
+        return Effect.flatMap(work.post(call, request(body)), (answer) =>
+          orFault(work, decodeEmbeddings(answer, asked, faultOfError))
+        )
+      }
     )
   })

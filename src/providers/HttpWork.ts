@@ -1,6 +1,6 @@
 /** How adapters ask their hosts for work other than chat: one request, one whole answer. */
-import { Clock, Effect, Redacted } from "effect"
-import { Outbound, type targetOf } from "../platform/Outbound.ts"
+import { Clock, Effect, Redacted, type Scope } from "effect"
+import { Outbound, type OutboundRequest, type OutboundStream, readUpTo, type targetOf } from "../platform/Outbound.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
 import { type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"
@@ -28,39 +28,49 @@ export interface WorkRequest {
 export interface HttpWork {
   /** The body of a success. Any other answer, and any that does not come in the call's time, is a fault. */
   readonly post: (call: WorkCall, request: WorkRequest) => Effect.Effect<Uint8Array, ProviderError>
+  /** The body of a success as it comes. The call's time is for all of it. */
+  readonly open: (call: WorkCall, request: WorkRequest) => Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
   readonly error: (fault: ProviderFault) => ProviderError
 }
+
+/** What is read of an answer that says what went wrong. */
+const MAX_REFUSAL_BYTES = 65_536
+
+const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
 
 export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, never, Outbound> =>
   Effect.map(Outbound, (outbound) => {
     const { apiKey, faultOfStatus, headers, id } = options
     const secret = apiKey === undefined ? "" : Redacted.value(apiKey)
     const error = (fault: ProviderFault) => new ProviderError({ provider: id, fault: presentable(fault, secret) })
-    const post: HttpWork["post"] = ({ clocks, traceHeaders }, { accept, body, maxBodyBytes, target }) =>
-      outbound
-        .send({
-          method: "POST",
-          ...target,
-          headers: {
-            "content-type": "application/json",
-            accept,
-            "user-agent": "tollgate",
-            ...headers,
-            ...traceHeaders
-          },
-          body,
-          clocks: { connectMs: clocks.connectMs, totalMs: clocks.totalMs },
-          maxBodyBytes
-        })
-        .pipe(
-          Effect.mapError((failed) => error(faultOfOutbound(failed))),
-          Effect.flatMap((answer) =>
-            answer.status >= 200 && answer.status < 300
-              ? Effect.succeed(answer.body)
-              : Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
-          )
-        )
-    return { post, error }
+    const requestOf = (
+      { clocks, traceHeaders }: WorkCall,
+      { accept, body, maxBodyBytes, target }: WorkRequest
+    ): OutboundRequest => ({
+      method: "POST",
+      ...target,
+      headers: { "content-type": "application/json", accept, "user-agent": "tollgate", ...headers, ...traceHeaders },
+      body,
+      clocks: { connectMs: clocks.connectMs, totalMs: clocks.totalMs },
+      maxBodyBytes
+    })
+    const refused = (answer: RefusedAnswer) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
+    const post: HttpWork["post"] = (call, request) =>
+      outbound.send(requestOf(call, request)).pipe(
+        Effect.mapError((failed) => error(faultOfOutbound(failed))),
+        Effect.flatMap((answer) => (isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)))
+      )
+    const open: HttpWork["open"] = (call, request) =>
+      outbound.open(requestOf(call, request)).pipe(
+        Effect.flatMap((stream) => {
+          if (isSuccess(stream)) return Effect.succeed(stream)
+          const { headers, status } = stream
+          return Effect.flatMap(readUpTo(stream, MAX_REFUSAL_BYTES), (body) => refused({ status, headers, body }))
+        }),
+        Effect.mapError((failed) => (failed._tag === "OutboundError" ? error(faultOfOutbound(failed)) : failed))
+      )
+    return { post, open, error }
   })
 
 /** The chat of a host that has none. Nobody asks it for any: its models are not models of text. */

@@ -1,7 +1,8 @@
 /** Work other than chat: what a provider is asked, and what comes of it. */
+import type { Effect } from "effect"
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
-import type { Clocks } from "./Provider.ts"
+import type { Clocks, ProviderError } from "./Provider.ts"
 
 export type WorkOperation = "embeddings" | "rerank" | "speech" | "search" | "images" | "videos"
 
@@ -30,10 +31,23 @@ export interface EmbedWork {
 }
 
 export interface Embedded {
-  /** The JSON of the list of embeddings, as the provider wrote it: it is long, and nothing in it is ours to change. */
+  /**
+   * The JSON of the list of embeddings, as the provider wrote it: it is long, and nothing in it is ours to change. Empty where
+   * the list is still arriving.
+   */
   readonly data: Uint8Array
-  /** Prompt tokens as the provider counts them; absent when it does not say. */
+  /** Prompt tokens as the provider counts them; absent when it does not say, or has yet to. */
   readonly tokens: number | undefined
+  /** A very long list, whose beginning has come and is right. */
+  readonly arriving?: ArrivingVectors
+}
+
+/** A list of embeddings on its way. It comes whether it is read or not. */
+export interface ArrivingVectors {
+  /** All that has come since, never nothing; undefined when no more will come. For one reader. */
+  readonly next: Effect.Effect<ReadonlyArray<Uint8Array> | undefined>
+  /** Waits for the end: the prompt tokens as the provider counts them, or why the list is not whole. */
+  readonly whole: Effect.Effect<number | undefined, ProviderError>
 }
 
 /** Documents to be put in the order in which they answer a query. */

@@ -54,9 +54,10 @@ const group = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
 
-/** What a request row `r` counts for; nothing yet while it is open. */
+/** What a request row `r` counts for; nothing yet while it is open, or charged up front and not concluded. */
 const figures = (sql: SqlClient.SqlClient) =>
-  sql`(r.state <> 'open')::int AS requests, ${tokens(sql)}, r.settled - r.refunded AS cost`
+  sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)},
+    CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost`
 
 /** What giving back changes of what was counted. */
 const given = (sql: SqlClient.SqlClient) =>
@@ -65,7 +66,7 @@ const given = (sql: SqlClient.SqlClient) =>
 
 /**
  * Rolls up what arrived before an id, a bounded number of rows at a time, in one statement: all of it sees one moment, and it
- * happens as a whole or not at all. A request is taken once, when it has ended; one that is open when those around it are taken
+ * happens as a whole or not at all. A request is taken once, when it has ended; one that has not when those around it are taken
  * becomes pending. What was given back to a request that is not in the rollups yet is in its row when it is taken.
  */
 export const rollUp = (
@@ -84,14 +85,14 @@ export const rollUp = (
     ), ended AS MATERIALIZED (
       -- One that came late may still lie ahead; it must not be met there as one that nobody has taken.
       SELECT r.* FROM usage_pending p JOIN request r ON r.id = p.request_id CROSS JOIN state s
-      WHERE r.state <> 'open' AND r.id < s.through LIMIT ${limit}
+      WHERE r.closed IS NOT NULL AND r.id < s.through LIMIT ${limit}
     ), back AS MATERIALIZED (
       (SELECT id, request_id, amount FROM usage_refund ORDER BY id LIMIT ${limit})
       -- With the requests that are taken now, whose rows have it: later it would be taken for something given back since.
       UNION SELECT id, request_id, amount FROM usage_refund
         WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
     ), facts AS (
-      SELECT ${group(sql)}, ${figures(sql)} FROM fresh r WHERE r.state <> 'open'
+      SELECT ${group(sql)}, ${figures(sql)} FROM fresh r WHERE r.closed IS NOT NULL
       UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM ended r
       UNION ALL SELECT ${group(sql)}, ${given(sql)}
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
@@ -109,7 +110,7 @@ export const rollUp = (
           completion = known.completion + EXCLUDED.completion, reasoning = known.reasoning + EXCLUDED.reasoning,
           cost = known.cost + EXCLUDED.cost, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at)
     ), left_open AS (
-      INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE state = 'open'
+      INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE closed IS NULL
     ), no_longer AS (
       DELETE FROM usage_pending p USING ended e WHERE p.account_id = e.account_id AND p.request_id = e.id
     ), folded AS (
@@ -127,7 +128,7 @@ export const rollUp = (
 
 /**
  * The use of one account that is in no rollup, to this moment: what arrived since, what is pending, and what was given back of what
- * is in them. A row for each request, of which the open ones count for nothing.
+ * is in them. A row for each request, of which those that have not ended count for nothing.
  */
 export const unrolled = (sql: SqlClient.SqlClient, accountId: string) => sql`
   SELECT ${group(sql)}, ${figures(sql)} FROM request r

@@ -5,12 +5,12 @@ import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import {
+  type AttemptNote,
   claimDue,
   type ClaimedRow,
   countSealedElsewhere,
   deliver,
   disableEndpoint,
-  endpointAnswers,
   endpointFails,
   forgetDeliveries,
   forgetEndpoints,
@@ -136,37 +136,38 @@ const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]):
 const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claimed, attempt: Attempt) =>
   Effect.gen(function* () {
     const verdict = verdictOf(claimed.step, attempt, yield* Clock.currentTimeMillis, yield* Random.next)
-    yield* insertAttempt(sql, {
+    const noted: AttemptNote = {
       deliveryId: claimed.id,
       startedAt: attempt.startedAt,
       durationMs: attempt.durationMs,
       statusCode: attempt.status ?? null,
       error: attempt.error ?? null,
       response: attempt.response ?? null
-    })
-    yield* conclude(sql, claimed, verdict)
-    if (verdict._tag === "Delivered") return yield* endpointAnswers(sql, claimed.endpointId)
-    yield* endpointFails(sql, claimed.endpointId)
+    }
+    if (verdict._tag === "Delivered") yield* deliver(sql, claimed.endpointId, noted)
+    else yield* sql.withTransaction(missed(sql, audit, claimed, noted, verdict))
+  }).pipe(storeErrors)
+
+const missed = (
+  sql: SqlClient.SqlClient,
+  audit: Audit["Service"],
+  { claim, endpointId, id }: Claimed,
+  noted: AttemptNote,
+  verdict: Exclude<Verdict, { readonly _tag: "Delivered" }>
+) =>
+  Effect.gen(function* () {
+    yield* insertAttempt(sql, noted)
+    if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
+    else yield* giveUp(sql, id, claim)
+    yield* endpointFails(sql, endpointId)
     const gone = verdict._tag === "Gone"
-    const accountId = yield* disableEndpoint(sql, claimed.endpointId, gone ? 0 : FAILING_MS)
+    const accountId = yield* disableEndpoint(sql, endpointId, gone ? 0 : FAILING_MS)
     if (accountId === undefined) return
     yield* audit.append({
       accountId,
       type: "webhook.disabled",
       actor: { type: "service", id: "webhooks" },
-      resource: { type: "webhook_endpoint", id: claimed.endpointId },
+      resource: { type: "webhook_endpoint", id: endpointId },
       changes: { reason: gone ? "it answered 410" : "it failed for 5 days" }
     })
-  }).pipe(sql.withTransaction, storeErrors, Effect.asVoid)
-
-const conclude = (sql: SqlClient.SqlClient, { claim, id }: Claimed, verdict: Verdict) => {
-  switch (verdict._tag) {
-    case "Delivered":
-      return deliver(sql, id)
-    case "Retry":
-      return postpone(sql, id, claim, verdict.afterMs)
-    case "Failed":
-    case "Gone":
-      return giveUp(sql, id, claim)
-  }
-}
+  })

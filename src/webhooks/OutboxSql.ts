@@ -65,27 +65,38 @@ export const claimDue = (
 export const releaseClaim = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET claim = NULL, due_at = now() WHERE id = ${id} AND claim = ${claim}`
 
+/** An attempt as it is written down. */
+export interface AttemptNote {
+  readonly deliveryId: string
+  readonly startedAt: Date
+  readonly durationMs: number
+  readonly statusCode: number | null
+  readonly error: string | null
+  readonly response: string | null
+}
+
 /** Writes an attempt down, unless its delivery is gone. */
-export const insertAttempt = (
-  sql: Sql,
-  attempt: {
-    readonly deliveryId: string
-    readonly startedAt: Date
-    readonly durationMs: number
-    readonly statusCode: number | null
-    readonly error: string | null
-    readonly response: string | null
-  }
-) =>
+export const insertAttempt = (sql: Sql, attempt: AttemptNote) =>
   sql`INSERT INTO webhook_attempt (delivery_id, started_at, duration_ms, status_code, error, response)
-    SELECT id, ${attempt.startedAt}, ${Math.round(attempt.durationMs)}::int, ${attempt.statusCode}::int,
-      ${attempt.error}::text, ${attempt.response}::text
+    SELECT id, ${attempt.startedAt}, ${attempt.durationMs}::int, ${attempt.statusCode}::int, ${attempt.error}::text,
+      ${attempt.response}::text
     FROM webhook_delivery WHERE id = ${attempt.deliveryId} FOR KEY SHARE`
 
-/** Ends a delivery that arrived, whoever has claimed it since. */
-export const deliver = (sql: Sql, id: string) =>
-  sql`UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now()
-    WHERE id = ${id} AND status = 'pending'`
+/**
+ * Writes an attempt down that arrived, and ends its delivery, whoever has claimed it since. One statement, because this is what
+ * happens to nearly all of them.
+ */
+export const deliver = (sql: Sql, endpointId: string, attempt: AttemptNote) =>
+  sql`WITH ended AS (
+      UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now()
+      WHERE id = ${attempt.deliveryId} AND status = 'pending'
+    ), answers AS (
+      UPDATE webhook_endpoint SET failing_since = NULL WHERE id = ${endpointId} AND failing_since IS NOT NULL
+    )
+    INSERT INTO webhook_attempt (delivery_id, started_at, duration_ms, status_code, error, response)
+    SELECT id, ${attempt.startedAt}, ${attempt.durationMs}::int, ${attempt.statusCode}::int, ${attempt.error}::text,
+      ${attempt.response}::text
+    FROM webhook_delivery WHERE id = ${attempt.deliveryId}`
 
 /** Has a delivery tried again after so long, unless the claim has ended. */
 export const postpone = (sql: Sql, id: string, claim: string, afterMs: number) =>
@@ -97,9 +108,6 @@ export const postpone = (sql: Sql, id: string, claim: string, afterMs: number) =
 export const giveUp = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET status = 'failed', attempts = attempts + 1, claim = NULL, ended_at = now()
     WHERE id = ${id} AND claim = ${claim}`
-
-export const endpointAnswers = (sql: Sql, id: string) =>
-  sql`UPDATE webhook_endpoint SET failing_since = NULL WHERE id = ${id} AND failing_since IS NOT NULL`
 
 export const endpointFails = (sql: Sql, id: string) =>
   sql`UPDATE webhook_endpoint SET failing_since = now() WHERE id = ${id} AND failing_since IS NULL`

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { type Actor, Audit } from "../account/Audit.ts"
@@ -216,7 +216,8 @@ const register = (desk: Desk, { accountId, actor, events, url }: Parameters<Webh
       }
       const distinct = [...new Set(events)]
       const endpoint = yield* insertEndpoint(sql, { id, accountId, url, events: distinct, ...sealed })
-      yield* append(desk, { accountId, actor, id }, "created", { url, events: distinct })
+      // What stands behind the host may be a credential.
+      yield* append(desk, { accountId, actor, id }, "created", { origin: new URL(url).origin, events: distinct })
       return { endpoint, secret }
     }).pipe(sql.withTransaction)
   })

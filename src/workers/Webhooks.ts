@@ -1,6 +1,6 @@
 import { type Duration, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
 import { type Claimed, Outbox } from "../webhooks/Outbox.ts"
-import { Sender } from "../webhooks/Sender.ts"
+import { type Attempt, Sender } from "../webhooks/Sender.ts"
 
 /** How many deliveries a node has under way at most: so many that endpoints which hang, with a few each, leave room for others. */
 const MOST_UNDER_WAY = 512
@@ -14,16 +14,11 @@ const NOTING = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "20 se
 /** For what is under way when the service stops; what takes longer is given back, and sent again by whoever is there. */
 const DRAIN = "5 seconds"
 
-export interface DeliverySettings {
-  /** How often what is old is forgotten. */
-  readonly sweepInterval: Duration.Input
-}
-
 /**
  * Delivers what is in the outbox, for as long as the layer lives. Any number of nodes may: each delivery is claimed by one. One that
  * dies between sending and noting has it sent again when its claim ends, with the same id.
  */
-export const layer = ({ sweepInterval }: DeliverySettings) =>
+export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Input }) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const outbox = yield* Outbox
@@ -68,7 +63,7 @@ export const layer = ({ sweepInterval }: DeliverySettings) =>
     })
   )
 
-const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Parameters<Outbox["Service"]["note"]>[1]) =>
+const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Attempt) =>
   outbox.note(claimed, attempt).pipe(
     Effect.retry(NOTING),
     Effect.catchCause((cause) => Effect.logWarning("a webhook could not be noted, and will be sent again", cause))

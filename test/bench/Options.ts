@@ -15,6 +15,7 @@ export const sections = [
   "slowstreams",
   "embeddings",
   "usage",
+  "webhooks",
   "jobs"
 ] as const
 export type Section = (typeof sections)[number]

@@ -23,6 +23,7 @@ import { slowStreams } from "./SlowStreamsSection.ts"
 import { setUp } from "./Stage.ts"
 import { streams } from "./StreamsSection.ts"
 import { usage } from "./UsageSection.ts"
+import { webhooks } from "./WebhooksSection.ts"
 
 const measures = {
   requests,
@@ -37,6 +38,7 @@ const measures = {
   slowstreams: slowStreams,
   embeddings,
   usage,
+  webhooks,
   jobs
 } as const
 

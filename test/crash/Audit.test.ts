@@ -47,7 +47,10 @@ const one: Try = {
 }
 
 const call: Call = { ask: "a", host: "alpha", sent: 3, whole: true }
-const books: Books = { name: "hot", credited: 1_000_000n, posted: 1_000_000n - due, held: 0n, open: 0 }
+const books: Books = {
+  ...{ name: "hot", credited: 1_000_000n, posted: 1_000_000n - due, held: 0n, open: 0 },
+  used: { requests: 1, cost: due }
+}
 
 const kept: Evidence = {
   asks: [ask],
@@ -67,7 +70,11 @@ const answered = (more: Partial<Seen>): Evidence["tries"] => [
 
 const failed = { whole: false, content: "", answerId: undefined, cost: undefined }
 
-const nothingDone = { receipts: [], books: [{ ...books, posted: books.credited }], calls: [] }
+const nothingDone = {
+  receipts: [],
+  books: [{ ...books, posted: books.credited, used: { requests: 0, cost: 0n } }],
+  calls: []
+}
 
 const other: Receipt = { ...receipt, id: "req_b", traceId: "trace-b" }
 const again: Try = { ...one, traceId: "trace-b", gateway: 1 }
@@ -79,6 +86,7 @@ const withAsk = (more: Partial<Ask>) => ({ asks: [{ ...ask, ...more }] })
 /** For every rule, evidence in which just what it promises is broken. Some breaches break a second promise by their nature. */
 const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "credits less what receipts settled are the balances": { books: [{ ...books, posted: books.posted - 1n }] },
+  "the use that is told is what the receipts come to": { books: [{ ...books, used: { requests: 1, cost: due - 1n } }] },
   "no hold stands when all is over": { books: [{ ...books, held: 5n, open: 1 }] },
   "what was delivered whole is paid for": withReceipt({ status: "cancelled", settled: 0n }),
   "what was delivered whole is what was made": { tries: answered({ content: "sea ship " }) },
@@ -142,7 +150,7 @@ describe("the auditor", () => {
   it("bears a whole answer unpaid only where its hold ran out while the database was away", () => {
     const expired = {
       ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n, absorbed: due }),
-      books: [{ ...books, posted: books.credited }],
+      books: [{ ...books, posted: books.credited, used: { requests: 1, cost: 0n } }],
       tries: answered({ cost: 0n })
     }
     assert.deepStrictEqual([...broken(expired)], ["what was delivered whole is paid for"])

@@ -79,6 +79,15 @@ const balances: Rule = ({ evidence }) =>
       : [`${name} had ${credited}, its receipts come to ${spent}, and it has ${posted}`]
   })
 
+const usageIsTold: Rule = ({ evidence }) =>
+  evidence.books.flatMap(({ name, used }) => {
+    const ended = evidence.receipts.filter(({ account, status }) => account === name && status !== "open")
+    const cost = ended.reduce((sum, { refunded, settled }) => sum + settled - refunded, 0n)
+    return used.requests === ended.length && used.cost === cost
+      ? []
+      : [`${name} is told of ${used.requests} requests for ${used.cost}, its receipts are ${ended.length} for ${cost}`]
+  })
+
 const noHoldStands: Rule = ({ evidence }) => [
   ...evidence.books.flatMap(({ held, name, open }) =>
     held === 0n && open === 0 ? [] : [`${name} has ${held} held by ${open} open requests`]
@@ -256,6 +265,7 @@ const verified: Rule = ({ evidence }) => evidence.faults
 /** Every rule, by the promise it proves. */
 export const rules: Readonly<Record<string, Rule>> = {
   "credits less what receipts settled are the balances": balances,
+  "the use that is told is what the receipts come to": usageIsTold,
   "no hold stands when all is over": noHoldStands,
   "what was delivered whole is paid for": wholeIsPaid,
   "what was delivered whole is what was made": contentIsWhole,

@@ -134,6 +134,8 @@ export interface Books {
   readonly held: Nano
   /** Requests still open. */
   readonly open: number
+  /** What is told of its use: requests that ended, and what they cost. */
+  readonly used: { readonly requests: number; readonly cost: Nano }
 }
 
 /** A time during which the database was away, or a gateway, in Unix milliseconds. */

@@ -140,7 +140,10 @@ layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("two pr
       assert.strictEqual(statuses.filter((status) => status === "200").length, 37)
       assert.strictEqual(statuses.filter((status) => status === "402 insufficient_credits").length, 163)
       const { books, calls } = yield* settled(world, rush, poor)
-      assert.deepStrictEqual(books, [{ name: "poor", credited: price.held * 37n, posted: 0n, held: 0n, open: 0 }])
+      const cost = price.held * 37n
+      assert.deepStrictEqual(books, [
+        { name: "poor", credited: cost, posted: 0n, held: 0n, open: 0, used: { requests: 37, cost } }
+      ])
       assert.strictEqual(calls.length, 37)
     })
   )

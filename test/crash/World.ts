@@ -13,6 +13,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
 import { nanoFromUsd } from "../../src/domain/Money.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { usageOf } from "../../src/usage/UsageSql.ts"
 import { type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
 import { type Books, hosts, type Receipt } from "./Notes.ts"
@@ -165,18 +166,27 @@ const openAccount = (name: string, credited: bigint) =>
 const revokeKey = (id: string) => Effect.flatMap(Keys, (keys) => keys.revoke(id, OPERATOR))
 
 const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
-  Effect.map(
-    sql<{ posted: bigint; held: bigint; open: bigint }>`SELECT posted, held,
-        (SELECT count(*) FROM request r WHERE r.account_id = b.account_id AND r.state = 'open') AS open
-      FROM balance b WHERE account_id = ${account.id}`,
-    ([row]): Books => ({
+  Effect.gen(function* () {
+    const [row] = yield* sql<{ posted: bigint; held: bigint; open: bigint }>`SELECT posted, held,
+        (SELECT count(*) FROM request r WHERE r.account_id = b.account_id AND r.closed IS NULL) AS open
+      FROM balance b WHERE account_id = ${account.id}`
+    const usage = yield* usageOf(sql, account.id, { since: new Date(0), width: "day" })
+    return {
       name: account.name,
       credited: account.credited,
       posted: row?.posted ?? 0n,
       held: row?.held ?? 0n,
-      open: Number(row?.open ?? 0n)
-    })
-  )
+      open: Number(row?.open ?? 0n),
+      used: {
+        requests: usage.reduce((sum, { requests }) => sum + Number(requests), 0),
+        cost: usage.reduce((sum, { cost }) => sum + cost, 0n)
+      }
+    } satisfies Books
+  })
+
+/** Usage is rolled up of what is seconds old, and so while gateways die; what comes late for that notes itself. */
+const rollUpSoon = (sql: SqlClient.SqlClient) =>
+  sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 500::bigint'`
 
 const progressOf = (sql: SqlClient.SqlClient, account: Account) =>
   Effect.map(
@@ -199,6 +209,7 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
     )
     const asked = <A>(body: (client: PgClient.PgClient) => Effect.Effect<A, unknown>): Effect.Effect<A> =>
       Effect.scoped(Effect.flatMap(sql, body)).pipe(Effect.orDie)
+    yield* asked(rollUpSoon)
     const port = gateways[0]?.port ?? 0
     return {
       database,
@@ -218,7 +229,7 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
         }),
       books: (account) => asked((client) => booksOf(client, account)),
       openHolds: asked((client) =>
-        Effect.map(client<{ open: bigint }>`SELECT count(*) AS open FROM request WHERE state = 'open'`, ([row]) =>
+        Effect.map(client<{ open: bigint }>`SELECT count(*) AS open FROM request WHERE closed IS NULL`, ([row]) =>
           Number(row?.open ?? 0n)
         )
       )

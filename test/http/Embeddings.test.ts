@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
+import type { ServerResponse } from "node:http"
+import { upstream } from "../providers/upstream.ts"
 import { json, post, startService } from "../support/Service.ts"
 
 const model = "text-embedding-3-small"
@@ -90,6 +92,86 @@ describe("POST /embeddings", () => {
       assert.deepInclude(yield* json(again), { request_id: answer.request_id })
       assert.strictEqual(again.status, 409)
       assert.deepStrictEqual(yield* service.balance(account.id), charged)
+    }).pipe(Effect.scoped)
+  )
+
+  const inputs = Array.from({ length: 400 }, (_, index) => `text ${index}`)
+  const vector = Array.from({ length: 1_536 }, (_, index) => 0.001 * (index + 1))
+  const listed = inputs.map((_, index) => JSON.stringify({ object: "embedding", index, embedding: vector }))
+  const opening = `{"object":"list","data":[${listed.slice(0, 200).join()}`
+  const closing = `,${listed.slice(200).join()}],"model":"m","usage":{"prompt_tokens":1000,"total_tokens":1000}}`
+
+  /** A service before a host that writes the first half of a long answer, and on when it is told to. */
+  const halfway = Effect.gen(function* () {
+    const hosts: Array<ServerResponse> = []
+    const { origin } = yield* upstream((request, response) => {
+      request.resume().on("end", () => response.writeHead(200).write(opening, () => hosts.push(response)))
+    })
+    const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1` })
+    const { account, inferenceKey } = yield* service.account(10)
+    const gone = new AbortController()
+    const response = yield* Effect.promise(() =>
+      fetch(`${service.api}/embeddings`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${inferenceKey}`,
+          "content-type": "application/json",
+          "idempotency-key": "half"
+        },
+        body: JSON.stringify({ model, input: inputs }),
+        signal: gone.signal
+      })
+    )
+    const host = hosts[0] ?? assert.fail("nobody was asked")
+    const settled = Effect.repeat(service.balance(account.id), { until: ({ held }) => held === 0n })
+    return { service, account, inferenceKey, response, host, gone, settled }
+  })
+
+  it.live("begins a long answer before its last vector has come, and ends it when it is paid for", () =>
+    Effect.gen(function* () {
+      const { host, response, service, settled } = yield* halfway
+      assert.strictEqual(response.status, 200)
+      host.end(closing)
+      const text = yield* Effect.promise(() => response.text())
+      const answer = JSON.parse(text)
+      assert.deepInclude(answer, { object: "list", model, usage: { prompt_tokens: 1_000, total_tokens: 1_000 } })
+      assert.lengthOf(answer.data, inputs.length)
+      assert.include(text, listed.join())
+      assert.strictEqual((yield* settled).posted, 10_000_000_000n - BigInt(Math.round(answer.cost_usd * 1e9)))
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("cuts a long answer off where its host breaks off or errs, and charges nothing", () =>
+    Effect.gen(function* () {
+      for (const breakOff of [
+        (host: ServerResponse) => host.destroy(),
+        (host: ServerResponse) => host.end(closing.replace('"index":200', '"index":7')),
+        (host: ServerResponse) => host.end()
+      ]) {
+        const { host, response, service, settled } = yield* halfway
+        breakOff(host)
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => response.text()))))
+        assert.strictEqual((yield* settled).posted, 10_000_000_000n)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges who leaves when a long answer has begun, as it comes to its end all the same", () =>
+    Effect.gen(function* () {
+      const { account, gone, host, inferenceKey, service, settled } = yield* halfway
+      gone.abort()
+      assert.isAbove(Number((yield* service.balance(account.id)).held), 0)
+      host.end(closing)
+      assert.isBelow(Number((yield* settled).posted), 10_000_000_000)
+      const again = yield* post(
+        `${service.api}/embeddings`,
+        inferenceKey,
+        { model, input: inputs },
+        { "idempotency-key": "half" }
+      )
+      assert.deepStrictEqual([again.status, (yield* json(again)).error.code], [409, "idempotency_result_unavailable"])
     }).pipe(Effect.scoped)
   )
 })

@@ -10,6 +10,7 @@ import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
+import { failure } from "../../src/domain/Failure.ts"
 import type { Nano } from "../../src/domain/Money.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { maximumCost, tokenCost, unitCost } from "../../src/domain/Pricing.ts"
@@ -17,6 +18,7 @@ import { noTokens } from "../../src/domain/Usage.ts"
 import type { ClosedFacts, Opened } from "../../src/inference/Receipt.ts"
 import { Work, type WorkRequest } from "../../src/inference/Work.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
+import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { type Provider, ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
@@ -75,14 +77,15 @@ const scene = (
   providers: ReadonlyArray<Provider>,
   {
     balance = BALANCE,
+    chargeTtl = Duration.minutes(5),
     holdTtl = Duration.minutes(5)
-  }: { readonly balance?: Nano; readonly holdTtl?: Duration.Duration } = {}
+  }: { readonly balance?: Nano; readonly chargeTtl?: Duration.Duration; readonly holdTtl?: Duration.Duration } = {}
 ) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     const pool = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })
-    const options = { holdTtl, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
+    const options = { holdTtl, chargeTtl, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
     const rooms = Work.layerFrom(options).pipe(
       Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
       Layer.provideMerge(
@@ -148,6 +151,11 @@ const scene = (
         ...{ ended, ledger, price, rerank, row, search, tokenPrice },
         sql: yield* SqlClient.SqlClient,
         hold: maximumCost(price, PROMPT_BOUND, 0),
+        /** Ids of the receipts that are listed under a status. */
+        listed: (status: string) =>
+          Effect.map(requests.list(accountId, { limit: 10, cursor: undefined, model: undefined, status }), ({ rows }) =>
+            rows.map(({ id }) => id)
+          ),
         money: Effect.map(ledger.balance(accountId), (one) => one!),
         close: Scope.close(scope, Exit.void)
       }
@@ -514,6 +522,239 @@ describe("Work", () => {
       assert.strictEqual((yield* work.run(request)).provider, "perplexity")
       const again = yield* Effect.flip(work.run({ ...request, requestId: newRequestId() }))
       assert.strictEqual(again.reason._tag, "IdempotencyResultUnavailable")
+    }).pipe(Effect.scoped)
+  )
+})
+
+const perQuery = unitCost({ unit: "request", perUnit: 8_000_000_000n }, 1)
+const charged = { charge: true, used: ({ results }: Found) => results.length } as const
+
+describe("Work that is charged up front", () => {
+  it.live("costs what was delivered of it, and gives back the rest", () =>
+    Effect.gen(function* () {
+      const { money, row, search, work } = yield* scene([searching()])
+      const request = search({ ...charged, claim: claimOf("f") })
+      const answer = yield* work.run(request)
+      assert.deepInclude(answer, { value: found, used: 1, cost: perQuery, provider: "tavily", replayed: false })
+      assert.include(answer.balanceWarning, "below $5.00")
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - perQuery, held: 0n })
+      const receipt = yield* row(request.requestId)
+      assert.deepInclude(receipt, {
+        status: "succeeded",
+        held: 3n * perQuery,
+        settled: 3n * perQuery,
+        refunded: 2n * perQuery,
+        absorbed: 0n,
+        provider: "tavily"
+      })
+      assert.deepInclude(receipt.closed as object, { usage: { units: 1, unit: "request" }, basis: "reported" })
+      const again = yield* work.run({ ...request, requestId: newRequestId() })
+      assert.deepStrictEqual(again, { ...answer, replayed: true })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - perQuery, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is paid while it runs, on a receipt that is open, and a repeat is told so", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { hold, ledger, listed, money, price, rerank, row, work } = yield* scene([provider])
+      const request = rerank({ charge: true, claim: claimOf("f") })
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - hold, held: 0n })
+      assert.deepInclude(yield* row(request.requestId), {
+        status: "open",
+        closed_at: null,
+        settled: hold,
+        refunded: 0n,
+        closed: null
+      })
+      assert.deepStrictEqual([yield* listed("open"), yield* listed("succeeded")], [[request.requestId], []])
+      const repeat = yield* Effect.flip(work.run({ ...request, requestId: newRequestId() }))
+      assert.strictEqual(repeat.reason._tag, "IdempotencyInProgress")
+      // It is not overdue: no sweep touches it.
+      assert.strictEqual(yield* ledger.refundOverdue, 0)
+      yield* Deferred.succeed(answer, ranked)
+      const { cost } = yield* Fiber.join(fiber)
+      assert.strictEqual(cost, tokenCost(price, { ...noTokens, input: 400 }))
+      assert.deepInclude(yield* row(request.requestId), { status: "succeeded", refunded: hold - cost })
+      assert.deepStrictEqual([yield* listed("open"), yield* listed("succeeded")], [[], [request.requestId]])
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - cost, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing when nobody serves, and frees the key", () =>
+    Effect.gen(function* () {
+      const answers = [fails("tavily", serverError)]
+      const answering = () => answers.shift() ?? Effect.succeed(found)
+      const { ended, money, search, work } = yield* scene([searching({ search: answering })])
+      const request = search({ ...charged, claim: claimOf("f") })
+      assert.strictEqual((yield* Effect.flip(work.run(request))).reason._tag, "UpstreamError")
+      assert.deepInclude(yield* ended(request.requestId), {
+        status: "failed",
+        settled: 3n * perQuery,
+        refunded: 3n * perQuery
+      })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+      assert.isFalse((yield* work.run({ ...request, requestId: newRequestId() })).replayed)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - perQuery, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing for an answer that is none, or after a fault of ours", () =>
+    Effect.gen(function* () {
+      const empty = yield* scene([searching()])
+      const none = empty.search({ ...charged, empty: () => ({ _tag: "EmptyCompletion" }) })
+      assert.strictEqual((yield* Effect.flip(empty.work.run(none))).reason._tag, "EmptyCompletion")
+      assert.deepStrictEqual(yield* empty.money, { posted: BALANCE, held: 0n })
+      const bug = () => Effect.die(new Error("a bug"))
+      for (const more of [{ deliver: bug }, { used: () => 1.5 }]) {
+        const broken = yield* scene([searching()])
+        const request = broken.search({ ...charged, ...more })
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(broken.work.run(request))))
+        assert.deepInclude(yield* broken.row(request.requestId), { status: "failed", refunded: 3n * perQuery })
+        assert.deepStrictEqual(yield* broken.money, { posted: BALANCE, held: 0n })
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("hangs up when its caller leaves, and gives all back", () =>
+    Effect.gen(function* () {
+      const { called, hungUp, provider } = yield* waiting(true)
+      const { ended, hold, money, rerank, work } = yield* scene([provider])
+      const request = rerank({ charge: true })
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(hungUp)
+      assert.deepInclude(yield* ended(request.requestId), { status: "cancelled", refunded: hold })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is given back once by the sweep when nothing is heard of it, and what comes later is the house's", () =>
+    Effect.gen(function* () {
+      const { answer, called, provider } = yield* waiting(true)
+      const { hold, ledger, money, price, rerank, row, sql, work } = yield* scene([provider])
+      const request = rerank({ charge: true, claim: claimOf("f") })
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(called)
+      yield* sql`UPDATE request SET expires_at = now() - interval '1 second' WHERE id = ${request.requestId}`
+      assert.strictEqual(yield* ledger.refundOverdue, 1)
+      assert.strictEqual(yield* ledger.refundOverdue, 0)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+      // Whether it was served is not known: its key stays taken.
+      const repeat = yield* Effect.flip(work.run({ ...request, requestId: newRequestId() }))
+      assert.deepStrictEqual(repeat.reason, { _tag: "IdempotencyResultUnavailable", requestId: request.requestId })
+      yield* Deferred.succeed(answer, ranked)
+      assert.deepInclude(yield* Fiber.join(fiber), { cost: 0n, balanceWarning: undefined })
+      const absorbed = tokenCost(price, { ...noTokens, input: 400 })
+      assert.deepInclude(yield* row(request.requestId), { status: "failed", refunded: hold, absorbed })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has as long as it may take, which nothing puts off", () =>
+    Effect.gen(function* () {
+      const { sql, ...scenery } = yield* scene([searching()], { chargeTtl: Duration.minutes(7) })
+      const [held, sold] = [scenery.search(), scenery.search(charged)]
+      yield* scenery.work.run(held)
+      yield* scenery.work.run(sold)
+      const minutes = (id: string) =>
+        Effect.map(
+          sql<{ minutes: number }>`SELECT (date_part('epoch', expires_at - created_at) / 60)::int AS minutes
+            FROM request WHERE id = ${id}`,
+          ([one]) => one?.minutes
+        )
+      assert.deepStrictEqual([yield* minutes(held.requestId), yield* minutes(sold.requestId)], [5, 7])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("comes out of the hold of another request, where it is a part of that", () =>
+    Effect.gen(function* () {
+      const { ledger, money, search, work } = yield* scene([searching()], { balance: 4n * perQuery })
+      const { model, principal } = search()
+      const parent: HoldOperation = {
+        _tag: "Hold",
+        requestId: newRequestId(),
+        accountId: principal.accountId,
+        keyId: principal.keyId,
+        projectId: null,
+        operation: "batches",
+        ...{ model, atLeast: 4n * perQuery, upTo: 4n * perQuery, ttlMs: 60_000, budgets: [], opened: {} },
+        ...{ claim: undefined, charge: false }
+      }
+      yield* ledger.commit(parent)
+      assert.strictEqual((yield* Effect.flip(work.run(search(charged)))).reason._tag, "InsufficientCredits")
+      const part = yield* work.run(search({ ...charged, carvedFrom: parent.requestId }))
+      assert.strictEqual(part.cost, perQuery)
+      assert.deepStrictEqual(yield* money, { posted: 3n * perQuery, held: perQuery })
+      const held = yield* work.run(search({ used: () => 1, carvedFrom: parent.requestId }))
+      assert.strictEqual(held.cost, perQuery)
+      assert.deepStrictEqual(yield* money, { posted: 2n * perQuery, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("Work with something left to be done with its answer", () => {
+  it.live("is given out and paid for as that leaves it, and not before", () =>
+    Effect.gen(function* () {
+      const delivering = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const { row, search, work } = yield* scene([searching()])
+      const kept: Found = { results: [...found.results, ...found.results] }
+      const request = search({
+        ...charged,
+        claim: claimOf("f"),
+        deliver: () =>
+          Effect.andThen(Deferred.succeed(delivering, undefined), Deferred.await(goOn)).pipe(Effect.as(kept))
+      })
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(delivering)
+      assert.strictEqual((yield* row(request.requestId)).status, "open")
+      yield* Deferred.succeed(goOn, undefined)
+      const answer = yield* Fiber.join(fiber)
+      assert.deepInclude(answer, { value: kept, used: 2, cost: 2n * perQuery })
+      assert.deepStrictEqual((yield* work.run({ ...request, requestId: newRequestId() })).value, kept)
+    }).pipe(Effect.scoped)
+  )
+
+  for (const charge of [{}, { charge: true }] as const) {
+    it.live(`costs nothing where that fails, ${"charge" in charge ? "charged up front" : "held"}`, () =>
+      Effect.gen(function* () {
+        const { ended, money, search, work } = yield* scene([searching()])
+        const lost = failure({ _tag: "StoreUnavailable" }, "the disk is full")
+        const request = search({ ...charge, claim: claimOf("f"), deliver: () => Effect.fail(lost) })
+        assert.strictEqual(yield* Effect.flip(work.run(request)), lost)
+        const { closed, provider, refunded, settled, status } = yield* ended(request.requestId)
+        assert.deepStrictEqual(
+          { cost: settled - refunded, provider, status },
+          { cost: 0n, provider: "tavily", status: "failed" }
+        )
+        assert.deepInclude(closed as object, { basis: "none", error: { _tag: "StoreUnavailable" } })
+        assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+        // The key is free for another try.
+        const { deliver: _deliver, ...again } = request
+        assert.isFalse((yield* work.run({ ...again, requestId: newRequestId() })).replayed)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("goes through with it though its caller leaves meanwhile", () =>
+    Effect.gen(function* () {
+      const delivering = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const { ended, search, work } = yield* scene([searching()])
+      const request = search({
+        ...charged,
+        deliver: (answer) =>
+          Effect.andThen(Deferred.succeed(delivering, undefined), Deferred.await(goOn)).pipe(Effect.as(answer))
+      })
+      const fiber = yield* Effect.forkChild(work.run(request))
+      yield* Deferred.await(delivering)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.succeed(goOn, undefined)
+      assert.deepInclude(yield* ended(request.requestId), { status: "succeeded", refunded: 2n * perQuery })
     }).pipe(Effect.scoped)
   )
 })

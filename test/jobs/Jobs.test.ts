@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Logger, Queue, type Scope } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Queue, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs, type JobsOptions, type Outcome } from "../../src/jobs/Jobs.ts"
 import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
+import { giveBack, takeAway } from "../support/Outage.ts"
 import { runScript } from "../platform/Child.ts"
 
 const usual: JobsOptions = { lease: "30 seconds", pollInterval: "20 millis", grace: "20 seconds" }
@@ -46,6 +47,16 @@ const working = (outcomes: ReadonlyArray<Effect.Effect<Outcome, unknown>> = [], 
 
 const on = <A, E>(options: JobsOptions, body: Effect.Effect<A, E, Jobs | SqlClient.SqlClient | Scope.Scope>) =>
   body.pipe(Effect.scoped, Effect.provide(jobs(options)))
+
+/** Numbers from 0 to 1, told with their seed. */
+const seeded = (seed: number) => {
+  process.stdout.write(`jobs: JOBS_SEED=${seed}\n`)
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
 
 describe("a job", () => {
   it.live("is worked on once its transaction has committed, and never if that is undone", () =>
@@ -208,6 +219,89 @@ describe("a job", () => {
   )
 })
 
+describe("what a transaction wrote before it enqueued", () => {
+  it.live("is seen by a step that comes after it, whatever comes between", () =>
+    on(
+      { ...usual, pollInterval: "5 millis" },
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { enqueue, work } = yield* Jobs
+        const random = seeded(Number(process.env["JOBS_SEED"] ?? Date.now() % 1_000_000))
+        yield* sql`CREATE TABLE counted AS SELECT n::text AS job, 0 AS written, 0 AS seen FROM generate_series(0, 2) AS n`
+        yield* Effect.forkScoped(
+          work("videos", 3, (id) =>
+            Effect.gen(function* () {
+              const [row] = yield* sql<{ written: number }>`SELECT written FROM counted WHERE job = ${id}`
+              if (random() < 0.2) return yield* Effect.fail("no")
+              // Two steps of a job may run at once, and the older one end last.
+              yield* sql`UPDATE counted SET seen = greatest(seen, ${row!.written}::int) WHERE job = ${id}`
+              return random() < 0.3 ? { again: 0 } : "done"
+            })
+          )
+        )
+        // What failed waits a second at least, which is not what this is about.
+        yield* Effect.forkScoped(
+          Effect.forever(
+            Effect.andThen(sql`UPDATE job SET visible_at = now() WHERE acquired_at IS NULL`, Effect.sleep("5 millis"))
+          )
+        )
+        const write = Effect.suspend(() => {
+          const job = String(Math.floor(random() * 3))
+          const delay = random() < 0.3 ? "1 hour" : "0 millis"
+          return sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`UPDATE counted SET written = written + 1 WHERE job = ${job}`
+              if (random() < 0.5) yield* enqueue("videos", job, delay)
+              yield* enqueue("videos", job)
+            })
+          )
+        })
+        const counted = sql<{ written: number; seen: number }>`SELECT written, seen FROM counted`
+        // A few at a time: what is missed must not be made good by what comes later.
+        for (let round = 0; round < 60; round++) {
+          yield* Effect.forEach(Array.from({ length: 6 }), () => write, { concurrency: 3, discard: true })
+          yield* settled
+          for (const { seen, written } of yield* counted) assert.strictEqual(seen, written, `round ${round}`)
+        }
+      })
+    )
+  )
+})
+
+describe("what two transactions wrote that enqueue the same job at once", () => {
+  it.live("is seen of both", () =>
+    on(
+      { ...usual, pollInterval: "1 millis" },
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { enqueue, work } = yield* Jobs
+        yield* sql`CREATE TABLE mark (job text)`
+        const seen = new Map<string, number>()
+        yield* Effect.forkScoped(
+          work("videos", 3, (id) =>
+            Effect.map(sql`SELECT FROM mark WHERE job = ${id}`, (rows): Outcome => {
+              seen.set(id, Math.max(seen.get(id) ?? 0, rows.length))
+              return "done"
+            })
+          )
+        )
+        for (let round = 0; round < 40; round++) {
+          const job = `job-${round}`
+          const mark = sql.withTransaction(
+            Effect.andThen(sql`INSERT INTO mark VALUES (${job})`, enqueue("videos", job)).pipe(
+              // Work that comes after it, so that a step would have its time to come between.
+              Effect.andThen(sql`SELECT count(*) FROM pg_class a, pg_class b WHERE a.oid < b.oid`)
+            )
+          )
+          yield* Effect.all([mark, mark], { concurrency: 2, discard: true })
+          yield* settled
+          assert.strictEqual(seen.get(job), 2, job)
+        }
+      })
+    )
+  )
+})
+
 describe("a worker that is told to stop", () => {
   it.live("lets its steps end, and takes nothing more", () =>
     on(
@@ -244,6 +338,27 @@ describe("a worker that is told to stop", () => {
         assert.strictEqual(yield* delivered, "v 1")
       })
     )
+  )
+})
+
+describe("while the database is away", () => {
+  it.live("nothing is enqueued, and workers wait for it to come back", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase("jobs")
+      const rooms = Jobs.layerFrom(usual).pipe(Layer.provideMerge(layerUrl(url)), Layer.provideMerge(Logger.layer([])))
+      yield* Effect.gen(function* () {
+        const { enqueue } = yield* Jobs
+        const { delivered } = yield* working()
+        yield* enqueue("videos", "before")
+        assert.strictEqual(yield* delivered, "before 1")
+        yield* settled
+        yield* takeAway(url)
+        assert.strictEqual((yield* Effect.flip(enqueue("videos", "meanwhile")))._tag, "SqlError")
+        yield* giveBack(url)
+        yield* Effect.retry(enqueue("videos", "after"), Schedule.spaced("50 millis"))
+        assert.strictEqual(yield* delivered, "after 1")
+      }).pipe(Effect.provide(rooms))
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -1,5 +1,5 @@
 // A worker of its own on the videos of the database in its first argument, with a lease of so many seconds. It says what is
-// delivered, and ends no step when its third argument is "hold".
+// delivered; when its third argument is "hold", it takes one job and never ends it.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer } from "effect"
 import { Jobs } from "../../src/jobs/Jobs.ts"
@@ -10,7 +10,7 @@ const [url = "", lease = "", mode = ""] = process.argv.slice(2)
 const program = Effect.gen(function* () {
   const { work } = yield* Jobs
   yield* Effect.forkChild(
-    work("videos", 4, (id, attempt) =>
+    work("videos", mode === "hold" ? 1 : 4, (id, attempt) =>
       Effect.andThen(Console.log(`${id} ${attempt}`), mode === "hold" ? Effect.never : Effect.succeed("done" as const))
     )
   )

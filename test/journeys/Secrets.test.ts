@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { post, startService } from "../support/Service.ts"
+import { json, post, startService } from "../support/Service.ts"
 
 /** Every row of every table as text. */
 const everything = (url: string) =>
@@ -54,6 +54,31 @@ describe("what is kept", () => {
       }
       for (const content of ["PLANTED-PROMPT", "PLANTED-ANSWER", "ZERO-PROMPT", "ZERO-ANSWER"]) {
         assert.notInclude(text, content)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has no secret of a webhook in it that could be read", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { inferenceKey } = yield* service.account(1)
+      const ask = (path: string, body: object) =>
+        Effect.flatMap(post(`${service.api}/webhooks${path}`, inferenceKey, body), json)
+      const made = yield* ask("", { url: "http://127.0.0.1:9/", events: ["video.completed"] })
+      const rotated = yield* ask(`/${made.id}/rotate-secret`, {})
+      yield* ask(`/${made.id}/test`, {})
+      const text = yield* everything(service.databaseUrl)
+      assert.include(text, made.id)
+      for (const { secret } of [made, rotated]) {
+        const base64 = secret.slice("whsec_".length)
+        assert.lengthOf(Buffer.from(base64, "base64"), 32)
+        for (const form of [
+          base64,
+          Buffer.from(base64).toString("hex"),
+          Buffer.from(base64, "base64").toString("hex")
+        ]) {
+          assert.notInclude(text, form)
+        }
       }
     }).pipe(Effect.scoped)
   )

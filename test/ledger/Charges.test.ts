@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
+import { Ledger } from "../../src/ledger/Ledger.ts"
 import * as Database from "../support/Database.ts"
 import {
   addBudget,
@@ -23,6 +24,7 @@ import {
   twoNodes,
   wrongs
 } from "./Fixture.ts"
+import { makeWire } from "./Wire.ts"
 
 const DAY_MS = 24 * 3_600_000
 
@@ -333,6 +335,45 @@ layer(Database.layer, { excludeTestServices: true })("charges and carved holds o
       assert.deepStrictEqual(results.map(({ _tag }) => _tag).toSorted(), ["Granted", "Granted", "Refused", "Refused"])
       assert.strictEqual((yield* request(sql, parent.requestId))?.held, 20n)
       assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+
+  it.effect("are concluded once though the answer is lost on its way", () =>
+    Effect.gen(function* () {
+      const { nodes, sql, url } = yield* twoNodes
+      const wire = yield* makeWire(url)
+      const far = yield* newLedger(yield* newClient(wire.url))
+      const owner = yield* customer(sql, 100n)
+      const sold = hold(owner, 60n, { charge: true })
+      yield* nodes[0].commit(sold)
+      yield* wire.loseNextAnswer
+      // Tried again, it finds that it happened.
+      assert.deepStrictEqual(yield* far.concludeAlone(conclusion(sold, 10n)), { _tag: "Gone", cost: 50n })
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 50n, held: 0n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+
+  it.effect("are not concluded where the database cannot be reached for long", () =>
+    Effect.gen(function* () {
+      const { sql, url } = yield* twoNodes
+      const wire = yield* makeWire(url)
+      const far = yield* newLedger(
+        yield* newClient(wire.url),
+        Ledger.layerPatience({ holdMs: 1, closeMs: 200, statementMs: 10_000 })
+      )
+      const owner = yield* customer(sql, 100n)
+      const sold = hold(owner, 60n, { charge: true })
+      yield* far.commit(sold)
+      yield* wire.cut
+      assert.strictEqual((yield* Effect.flip(far.concludeAlone(conclusion(sold, 10n))))._tag, "Unavailable")
+      assert.strictEqual((yield* Effect.flip(far.carve("none", hold(owner, 1n))))._tag, "Unavailable")
+      yield* wire.mend
+      assert.deepStrictEqual(yield* far.concludeAlone(conclusion(sold, 10n)), {
+        _tag: "Concluded",
+        cost: 50n,
+        posted: 50n
+      })
     })
   )
 

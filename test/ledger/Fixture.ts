@@ -4,7 +4,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import type { Nano } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
-import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import { commitGroup, concludeOne } from "../../src/ledger/LedgerSql.ts"
 import type {
   BudgetPeriod,
   CloseOperation,
@@ -16,9 +16,9 @@ import type {
   OperationResult,
   RefundOperation
 } from "../../src/ledger/Operation.ts"
-import { verify } from "../../src/ledger/Verify.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import { connect } from "../../src/platform/Sql.ts"
+import { verifyBooks } from "../../src/usage/Books.ts"
 import * as Database from "../support/Database.ts"
 
 export interface Customer {
@@ -144,6 +144,10 @@ export const conclusion = (
   ...more
 })
 
+/** Concludes them one after the other; how each was answered. */
+export const concludeAll = (sql: SqlClient.SqlClient, ends: ReadonlyArray<ConcludeOperation>) =>
+  Effect.forEach(ends, (end) => concludeOne(sql, end))
+
 /** Carries out one operation by itself. */
 export const run = <Op extends Operation>(sql: SqlClient.SqlClient, operation: Op) =>
   Effect.map(commitGroup(sql, [operation]), ([result]) => result as OperationResult<Op>)
@@ -174,7 +178,7 @@ export const makeOverdue = (sql: SqlClient.SqlClient, requestId: string) =>
 
 /** What is wrong with the books: nothing, it is to be hoped. */
 export const wrongs = (sql: SqlClient.SqlClient) =>
-  Effect.map(verify(sql, { graceMs: 3_600_000 }), ({ checks }) => checks.filter((check) => !check.ok))
+  Effect.map(verifyBooks(sql, { graceMs: 3_600_000 }), ({ checks }) => checks.filter((check) => !check.ok))
 
 /** Rows of every table that an operation may write to. */
 export const rowCounts = (sql: SqlClient.SqlClient) =>

@@ -2,16 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Ledger } from "../../src/ledger/Ledger.ts"
-import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import { carveOne, commitGroup, concludeOne, refundOverdue } from "../../src/ledger/LedgerSql.ts"
 import type { HoldOperation, Operation } from "../../src/ledger/Operation.ts"
 import { migrate } from "../../src/platform/Migrations.ts"
 import { migrations } from "../../src/platform/MigrationsSql.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { debianPostgres, startDebianPostgres } from "../platform/DebianPostgres.ts"
 import * as Database from "../support/Database.ts"
-import { close, credit, type Customer, extend, newClient, refund, twoNodes, wrongs } from "./Fixture.ts"
+import { close, conclusion, credit, type Customer, extend, newClient, refund, twoNodes, wrongs } from "./Fixture.ts"
 import { Random, seeds } from "./Random.ts"
-import { makeWorld, randomHold, randomOperation, type World } from "./World.ts"
+import { makeWorld, randomHold, randomOperation, randomPart, type World } from "./World.ts"
 
 const subjects = (op: Operation) => [
   "requestId" in op ? op.requestId : "",
@@ -42,7 +42,8 @@ const booksOf = (sql: SqlClient.SqlClient) =>
     const periods = yield* sql<{ id: string; spent: bigint; held: bigint }>`
       SELECT budget_id || ':' || period_start AS id, spent, held FROM budget_period`
     const requests = yield* sql<{ id: string; [column: string]: unknown }>`
-      SELECT id, state, held, progress, settled, absorbed, refunded, expired, claim FROM request`
+      SELECT id, state, held, progress, settled, absorbed, refunded, expired, claim,
+        state = 'settled' AND closed IS NULL AS standing FROM request`
     const byId = <A extends { id: string }>(rows: ReadonlyArray<A>) =>
       sorted(rows.map(({ id, ...rest }) => [id, rest] as const))
     return { balances: byId(balances), periods: byId(periods), requests: byId(requests) }
@@ -52,10 +53,7 @@ const booksOfModel = ({ model }: World) => ({
   balances: sorted(model.balances),
   periods: sorted(model.periods),
   requests: sorted(
-    [...model.requests].map(([id, { state, held, progress, settled, absorbed, refunded, expired, claim }]) => [
-      id,
-      { state, held, progress, settled, absorbed, refunded, expired, claim }
-    ])
+    [...model.requests].map(([id, { accountId: _account, budgets: _budgets, overdue: _overdue, ...row }]) => [id, row])
   )
 })
 
@@ -78,6 +76,23 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
           SELECT jsonb_agg(ledger_expiry(id, account_id)) FROM request WHERE state = 'open' AND expires_at <= now()))
           WHERE verdict = 'closed'`
         assert.strictEqual(Number(ended[0]?.ended), world.model.expireOverdue())
+      }
+      if (random.chance(0.02)) {
+        assert.strictEqual(yield* refundOverdue(sql, 1_000), world.model.refundOverdue(), `step ${step}`)
+      }
+      if (random.chance(0.2)) {
+        const { carve, conclude } = randomPart(world, random, past)
+        if (carve !== undefined) {
+          const result = yield* carveOne(sql, carve.from, carve.hold)
+          assert.deepStrictEqual(result, world.model.carve(carve.from, carve.hold), `step ${step}`)
+          seen.add(`Carve ${result._tag}`)
+          past.push(carve.hold)
+        }
+        if (conclude !== undefined) {
+          const result = yield* concludeOne(sql, conclude)
+          assert.deepStrictEqual(result, world.model.conclude(conclude), `step ${step}`)
+          seen.add(`Conclude ${result._tag}`)
+        }
       }
       const group = randomGroup(world, random, past, 1 + random.below(6))
       const results = yield* commitGroup(sql, group)
@@ -105,7 +120,13 @@ const everything = [
   "Credit Moved",
   "Credit Gone",
   "Refund Moved",
-  "Refund Gone"
+  "Refund Gone",
+  "Carve Granted",
+  "Carve Claimed",
+  "Carve KeyInactive",
+  "Carve Refused",
+  "Conclude Concluded",
+  "Conclude Gone"
 ]
 
 describe("a history", () => {
@@ -144,8 +165,9 @@ describe.runIf(debianPostgres)("PostgreSQL 15", () => {
 interface Tally {
   readonly charged: Map<string, bigint>
   readonly credited: Map<string, bigint>
-  /** Requests that were ended, and proofs of the books made meanwhile. */
+  /** Requests that were ended, holds carved out of others, and proofs of the books made meanwhile. */
   ended: number
+  carved: number
   proofs: number
 }
 
@@ -166,6 +188,8 @@ const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, world: World, rando
         byRequestId: opened.requestId
       })
     }
+    if (opened.charge && (opened.ttlMs < 0 || random.chance(0.6)))
+      return yield* concluded(nodes, opened, result.granted, random, tally)
     if (opened.charge) {
       add(tally.charged, opened.accountId, result.granted)
       if (result.granted > 0n && random.chance(0.5)) {
@@ -177,7 +201,53 @@ const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, world: World, rando
       }
       return
     }
+    if (random.chance(0.3)) yield* carved(nodes, world, opened, random, tally)
     yield* finish(nodes, opened, result.granted, random, tally)
+  })
+
+/** One try that may be cut off by the death of whoever makes it: what came of it is not heard. */
+const maybeKilled = <A, E>(effect: Effect.Effect<A, E>, random: Random) =>
+  Effect.suspend(() => (random.chance(0.2) ? Effect.timeoutOption(effect, random.below(8)) : Effect.void))
+
+/** A charge that is concluded at both nodes at once, or left to the sweep, whichever comes first. */
+const concluded = (
+  nodes: ReadonlyArray<Ledger["Service"]>,
+  opened: HoldOperation,
+  granted: bigint,
+  random: Random,
+  tally: Tally
+) =>
+  Effect.gen(function* () {
+    if (opened.ttlMs < 0 && random.chance(0.5)) return
+    const end = conclusion(opened, random.amount(Number(granted) + 1))
+    yield* maybeKilled(nodes[0]!.concludeAlone(end), random)
+    const ends = yield* Effect.forEach(nodes, (one) => one.concludeAlone(end), { concurrency: 2 })
+    assert.isAtMost(ends.filter(({ _tag }) => _tag === "Concluded").length, 1)
+    const [cost, ...others] = new Set(ends.map((one) => one.cost))
+    assert.deepStrictEqual(others, [])
+    assert.isTrue(cost === granted - end.refund || (cost === 0n && opened.ttlMs < 0))
+    tally.ended++
+    add(tally.charged, opened.accountId, cost!)
+  })
+
+/** The same hold carved out of another at both nodes at once: one hold. */
+const carved = (
+  nodes: ReadonlyArray<Ledger["Service"]>,
+  world: World,
+  parent: HoldOperation,
+  random: Random,
+  tally: Tally
+) =>
+  Effect.gen(function* () {
+    const child = randomHold(world, random, 0.05, parent)
+    yield* maybeKilled(nodes[1]!.carve(parent.requestId, child), random)
+    const both = yield* Effect.forEach(nodes, (one) => one.carve(parent.requestId, child), { concurrency: 2 })
+    const [first, second] = both.filter((one) => one._tag === "Granted")
+    if (first === undefined) return
+    if (second !== undefined) assert.deepStrictEqual(first, second)
+    tally.carved++
+    if (child.charge) yield* concluded(nodes, child, first.granted, random, tally)
+    else yield* finish(nodes, child, first.granted, random, tally)
   })
 
 const finish = (
@@ -215,7 +285,7 @@ describe("two ledgers on one database", () => {
         const { nodes, sql } = yield* twoNodes
         const random = new Random(seed)
         const world = yield* makeWorld(sql, random)
-        const tally: Tally = { charged: new Map(), credited: new Map(), ended: 0, proofs: 0 }
+        const tally: Tally = { charged: new Map(), credited: new Map(), ended: 0, carved: 0, proofs: 0 }
         const watcher = yield* Effect.forkChild(
           Effect.forever(
             Effect.map(wrongs(sql), (found) => {
@@ -232,6 +302,7 @@ describe("two ledgers on one database", () => {
               () =>
                 Effect.gen(function* () {
                   yield* oneRequest(nodes, world, own, tally)
+                  if (own.chance(0.05)) yield* own.pick(nodes).refundOverdue
                   if (own.chance(0.2)) {
                     const to: Customer = own.pick(world.customers)
                     yield* own.pick(nodes).commit(credit(to, 40n))
@@ -246,6 +317,7 @@ describe("two ledgers on one database", () => {
         yield* Fiber.interrupt(watcher)
         assert.isAbove(tally.proofs, 0)
         assert.isAbove(tally.ended, 100)
+        assert.isAbove(tally.carved, 20)
 
         // What is still open is released, whoever left it; then nothing is held, and every account has what its calls say.
         const left = yield* sql<{
@@ -258,8 +330,9 @@ describe("two ledgers on one database", () => {
           const end = yield* nodes[0].commit(close(opened, undefined))
           assert.strictEqual(end._tag, "Closed")
         }
+        yield* nodes[0].refundOverdue
         const expired = yield* sql<{ id: string; settled: bigint }>`
-          SELECT account_id AS id, sum(settled)::int8 AS settled FROM request WHERE expired GROUP BY account_id`
+          SELECT account_id AS id, sum(settled - refunded)::int8 AS settled FROM request WHERE expired GROUP BY account_id`
         for (const { id, settled } of expired) add(tally.charged, id, settled)
         for (const [id, { posted }] of world.model.balances) {
           const now = yield* nodes[1].balance(id)

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { recorded } from "../../src/ledger/LedgerSpan.ts"
-import type { AnyResult, Operation } from "../../src/ledger/Operation.ts"
+import type { AnyResult, ConcludeOperation, ConcludeResult, Operation } from "../../src/ledger/Operation.ts"
 import { makeTracing, type SpanRecord } from "../../src/platform/Tracing.ts"
 
 /** What an operation with this answer is recorded as, below a request's span. */
-const span = <E>(operation: Operation, answer: Effect.Effect<AnyResult, E>) =>
+const span = <E>(operation: Operation | ConcludeOperation, answer: Effect.Effect<AnyResult | ConcludeResult, E>) =>
   Effect.gen(function* () {
     const spans: Array<SpanRecord> = []
     const parent = makeTracing({ ratio: 1, followsParent: false }, (one) => spans.push(one)).server(
@@ -59,6 +59,18 @@ describe("a movement of money", () => {
         "svc.status": "succeeded"
       })
       assert.strictEqual((yield* span(close(undefined), Effect.succeed(closed))).name, "ledger.release")
+      const conclusion: ConcludeOperation = {
+        ...{ ...subject, refund: 2n, status: "succeeded", keepClaim: false, resolvedModel: null, provider: null },
+        ...{ closed: {}, answer: null }
+      }
+      const concluded = yield* span(conclusion, Effect.succeed({ _tag: "Concluded", cost: 3n, posted: 9n }))
+      assert.strictEqual(concluded.name, "ledger.conclude")
+      assert.deepStrictEqual(concluded.attributes, {
+        "svc.refund_nano_usd": 2n,
+        "svc.status": "succeeded",
+        "svc.outcome": "concluded",
+        "svc.cost_nano_usd": 3n
+      })
       const extend: Operation = { _tag: "Extend", ...subject, held: 3n, more: 2n, progress: 1n, ttlMs: 1 }
       const extended = yield* span(extend, Effect.succeed({ _tag: "Extended" }))
       assert.strictEqual(extended.name, "ledger.extend")

@@ -1,5 +1,12 @@
 import type { LimitSource } from "../../src/domain/Failure.ts"
-import type { AnyResult, CloseOperation, HoldOperation, Operation } from "../../src/ledger/Operation.ts"
+import type {
+  AnyResult,
+  CloseOperation,
+  ConcludeOperation,
+  ConcludeResult,
+  HoldOperation,
+  Operation
+} from "../../src/ledger/Operation.ts"
 
 export interface ModelBalance {
   posted: bigint
@@ -17,6 +24,8 @@ export interface ModelRequest {
   absorbed: bigint
   refunded: bigint
   expired: boolean
+  /** Charged up front, and not concluded. */
+  standing: boolean
   /** Whether the database's clock is past its expiry. */
   overdue: boolean
 }
@@ -67,6 +76,61 @@ export class Model {
   /** Ends every overdue hold; how many there were. */
   expireOverdue(): number {
     return [...this.requests.values()].filter((request) => this.#expire(request)).length
+  }
+
+  /** A hold out of another one: what that gives is free for this one. If it is refused all the same, it is a hold like any. */
+  carve(fromRequestId: string, op: HoldOperation): AnyResult {
+    const parent = this.requests.get(fromRequestId)
+    const usable = parent?.accountId === op.accountId && parent.state === "open" && !parent.overdue
+    if (!usable || this.requests.has(op.requestId)) return this.applyGroup([op])[0]!
+    const room = parent.held - parent.progress
+    const given = least(op.charge ? op.atLeast : most(op.atLeast, op.upTo), room)
+    const balance = this.balances.get(op.accountId)!
+    const budgets = parent.budgets.map((budget) => {
+      const [budgetId = "", periodStart = ""] = budget.split(":")
+      return { budgetId, periodStart }
+    })
+    this.#count(balance, parent.budgets, 0n, -given)
+    parent.held -= given
+    const [result] = this.applyGroup([{ ...op, budgets, upTo: most(op.atLeast, given) }])
+    if (result!._tag === "Granted") return result!
+    this.#count(balance, parent.budgets, 0n, given)
+    parent.held += given
+    return this.applyGroup([op])[0]!
+  }
+
+  /** Ends a charge, and gives back of it what is asked for, as far as it is there. */
+  conclude(op: ConcludeOperation): ConcludeResult {
+    const found = this.requests.get(op.requestId)
+    const request = found?.accountId === op.accountId && found.state === "settled" ? found : undefined
+    if (request === undefined) return { _tag: "Gone", cost: 0n }
+    const left = request.settled - request.refunded
+    if (!request.standing) {
+      if (request.expired && request.absorbed === 0n && request.refunded > op.refund) {
+        request.absorbed = request.refunded - op.refund
+      }
+      return { _tag: "Gone", cost: left }
+    }
+    const back = least(op.refund, left)
+    this.#giveBack(request, back)
+    if (!op.keepClaim) request.claim = null
+    return { _tag: "Concluded", cost: left - back, posted: this.balances.get(request.accountId)!.posted }
+  }
+
+  /** Gives back every overdue charge; how many there were. */
+  refundOverdue(): number {
+    const overdue = [...this.requests.values()].filter((request) => request.standing && request.overdue)
+    for (const request of overdue) {
+      this.#giveBack(request, request.settled - request.refunded)
+      request.expired = true
+    }
+    return overdue.length
+  }
+
+  #giveBack(request: ModelRequest, back: bigint) {
+    this.#count(this.balances.get(request.accountId)!, request.budgets, -back, 0n)
+    request.refunded += back
+    request.standing = false
   }
 
   #apply(op: Operation): AnyResult {
@@ -124,6 +188,7 @@ export class Model {
       absorbed: 0n,
       refunded: 0n,
       expired: false,
+      standing: op.charge,
       overdue: op.ttlMs < 0
     })
     return { _tag: "Granted", granted }

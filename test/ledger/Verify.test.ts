@@ -4,7 +4,19 @@ import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import { verify } from "../../src/ledger/Verify.ts"
 import * as Database from "../support/Database.ts"
-import { addBudget, close, credit, customer, extend, hold, onDay, refund, run } from "./Fixture.ts"
+import {
+  addBudget,
+  close,
+  concludeAll,
+  conclusion,
+  credit,
+  customer,
+  extend,
+  hold,
+  onDay,
+  refund,
+  run
+} from "./Fixture.ts"
 
 const names = [
   "transfers_sum_to_zero",
@@ -12,6 +24,7 @@ const names = [
   "held_equals_open_holds",
   "budgets_equal_requests",
   "no_overdue_holds",
+  "charges_are_concluded",
   "nothing_negative",
   "settled_within_held",
   "costs_have_one_transfer",
@@ -180,6 +193,26 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
         strict.checks.filter((check) => !check.ok).map((check) => check.name),
         ["no_overdue_holds"]
       )
+    })
+  )
+
+  it.effect("when a charge stands past its expiry and the grace for the sweep", () =>
+    Effect.gen(function* () {
+      const expire = (ago: string) => (it: Books) =>
+        it.sql`UPDATE request SET expires_at = now() - ${ago}::interval WHERE id = ${it.charged.requestId}`
+      assert.deepStrictEqual(yield* failing(expire("61 seconds")), ["charges_are_concluded"])
+      const sql = yield* SqlClient.SqlClient
+      const sold = yield* books
+      yield* expire("30 seconds")(sold)
+      const within = (graceMs: number) =>
+        Effect.map(
+          verify(sql, { graceMs }),
+          ({ checks }) => checks.find(({ name }) => name === "charges_are_concluded")?.ok
+        )
+      assert.isTrue(yield* within(60_000))
+      assert.isFalse(yield* within(10_000))
+      yield* concludeAll(sql, [conclusion(sold.charged, 0n)])
+      assert.isTrue(yield* within(10_000))
     })
   )
 

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { HoldOperation, Operation } from "../../src/ledger/Operation.ts"
+import type { ConcludeOperation, HoldOperation, Operation } from "../../src/ledger/Operation.ts"
 import {
   addBudget,
   addKey,
   claim,
   close,
+  conclusion,
   credit,
   type Customer,
   customer,
@@ -53,8 +54,12 @@ export const makeWorld = (sql: SqlClient.SqlClient, random: Random) =>
 /** An expiry that the database's clock is past at once, now and then. */
 const ttl = (random: Random, overdue: number) => (random.chance(overdue) ? -1_000 : 900_000)
 
-export const randomHold = (world: World, random: Random, overdue = 0.1): HoldOperation => {
-  const owner = random.pick(world.customers)
+export const randomHold = (
+  world: World,
+  random: Random,
+  overdue = 0.1,
+  owner: Customer = random.pick(world.customers)
+): HoldOperation => {
   const atLeast = random.chance(0.05) ? 0n : random.amount(50)
   const budgets = (world.budgetsOf.get(owner.accountId) ?? []).filter(() => random.chance(0.7))
   return hold(owner, atLeast, {
@@ -96,4 +101,33 @@ export const randomOperation = (world: World, random: Random, past: ReadonlyArra
     return credit(random.pick(world.customers), 1n + random.amount(60), reference)
   }
   return randomFollowUp(world, random, random.chance(0.7) ? random.pick(holds.slice(-12)) : random.pick(holds))
+}
+
+/** What is no operation of a group: a hold out of another one, or the conclusion of what may be a charge. */
+export const randomPart = (
+  world: World,
+  random: Random,
+  past: ReadonlyArray<Operation>
+): {
+  readonly carve?: { readonly from: string; readonly hold: HoldOperation }
+  readonly conclude?: ConcludeOperation
+} => {
+  const holds = past.filter((op) => op._tag === "Hold")
+  const recent = random.chance(0.8) ? holds.slice(-20) : holds
+  if (recent.length === 0) return {}
+  if (random.chance(0.5)) {
+    const open = recent.filter(({ requestId }) => world.model.requests.get(requestId)?.state === "open")
+    const parent = random.pick(open.length > 0 && random.chance(0.9) ? open : recent)
+    if (random.chance(0.1)) return { carve: { from: parent.requestId, hold: random.pick(recent) } }
+    // Now and then another's.
+    const owner = random.chance(0.9) ? parent : random.pick(world.customers)
+    return { carve: { from: parent.requestId, hold: randomHold(world, random, 0.1, owner) } }
+  }
+  const charges = recent.filter(({ charge }) => charge)
+  const charged = random.pick(charges.length > 0 && random.chance(0.9) ? charges : recent)
+  const known = world.model.requests.get(charged.requestId)?.settled ?? 0n
+  const named = random.chance(0.95) ? charged : { ...charged, accountId: random.pick(world.customers).accountId }
+  return {
+    conclude: conclusion(named, random.chance(0.3) ? known : random.amount(60), { keepClaim: random.chance(0.5) })
+  }
 }

@@ -19,6 +19,17 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["RATE_LIMIT_SCALE", ["0", "-1", "Infinity", "x"], "a number above zero"],
   ["TRUSTED_PROXIES", ["proxy", "10.0.0.0/33", "::1/129", "10.0.0.1,,10.0.0.2", "10.0.0.0/8/8"], "CIDR ranges"],
   ["OUTBOUND_ALLOW_LOOPBACK", ["2", "maybe"], "0 or 1"],
+  [
+    "PUBLIC_URL",
+    ["api.example.com", "ftp://host", "https://host/?a=1", "https://host/#a", "https://u:p@host"],
+    "https"
+  ],
+  ["S3_ENDPOINT", ["minio:9000", "ftp://minio", "http://minio/bucket"], "without a path"],
+  ["S3_BUCKET", ["a", "a/b", "-ab", "two words"], "the name of a bucket"],
+  ["S3_REGION", ["eu west", "eu/west"], "the name of a region"],
+  ["S3_ACCESS_KEY_ID", ["two words"], "printable text"],
+  ["S3_SECRET_ACCESS_KEY", ["two words"], "printable text"],
+  ["S3_FORCE_PATH_STYLE", ["2", "yes"], "0 or 1"],
   ["LATENCY_HEDGE", ["2", "on"], "0 or 1"],
   ["LOG_LEVEL", ["loud"], "one of all, trace, debug, info, warn, error, fatal, none"],
   ["LOG_FORMAT", ["xml"], "one of json, pretty"],
@@ -30,6 +41,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["OTEL_SDK_DISABLED", ["yes"], "0 or 1"],
   ["TRACE_CONTEXT_PROVIDERS", ["open ai", "openai,,azure"], "a comma-separated list of providers' ids"],
   ...[
+    "FILE_RETENTION",
     "HOLD_TTL",
     "UPSTREAM_CONNECT_TIMEOUT",
     "UPSTREAM_FIRST_TOKEN_TIMEOUT",
@@ -169,6 +181,54 @@ describe("settings", () => {
     Effect.forEach(sandbox, ([variables, on]) =>
       Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
     )
+  )
+})
+
+describe("files", () => {
+  const bucket = { S3_BUCKET: "media", S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "s3cret" }
+
+  it.effect("are kept here for thirty days until a bucket is set", () =>
+    Effect.gen(function* () {
+      const { files, http } = yield* decode({})
+      assert.deepStrictEqual([Duration.toDays(files.retention), files.s3], [30, undefined])
+      assert.isUndefined(http.publicUrl)
+    })
+  )
+
+  it.effect("are kept in Amazon's bucket of the region, or in another store's", () =>
+    Effect.gen(function* () {
+      const { s3: amazon } = (yield* decode({ ...bucket, S3_REGION: "eu-west-1" })).files
+      assert(amazon !== undefined)
+      assert.strictEqual(amazon.endpoint.origin, "https://s3.eu-west-1.amazonaws.com")
+      assert.deepStrictEqual([amazon.bucket, amazon.region, amazon.pathStyle], ["media", "eu-west-1", true])
+      assert.strictEqual(Redacted.value(amazon.secretAccessKey), "s3cret")
+      assert.notMatch(JSON.stringify(amazon), /s3cret/)
+      const other = { ...bucket, S3_ENDPOINT: "http://minio:9000/", S3_FORCE_PATH_STYLE: "0" }
+      const { s3: minio } = (yield* decode(other)).files
+      assert.deepStrictEqual(
+        [minio?.endpoint.origin, minio?.region, minio?.pathStyle],
+        ["http://minio:9000", "us-east-1", false]
+      )
+    })
+  )
+
+  it.effect("need all of a bucket or nothing", () =>
+    Effect.gen(function* () {
+      for (const name of Object.keys(bucket)) {
+        const error = yield* Effect.flip(decode({ ...bucket, [name]: "" }))
+        assert.strictEqual(error.message, `${name} must be set where files are kept in S3`)
+      }
+      const error = yield* Effect.flip(decode({ S3_ENDPOINT: "http://minio:9000" }))
+      assert.match(error.message, /^S3_BUCKET /)
+    })
+  )
+
+  it.effect("have addresses below PUBLIC_URL, whatever slash it ends in", () =>
+    Effect.gen(function* () {
+      const at = (url: string) => Effect.map(decode({ PUBLIC_URL: url }), ({ http }) => http.publicUrl)
+      assert.strictEqual(yield* at("https://api.example.com"), "https://api.example.com")
+      assert.strictEqual(yield* at("https://api.example.com/gate/"), "https://api.example.com/gate")
+    })
   )
 })
 

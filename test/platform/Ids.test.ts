@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { RequestId, ResourceId } from "../../schemas/Ids.ts"
-import { firstRequestIdAt, newRequestId, newResourceId } from "../../src/platform/Ids.ts"
+import {
+  firstRequestIdAt,
+  isFileId,
+  newFileId,
+  newRequestId,
+  newResourceId,
+  timeOfFileId
+} from "../../src/platform/Ids.ts"
 
 const many = <A>(make: () => A) => Array.from({ length: 5_000 }, make)
 
@@ -31,5 +38,19 @@ describe("Ids", () => {
     const stamp = Number.parseInt(newResourceId().slice(0, 12), 16)
     assert.isAtLeast(stamp, before)
     assert.isAtMost(stamp, Date.now())
+  })
+
+  it("of files are safe as names, tell their time and do not repeat", () => {
+    const before = Date.now()
+    const ids = many(newFileId)
+    assert.strictEqual(new Set(ids.map((id) => id.slice(17))).size, ids.length)
+    for (const id of ids) {
+      assert.isTrue(isFileId(id), id)
+      assert.isTrue(timeOfFileId(id) >= before && timeOfFileId(id) <= Date.now(), id)
+    }
+    const id = ids[0]!
+    for (const other of ["", "..", `${id}0`, `${id}\n`, id.toUpperCase(), id.slice(0, -1), `../${id}`, `${id}.part`]) {
+      assert.isFalse(isFileId(other), other)
+    }
   })
 })

@@ -8,9 +8,11 @@ import { join } from "node:path"
 import { insertAccount } from "../../src/account/AccountsSql.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { DataDirectory } from "../../src/platform/DataDirectory.ts"
-import { newResourceId } from "../../src/platform/Ids.ts"
+import { newFileId, newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
+import { Outbound } from "../../src/platform/Outbound.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import type { Unavailable } from "../../src/platform/Sql.ts"
 import * as Database from "../support/Database.ts"
 
 const directory = Layer.effect(
@@ -26,7 +28,7 @@ const directory = Layer.effect(
 
 const rooms = Media.layer.pipe(
   Layer.provideMerge(PublicUrl.layer),
-  Layer.provideMerge(Layer.mergeAll(Database.layer, directory)),
+  Layer.provideMerge(Layer.mergeAll(Database.layer, directory, Outbound.layer)),
   Layer.provide(Config.layerFrom({ PUBLIC_URL: "https://gate.example/base/", FILE_RETENTION: "2 hours" }))
 )
 
@@ -36,7 +38,15 @@ const newAccount = Effect.gen(function* () {
   return id
 })
 
+/** Until there is nothing more to do; how many there were. */
+const swept: Effect.Effect<number, Unavailable, Media> = Effect.flatMap(
+  Effect.flatMap(Media, (media) => media.sweep),
+  (count) => (count === 0 ? Effect.succeed(0) : Effect.map(swept, (more) => count + more))
+)
+
 const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+const empty = { bytes: new Uint8Array(), contentType: "text/plain" }
 
 const held = Effect.map(DataDirectory, ({ path }) => join(path, "files"))
 
@@ -108,6 +118,141 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
           assert.isUndefined(yield* media.read(id), id)
           assert.isUndefined(yield* media.look(id), id)
         }
+      })
+    )
+  })
+
+  describe("files", () => {
+    it.effect("are listed newest first, by purpose, in pages, each account's alone", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const [accountId, other] = [yield* newAccount, yield* newAccount]
+        const ids: Array<string> = []
+        for (const purpose of ["batch_input", "batch_output", "batch_input", "batch_input"] as const) {
+          ids.push((yield* media.store({ ...empty, accountId, purpose })).id)
+        }
+        yield* media.store({ ...empty, accountId: other, purpose: "batch_input" })
+        const newest = ids.toSorted().toReversed()
+        const first = yield* media.list(accountId, { limit: 3 })
+        assert.deepStrictEqual(
+          first.files.map(({ id }) => id),
+          newest.slice(0, 3)
+        )
+        assert.strictEqual(first.next, newest[2])
+        const rest = yield* media.list(accountId, { limit: 3, cursor: first.next! })
+        assert.deepStrictEqual([rest.files.map(({ id }) => id), rest.next], [newest.slice(3), null])
+        const outputs = yield* media.list(accountId, { purposes: ["batch_output"], limit: 3 })
+        assert.deepStrictEqual([outputs.files.map(({ id }) => id), outputs.next], [[ids[1]], null])
+      })
+    )
+
+    it.effect("of pictures expire by themselves, others when it is said, and are swept away with their bytes", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const accountId = yield* newAccount
+        const picture = yield* media.store({ ...empty, accountId, purpose: "image" })
+        const hours = (picture.expiresAt!.getTime() - picture.createdAt.getTime()) / 3_600_000
+        assert.approximately(hours, 2, 0.1)
+        const passed = new Date(Date.now() - 1_000)
+        const gone = yield* media.store({ ...empty, accountId, purpose: "batch_output", expiresAt: passed })
+        const kept = yield* media.store({ ...empty, accountId, purpose: "batch_output" })
+        assert.isUndefined(kept.expiresAt)
+        assert.isUndefined(yield* media.look(gone.id))
+        assert.isUndefined(yield* media.read(gone.id))
+        assert.isFalse(yield* media.remove(accountId, gone.id))
+        const { files } = yield* media.list(accountId, { limit: 10 })
+        assert.sameMembers(
+          files.map(({ id }) => id),
+          [picture.id, kept.id]
+        )
+        assert.strictEqual(yield* swept, 1)
+        assert.isFalse(existsSync(join(yield* held, gone.id)))
+        assert.deepStrictEqual(yield* sql`SELECT 1 FROM file WHERE id = ${gone.id}`, [])
+        assert.isDefined(yield* media.look(picture.id))
+      })
+    )
+
+    it.effect("half stored or half removed when a process died are swept away, those being stored are not", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const accountId = yield* newAccount
+        const left = (state: string, minutes: number, suffix = "") =>
+          Effect.gen(function* () {
+            const id = newFileId()
+            yield* sql`INSERT INTO file (id, account_id, purpose, state, state_at, content_type, bytes)
+              VALUES (${id}, ${accountId}, 'image', ${state}, now() - ${minutes}::int * interval '1 minute', 'a/b', 1)`
+            writeFileSync(join(yield* held, id + suffix), "x")
+            assert.isUndefined(yield* media.look(id))
+            return id
+          })
+        const stored = yield* left("storing", 61, ".part")
+        const named = yield* left("storing", 61)
+        const removed = yield* left("removing", 6)
+        const storing = yield* left("storing", 50, ".part")
+        const removing = yield* left("removing", 1)
+        assert.strictEqual(yield* swept, 3)
+        const names = readdirSync(yield* held).join()
+        for (const id of [stored, named, removed]) assert.notInclude(names, id)
+        assert.include(names, `${storing}.part`)
+        assert.include(names, removing)
+        yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
+      })
+    )
+
+    it.effect("of which no row knows are swept away once pictures of their age would be gone", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const accountId = yield* newAccount
+        const idOf = (days: number) => {
+          const time = (Date.now() - days * 86_400_000).toString(16).padStart(12, "0")
+          return `file_${time}${newFileId().slice(17)}`
+        }
+        const [old, older, recent] = [idOf(1.01), idOf(400), idOf(0.99)]
+        const directory = yield* held
+        for (const id of [old, older, recent]) writeFileSync(join(directory, id), "x")
+        const known = yield* media.store({ ...empty, accountId, purpose: "batch_input" })
+        assert.strictEqual(yield* media.sweepStrays, 2)
+        assert.strictEqual(yield* media.sweepStrays, 0)
+        const names = readdirSync(directory)
+        assert.includeMembers(names, [recent, known.id])
+        assert.notIncludeMembers(names, [old])
+        assert.notIncludeMembers(names, [older])
+      })
+    )
+
+    it.effect("are stored, read and swept by many at once, and none of those is lost that is there to stay", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const accountId = yield* newAccount
+        const passed = new Date(Date.now() - 1_000)
+        const storing = Effect.forEach(
+          Array.from({ length: 60 }, (_, index) => index),
+          (index) =>
+            media.store({
+              ...{ accountId, purpose: "image", contentType: "image/png", bytes: bytesOf(String(index)) },
+              ...(index % 2 === 0 ? { expiresAt: passed } : {})
+            }),
+          { concurrency: 8 }
+        )
+        const [files, ...counts] = yield* Effect.all([storing, swept, swept, swept], { concurrency: 4 })
+        const removed = counts.reduce((sum, count) => sum + count, yield* swept)
+        assert.strictEqual(removed, 30)
+        for (const [index, file] of files.entries()) {
+          const read = yield* media.read(file.id)
+          assert.strictEqual(read && Buffer.from(read.bytes).toString(), index % 2 === 0 ? undefined : String(index))
+          assert.strictEqual(existsSync(join(yield* held, file.id)), index % 2 === 1)
+        }
+      })
+    )
+
+    it.effect("whose bytes were lost are not there", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const file = yield* media.store({ ...empty, accountId: yield* newAccount, purpose: "image" })
+        rmSync(join(yield* held, file.id))
+        assert.isUndefined(yield* media.read(file.id))
       })
     )
   })

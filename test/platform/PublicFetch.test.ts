@@ -353,4 +353,48 @@ describe("PublicFetch", () => {
       assert.strictEqual(Buffer.from((yield* made.fetch(get(`${host.origin}/quick`))).body).toString(), "quick")
     }).pipe(Effect.scoped)
   )
+
+  it.live("judges a name by where it leads now, and does not refuse one that cannot be found", () =>
+    Effect.gen(function* () {
+      const judge = (url: string, resolve: Resolve, allowLoopback = false) =>
+        Effect.flatMap(service({ allowLoopback, resolve }), (made) => made.judge(url))
+      const at =
+        (...addresses: ReadonlyArray<string>): Resolve =>
+        async () =>
+          addresses
+      const url = "https://example.com/hook"
+      assert.isUndefined(yield* judge(url, at("1.1.1.1", "2606:4700::1111")))
+      for (const address of ["10.0.0.1", "127.0.0.1", "::1", "::ffff:10.0.0.1", "169.254.169.254", "fd00::1"]) {
+        assert.strictEqual(yield* judge(url, at("1.1.1.1", address)), notPublic.why, address)
+      }
+      assert.isUndefined(yield* judge(url, at("127.0.0.1"), true))
+      assert.strictEqual(yield* judge(url, at("10.0.0.1"), true), notPublic.why)
+      assert.strictEqual(yield* judge("https://10.0.0.1/", at()), notPublic.why)
+      assert.strictEqual(yield* judge("http://example.com/", at("1.1.1.1")), "must be an https URL")
+      assert.isUndefined(yield* judge(url, at()))
+      assert.isUndefined(yield* judge(url, () => Promise.reject(new Error("SERVFAIL"))))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes any status for an answer where that is asked for, and reads its beginning alone", () =>
+    Effect.gen(function* () {
+      const made = yield* service()
+      const host = yield* upstream(
+        (_, response) => void response.writeHead(503, { "retry-after": "9" }).end("0123456789")
+      )
+      const asked = get(host.origin, { anyStatus: true, maxBytes: 4 })
+      const answer = yield* made.fetch(asked)
+      assert.deepStrictEqual(
+        [answer.status, answer.retryAfter, Buffer.from(answer.body).toString()],
+        [503, "9", "0123"]
+      )
+      const silent = yield* rawHost("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab")
+      const late = yield* made.fetch(get(silent.origin, { anyStatus: true, totalMs: 300 }))
+      assert.deepStrictEqual([late.status, Buffer.from(late.body).toString()], [200, "ab"])
+      const mute = yield* rawHost("")
+      assert.deepStrictEqual(yield* reasonOf(made, get(mute.origin, { anyStatus: true, totalMs: 100 })), {
+        _tag: "TimedOut"
+      })
+    }).pipe(Effect.scoped)
+  )
 })

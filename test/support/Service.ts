@@ -10,11 +10,13 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
-import { verify } from "../../src/ledger/Verify.ts"
 import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { Media } from "../../src/platform/Media.ts"
 import { Presets } from "../../src/presets/Presets.ts"
+import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
+import { verifyBooks } from "../../src/usage/Books.ts"
 import { freshDatabase } from "./Database.ts"
 
 const actor = { type: "operator", id: "test" } as const
@@ -28,13 +30,14 @@ const temporaryDirectory = Effect.acquireRelease(
 export const startService = (env: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const databaseUrl = env["DATABASE_URL"] ?? (yield* freshDatabase("service"))
+    const dataDirectory = env["DATA_DIR"] ?? (yield* temporaryDirectory)
     const settings = Config.layerFrom({
       PORT: "0",
       OPS_PORT: "0",
       HOST: "127.0.0.1",
       SANDBOX: "on",
       RATE_LIMIT_SCALE: "1000",
-      DATA_DIR: yield* temporaryDirectory,
+      DATA_DIR: dataDirectory,
       LOG_LEVEL: "None",
       ...env,
       DATABASE_URL: databaseUrl
@@ -49,7 +52,9 @@ export const startService = (env: Record<string, string> = {}) =>
       const ledger = yield* Ledger
       const ops = yield* Ops
       const keys = yield* Keys
+      const media = yield* Media
       const presets = yield* Presets
+      const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
       let accounts = 0
       return {
@@ -59,15 +64,19 @@ export const startService = (env: Record<string, string> = {}) =>
         /** Where `/metrics` and the like are. */
         ops: `http://127.0.0.1:${ops.port}`,
         databaseUrl,
+        /** Where it keeps its files. */
+        dataDirectory,
         customers,
         ledger,
         keys,
+        media,
         presets,
+        webhooks,
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
         /** What is wrong with the books: nothing. */
-        faults: Effect.map(verify(sql), ({ checks }) => checks.filter((check) => !check.ok)),
+        faults: Effect.map(verifyBooks(sql), ({ checks }) => checks.filter((check) => !check.ok)),
         /** A new account with so many dollars. */
         account: (usd = 100) =>
           customers.open(`caller-${accounts++}@example.com`, BigInt(Math.round(usd * Number(NANO_PER_USD))), actor),

@@ -6,7 +6,19 @@ import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import { firstRequestIdAt, newRequestId } from "../../src/platform/Ids.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
 import { usageOf, type UsageRow } from "../../src/usage/UsageSql.ts"
-import { addKey, close, type Customer, customer, extend, hold, newClient, refund, twoNodes } from "../ledger/Fixture.ts"
+import {
+  addKey,
+  close,
+  conclusion,
+  type Customer,
+  customer,
+  extend,
+  hold,
+  newClient,
+  refund,
+  twoNodes,
+  wrongs
+} from "../ledger/Fixture.ts"
 import { Random, seeds } from "../ledger/Random.ts"
 
 /** Of the history: far less than that of the product, so that much comes late and much is taken while it runs. */
@@ -31,7 +43,7 @@ const receiptsOf = (sql: SqlClient.SqlClient, accountId: string, width: string) 
       COALESCE(sum((closed #>> '{usage,output}')::bigint), 0)::bigint AS completion,
       COALESCE(sum((closed #>> '{usage,reasoning}')::bigint), 0)::bigint AS reasoning,
       sum(settled - refunded)::bigint AS cost
-    FROM request WHERE account_id = ${accountId} AND state <> 'open'
+    FROM request WHERE account_id = ${accountId} AND closed IS NOT NULL
     GROUP BY 1, 2, 3 ORDER BY 1, COALESCE(resolved_model, model) COLLATE "C", provider COLLATE "C"`
 
 /** What is told of an account and what its receipts say, at one moment. */
@@ -103,6 +115,18 @@ const oneRequest = (nodes: ReadonlyArray<Ledger["Service"]>, owner: Customer, ra
         })
       )
     }
+    const given = opened.charge ? random.amount(Number(result.granted) + 1) : 0n
+    if (opened.charge && random.chance(0.3)) yield* random.pick(nodes).commit(refund(opened, 1n + random.amount(10)))
+    if (opened.charge && random.chance(0.8)) {
+      yield* random.pick(nodes).concludeAlone(
+        conclusion(opened, given, {
+          resolvedModel: random.pick(["m/a", "m/b", null]),
+          provider: random.pick(["p", "q", null]),
+          closed: closedFacts(random)
+        })
+      )
+    }
+    if (random.chance(0.1)) yield* random.pick(nodes).refundOverdue
     if (random.chance(0.4)) yield* random.pick(nodes).commit(refund(opened, 1n + random.amount(10)))
     if (random.chance(0.2)) yield* random.pick(nodes).commit(refund(opened, 1n))
   })
@@ -148,10 +172,14 @@ describe("usage", () => {
             )
           )
           let proofs = 0
+          const booksAreRight = Effect.map(wrongs(sql), (found) => assert.deepStrictEqual(found, []))
           const watching = yield* Effect.forkChild(
             Effect.forever(
               Effect.andThen(
-                Effect.forEach(accounts, (id) => compare(sql, id)),
+                Effect.andThen(
+                  Effect.forEach(accounts, (id) => compare(sql, id)),
+                  booksAreRight
+                ),
                 Effect.sync(() => proofs++)
               )
             )
@@ -161,6 +189,7 @@ describe("usage", () => {
             const opened = randomHold(random.pick(owners), random)
             yield* nodes[0]!.within(sql, opened)
             if (!opened.charge) yield* nodes[0]!.within(sql, close(opened, 7n))
+            else yield* nodes[0]!.conclude(sql, conclusion(opened, 7n))
             yield* sql`SELECT pg_sleep(${(3 * GRACE_MS) / 1000}::float8)`
           }).pipe(sql.withTransaction)
           yield* Effect.forEach(
@@ -181,6 +210,12 @@ describe("usage", () => {
           for (const { account_id: accountId, id: requestId } of yield* open) {
             yield* nodes[0]!.commit(close({ ...hold(first, 1n), accountId, requestId }, 9n))
           }
+          const standing = yield* sql<{ id: string; account_id: string }>`SELECT id, account_id FROM request
+            WHERE state = 'settled' AND closed IS NULL`
+          assert.isAbove(standing.length, 0)
+          for (const { account_id: accountId, id: requestId } of standing) {
+            yield* nodes[0]!.concludeAlone(conclusion({ ...hold(first, 1n), accountId, requestId }, 9n))
+          }
           const left = sql<{
             left: bigint
           }>`SELECT (SELECT count(*) FROM usage_pending) + (SELECT count(*) FROM usage_refund)
@@ -199,6 +234,7 @@ describe("usage", () => {
             { width: "hour", ...all! }
           ])
           for (const id of accounts) yield* compare(sql, id)
+          yield* booksAreRight
         }),
       60_000
     )

@@ -8,9 +8,25 @@ import { decoder, objectOf } from "../Decode.ts"
 
 const decodeWire = decoder(LegacyChatRequest, { strict: true })
 
+export interface DecodedLegacyChat extends DecodedChat {
+  /** The session that the request names, and its messages as they are recorded there. */
+  readonly sessionId: string | undefined
+  readonly said: LegacyChatRequest["messages"]
+}
+
 /** Decodes a request body, filled up from a preset where there is one. Any member that is not its own is refused by name. */
-export const decodeLegacyChat = (body: unknown, preset?: PresetConfig): Result.Result<DecodedChat, Failure> => {
+export const decodeLegacyChat = (body: unknown, preset?: PresetConfig): Result.Result<DecodedLegacyChat, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
-  return Result.flatMap(decodeWire(object), () => decodeChat(object, preset && { config: preset, byPath: false }))
+  return Result.gen(function* () {
+    const { messages, session_id } = yield* decodeWire(object)
+    const decoded = yield* decodeChat(object, preset && { config: preset, byPath: false })
+    return {
+      ...decoded,
+      // It has its effect here, whatever it means to a router.
+      ignored: decoded.ignored.filter((name) => name !== "session_id"),
+      sessionId: session_id ?? undefined,
+      said: messages
+    }
+  })
 }

@@ -54,8 +54,9 @@ $overdue$`
 
 /**
  * A hold that is taken out of another open one of the same account: that one gives what it has beyond its progress, as far as it
- * is wanted, and within the same budget periods. Where it has less than the least that is needed, the account makes up for the
- * rest, as for any hold; where it is no longer open, for all. Answers as ledger_commit does. Of a refusal nothing remains.
+ * is wanted, and within its own budget periods. Where it has less than the least that is needed, the account makes up for the
+ * rest. What cannot be had so is a hold like any, as is one out of a request that is no longer open: it is answered as
+ * ledger_commit answers it.
  */
 const ledgerCarve = `
 CREATE FUNCTION ledger_carve(parent text, child jsonb)
@@ -70,36 +71,27 @@ DECLARE
   wanted CONSTANT bigint := CASE WHEN (child ->> 'charge')::boolean THEN needed ELSE GREATEST(needed, (child ->> 'up_to')::bigint) END;
   own record;
   given bigint;
-  answer record;
 BEGIN
   PERFORM 1 FROM balance WHERE account_id = account FOR UPDATE;
   SELECT r.held - r.progress AS room, r.budgets INTO own FROM request r
     WHERE r.id = parent AND r.account_id = account AND r.state = 'open' AND r.expires_at > clock_timestamp()
       AND NOT EXISTS (SELECT FROM request c WHERE c.id = child ->> 'request_id');
-  IF NOT FOUND THEN
-    RETURN QUERY SELECT * FROM ledger_commit(jsonb_build_array(child));
-    RETURN;
+  IF FOUND THEN
+    given := LEAST(wanted, own.room);
+    BEGIN
+      UPDATE balance SET held = held - given WHERE account_id = account;
+      UPDATE budget_period SET held = held - given
+        WHERE budget_id = ANY (SELECT split_part(b, ':', 1) FROM unnest(own.budgets) AS b)
+          AND budget_id || ':' || period_start = ANY (own.budgets);
+      UPDATE request SET held = held - given WHERE id = parent;
+      RETURN QUERY SELECT * FROM ledger_commit(jsonb_build_array(
+        child || jsonb_build_object('budgets', own.budgets, 'up_to', GREATEST(needed, given)))) AS c WHERE c.verdict = 'granted';
+      IF FOUND THEN RETURN; END IF;
+      RAISE EXCEPTION SQLSTATE 'TG001';
+    EXCEPTION WHEN SQLSTATE 'TG001' THEN NULL;
+    END;
   END IF;
-  given := LEAST(wanted, own.room);
-  BEGIN
-    UPDATE balance SET held = held - given WHERE account_id = account;
-    UPDATE budget_period SET held = held - given
-      WHERE budget_id = ANY (SELECT split_part(b, ':', 1) FROM unnest(own.budgets) AS b)
-        AND budget_id || ':' || period_start = ANY (own.budgets);
-    UPDATE request SET held = held - given WHERE id = parent;
-    SELECT * INTO answer FROM ledger_commit(jsonb_build_array(
-      child || jsonb_build_object('budgets', own.budgets, 'up_to', GREATEST(needed, given))));
-    IF answer.verdict <> 'granted' THEN RAISE EXCEPTION SQLSTATE 'TG001'; END IF;
-  EXCEPTION WHEN SQLSTATE 'TG001' THEN NULL;
-  END;
-  place := answer.place;
-  verdict := answer.verdict;
-  detail := answer.detail;
-  result := answer.result;
-  beside := answer.beside;
-  money := answer.money;
-  promised := answer.promised;
-  RETURN NEXT;
+  RETURN QUERY SELECT * FROM ledger_commit(jsonb_build_array(child));
 END $carve$`
 
 /**

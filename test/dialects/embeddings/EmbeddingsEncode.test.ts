@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
-import { encodeEmbeddings } from "../../../src/dialects/embeddings/EmbeddingsEncode.ts"
+import { afterList, beforeList } from "../../../src/dialects/embeddings/EmbeddingsEncode.ts"
 
 it("puts the list between what else is said", () => {
-  const facts = { model: 'a "model"', tokens: 7, cost: 140n, requestId: "req_1" }
-  const { after, before } = encodeEmbeddings({ ...facts, balanceWarning: undefined })
+  const facts = { used: 7, cost: 140n, requestId: "req_1" }
+  const before = beforeList('a "model"')
   const expected = {
     object: "list",
     model: 'a "model"',
@@ -12,9 +12,8 @@ it("puts the list between what else is said", () => {
     cost_usd: 0.00000014,
     request_id: "req_1"
   }
-  assert.deepStrictEqual(JSON.parse(`${before}[1]${after}`), expected)
-  const warned = encodeEmbeddings({ ...facts, balanceWarning: "low" })
-  assert.deepStrictEqual(JSON.parse(`${warned.before}[1]${warned.after}`), {
+  assert.deepStrictEqual(JSON.parse(`${before}[1]${afterList({ ...facts, balanceWarning: undefined })}`), expected)
+  assert.deepStrictEqual(JSON.parse(`${before}[1]${afterList({ ...facts, balanceWarning: "low" })}`), {
     ...expected,
     balance_warning: { warning: "low_balance", threshold: "low" }
   })

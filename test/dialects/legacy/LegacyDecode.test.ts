@@ -34,14 +34,23 @@ describe("a legacy chat request", () => {
     ]
     for (const body of bodies) {
       const chat = Result.getOrThrow(decodeChat({ ...plain, ...body }))
-      assert.deepStrictEqual(decoded(body), chat)
+      const { said, sessionId, ...legacy } = decoded(body)
+      assert.deepStrictEqual(legacy, chat)
+      assert.deepStrictEqual([said, sessionId], [{ ...plain, ...body }.messages as never, undefined])
     }
+  })
+
+  it("may name a session, which has its effect", () => {
+    const { ignored, sessionId } = decoded({ session_id: "s" })
+    assert.deepStrictEqual([ignored, sessionId], [[], "s"])
+    assert.isUndefined(decoded({ session_id: null }).sessionId)
+    assert.deepStrictEqual(fieldsOf({ ...plain, session_id: "" }), ["session_id"])
   })
 
   it("is closed", () => {
     const foreign = [
       ...["stream", "tools", "tool_choice", "models", "max_completion_tokens", "response_format", "reasoning"],
-      ...["session_id", "metadata", "provider", "n", "store", "logprobs", "colour"]
+      ...["metadata", "provider", "n", "store", "logprobs", "colour"]
     ]
     for (const name of foreign) {
       for (const value of [1, null, false]) assert.deepStrictEqual(fieldsOf({ ...plain, [name]: value }), [name])

@@ -1,0 +1,25 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { LegacyAccess, LegacyEnvelope } from "../Access.ts"
+import { textOf } from "../Bounds.ts"
+import { LegacyNotFoundError } from "../LegacyErrors.ts"
+import { operation } from "../Operation.ts"
+import { Session, SessionExport, SessionRequest } from "./Sessions.ts"
+
+const free = { limit: "default", charge: "free" } as const
+
+/** Sessions of the legacy chat, kept working; history on the client's side is what newer endpoints have. */
+export class SessionsGroup extends HttpApiGroup.make("sessions")
+  .add(
+    HttpApiEndpoint.post("createSession", "/sessions", {
+      payload: SessionRequest,
+      success: Session
+    }).annotateMerge(operation("sessions.create", "Open a session, or get the one of this `session_id`", free)),
+    HttpApiEndpoint.get("exportSession", "/sessions/:id/export", {
+      /** The session's own `id`. */
+      params: { id: textOf(1, 160) },
+      success: SessionExport,
+      error: LegacyNotFoundError
+    }).annotateMerge(operation("sessions.export", "Get a session with its messages", free))
+  )
+  .middleware(LegacyAccess)
+  .middleware(LegacyEnvelope) {}

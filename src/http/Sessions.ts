@@ -1,0 +1,100 @@
+import { Effect, Layer, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import { type Session, type SessionMessage, SessionRequest } from "../../schemas/inference/Sessions.ts"
+import { decoder } from "../dialects/Decode.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { usdFromNano } from "../domain/Money.ts"
+import type { Unavailable } from "../platform/Sql.ts"
+import { MAX_SESSIONS_PER_ACCOUNT, Sessions } from "../sessions/Sessions.ts"
+import type { MessageRow, SessionRow } from "../sessions/SessionsSql.ts"
+import { readJson } from "./Body.ts"
+import { answered } from "./Chat.ts"
+import { leanHandlers } from "./Lean.ts"
+
+/** Messages that are read at a time: a session is larger than what one export should hold in memory. */
+const PAGE = 50
+
+const decode = decoder(SessionRequest, { strict: true })
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)
+
+const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+/** What is said of a session. */
+export const sessionOf = (row: SessionRow): Session => ({
+  id: row.id,
+  object: "session",
+  created_at: secondsOf(row.created_at),
+  updated_at: secondsOf(row.updated_at),
+  session_id: row.session_id,
+  model: row.model,
+  metadata: JSON.parse(row.metadata),
+  message_count: row.messages
+})
+
+/** A message of an export. */
+export const messageOf = (row: MessageRow): SessionMessage => ({
+  role: row.role,
+  content: JSON.parse(row.content),
+  created_at: secondsOf(row.created_at),
+  ...(row.model === null ? {} : { model: row.model }),
+  ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
+  ...(row.cost === null ? {} : { cost_usd: usdFromNano(row.cost) })
+})
+
+/** The text of an export, page by page: what was there when it began. */
+const exported = (sessions: Sessions["Service"], session: SessionRow) => {
+  const { id, messages: end } = session
+  const pages = Array.from({ length: Math.ceil(end / PAGE) }, (_, page) => page * PAGE)
+  const page = (from: number) =>
+    Effect.map(sessions.messages(id, { from, end, limit: PAGE }), (rows) => {
+      const text = rows.map((row) => JSON.stringify(messageOf(row))).join(",")
+      return from === 0 ? text : `,${text}`
+    })
+  const head = `{"object":"session.export","session":${JSON.stringify(sessionOf(session))},"messages":[`
+  return Stream.make(head).pipe(
+    Stream.concat(Stream.mapEffect(Stream.fromIterable(pages), page)),
+    Stream.concat(Stream.sync(() => `],"exported_at":${Math.floor(Date.now() / 1000)}}`)),
+    Stream.encodeText
+  )
+}
+
+const handlers = Effect.gen(function* () {
+  const sessions = yield* Sessions
+  const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { accountId } = yield* Caller
+    const { metadata, model, session_id } = yield* Effect.fromResult(decode(yield* readJson(request)))
+    const session = { sessionId: session_id ?? undefined, metadata, model: model ?? undefined }
+    const row = yield* Effect.mapError(sessions.open(accountId, session), unavailable)
+    return row === undefined
+      ? yield* invalid("body", `an account has at most ${MAX_SESSIONS_PER_ACCOUNT} sessions`)
+      : HttpServerResponse.jsonUnsafe(sessionOf(row))
+  })
+  const exporting = Effect.fnUntraced(function* (id: string) {
+    const { accountId } = yield* Caller
+    // No other text is an id, and not every text can be asked for.
+    const session = /^[0-9a-f]{24}$/.test(id)
+      ? yield* Effect.mapError(sessions.find(accountId, id), unavailable)
+      : undefined
+    if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id })
+    return HttpServerResponse.stream(exported(sessions, session), { contentType: "application/json" })
+  })
+  return { create, exporting }
+})
+
+/** `POST /sessions` and `GET /sessions/{id}/export`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const { create, exporting } = yield* handlers
+    return leanHandlers(
+      HttpApiBuilder.group(Api, "sessions", (group) =>
+        group
+          .handleRaw("createSession", ({ request }) => answered(create(request)))
+          .handleRaw("exportSession", ({ params }) => answered(exporting(params.id)))
+      )
+    )
+  })
+)

@@ -1,0 +1,61 @@
+import { Effect, Exit } from "effect"
+import type { ServerResponse } from "node:http"
+import type { Failure } from "../domain/Failure.ts"
+import type { ArrivingVectors } from "../providers/Work.ts"
+import { WrittenBody } from "./EventStream.ts"
+
+/** A list that is still arriving, and what stands around it. */
+export interface ArrivingList {
+  readonly before: string
+  readonly arriving: ArrivingVectors
+  /** Waits until the request is settled: what stands behind the list, or why the list is not whole. */
+  readonly after: Effect.Effect<string, Failure>
+  /** Is told of the failure that ends an answer in its midst. */
+  readonly onError: (failure: Failure) => void
+}
+
+/** Waits until a client takes more, or has gone. */
+const drained = (response: ServerResponse): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const over = () => response.off("drain", done).off("close", done)
+    const done = () => {
+      over()
+      resume(Effect.void)
+    }
+    response.on("drain", done).on("close", done)
+    return Effect.sync(over)
+  })
+
+/**
+ * The body of an answer with more vectors than should wait for the last of them. What stands behind its list is written when the
+ * request is settled, so that no answer is whole before it is paid for.
+ */
+export class VectorStream extends WrittenBody {
+  readonly #list: ArrivingList
+
+  constructor(list: ArrivingList) {
+    super()
+    this.#list = list
+  }
+
+  /** Writes head and body, as fast as the client takes them. An answer that cannot be ended is cut off. */
+  writeTo(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Effect.Effect<void> {
+    const { after, arriving, before, onError } = this.#list
+    const write = (piece: string | Uint8Array) =>
+      Effect.suspend(() => (response.destroyed || response.write(piece) ? Effect.void : drained(response)))
+    const written = Effect.gen(function* () {
+      response.writeHead(status, headers)
+      yield* write(before)
+      while (!response.destroyed) {
+        const pieces = yield* arriving.next
+        if (pieces === undefined) break
+        for (const piece of pieces) yield* write(piece)
+      }
+      const end = yield* Effect.exit(after)
+      if (Exit.isSuccess(end)) return void response.end(end.value)
+      for (const reason of end.cause.reasons) if (reason._tag === "Fail") onError(reason.error)
+      response.destroy()
+    })
+    return Effect.onInterrupt(Effect.interruptible(written), () => Effect.sync(() => void response.destroy()))
+  }
+}

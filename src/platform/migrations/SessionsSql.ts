@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Conversations that the legacy chat records. What callers wrote stands as JSON texts, which may hold any character. */
+export const sessions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE session (
+    id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+    account_id text NOT NULL REFERENCES account (id),
+    session_id text CHECK (length(session_id) BETWEEN 1 AND 256),
+    model text,
+    metadata text NOT NULL,
+    messages int NOT NULL DEFAULT 0 CHECK (messages >= 0),
+    bytes bigint NOT NULL DEFAULT 0 CHECK (bytes >= 0),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (account_id, session_id)
+  ) WITH (fillfactor = 80)`
+  yield* sql`CREATE TABLE session_message (
+    session text NOT NULL REFERENCES session (id),
+    position int NOT NULL,
+    role text NOT NULL,
+    content text NOT NULL,
+    digest text NOT NULL,
+    turn text,
+    model text,
+    usage text,
+    cost bigint CHECK (cost >= 0),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (session, position)
+  )`
+  // Answers alone have one: by it, a turn that comes again is known.
+  yield* sql`CREATE INDEX session_message_turn ON session_message (session, turn) WHERE turn IS NOT NULL`
+})

@@ -1,0 +1,128 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Nano } from "../domain/Money.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** A session; `metadata` is JSON, `bytes` are those of its messages' content. */
+export interface SessionRow {
+  readonly id: string
+  readonly session_id: string | null
+  readonly model: string | null
+  readonly metadata: string
+  readonly messages: number
+  readonly bytes: bigint
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** A message as it stands in its session. `content` and `usage` are JSON; an answer alone has what follows its content. */
+export interface MessageRow {
+  readonly role: string
+  readonly content: string
+  readonly model: string | null
+  readonly usage: string | null
+  readonly cost: Nano | null
+  readonly created_at: Date
+}
+
+/** A message about to be recorded. */
+export interface NewMessage {
+  readonly role: string
+  readonly content: string
+  readonly digest: string
+  readonly turn: string | null
+  readonly model: string | null
+  readonly usage: string | null
+  readonly cost: string | null
+}
+
+const columns = (sql: Sql) => sql.literal("id, session_id, model, metadata, messages, bytes, created_at, updated_at")
+
+export const countSessions = (sql: Sql, accountId: string) =>
+  Effect.map(sql<{ count: bigint }>`SELECT count(*) AS count FROM session WHERE account_id = ${accountId}`, ([row]) =>
+    Number(row?.count ?? 0n)
+  )
+
+/** Undefined when the account has a session of this name already. */
+export const insertSession = (
+  sql: Sql,
+  session: {
+    readonly id: string
+    readonly accountId: string
+    readonly sessionId: string | null
+    readonly model: string | null
+    readonly metadata: string
+  }
+) =>
+  Effect.map(
+    sql<SessionRow>`INSERT INTO session (id, account_id, session_id, model, metadata)
+      VALUES (${session.id}, ${session.accountId}, ${session.sessionId}::text, ${session.model}::text, ${session.metadata})
+      ON CONFLICT (account_id, session_id) DO NOTHING RETURNING ${columns(sql)}`,
+    (rows): SessionRow | undefined => rows[0]
+  )
+
+export const sessionBySessionId = (sql: Sql, accountId: string, sessionId: string) =>
+  Effect.map(
+    sql<SessionRow>`SELECT ${columns(sql)} FROM session WHERE account_id = ${accountId} AND session_id = ${sessionId}`,
+    (rows): SessionRow | undefined => rows[0]
+  )
+
+export const sessionById = (sql: Sql, accountId: string, id: string) =>
+  Effect.map(
+    sql<SessionRow>`SELECT ${columns(sql)} FROM session WHERE id = ${id} AND account_id = ${accountId}`,
+    (rows): SessionRow | undefined => rows[0]
+  )
+
+/** Keeps other turns from the session until the transaction ends. */
+export const lockSession = (sql: Sql, id: string) =>
+  Effect.map(
+    sql<{ messages: number }>`SELECT messages FROM session WHERE id = ${id} FOR UPDATE`,
+    (rows): { readonly messages: number } | undefined => rows[0]
+  )
+
+/** Whether this turn was recorded within so many milliseconds. */
+export const hasTurn = (sql: Sql, id: string, turn: string, withinMs: number) =>
+  Effect.map(
+    sql`SELECT FROM session_message WHERE session = ${id} AND turn = ${turn}
+      AND created_at > now() - make_interval(secs => ${withinMs / 1000}) LIMIT 1`,
+    (rows) => rows.length > 0
+  )
+
+/** What the last messages say, in their order. */
+export const lastDigests = (sql: Sql, id: string, count: number) =>
+  Effect.map(
+    sql<{ digest: string }>`SELECT digest FROM session_message WHERE session = ${id}
+      ORDER BY position DESC LIMIT ${count}::int`,
+    (rows) => rows.map(({ digest }) => digest).toReversed()
+  )
+
+/** Appends messages behind those that are there, which are `from`. */
+export const appendMessages = (
+  sql: Sql,
+  id: string,
+  {
+    bytes,
+    from,
+    messages
+  }: { readonly from: number; readonly messages: ReadonlyArray<NewMessage>; readonly bytes: number }
+) =>
+  Effect.andThen(
+    sql`INSERT INTO session_message (session, position, role, content, digest, turn, model, usage, cost)
+      SELECT ${id}, ${from}::int + m.position - 1, m.role, m.content, m.digest, m.turn, m.model, m.usage, m.cost
+      FROM ROWS FROM (json_to_recordset(${JSON.stringify(messages)}::json) AS
+        (role text, content text, digest text, turn text, model text, usage text, cost bigint))
+        WITH ORDINALITY AS m(role, content, digest, turn, model, usage, cost, position)`,
+    sql`UPDATE session SET messages = messages + ${messages.length}::int, bytes = bytes + ${bytes}::bigint, updated_at = now()
+      WHERE id = ${id}`
+  )
+
+/** Messages from a position on, in their order, up to but without that at `end`. */
+export const messagesOf = (
+  sql: Sql,
+  id: string,
+  { end, from, limit }: { readonly from: number; readonly end: number; readonly limit: number }
+) =>
+  sql<MessageRow>`SELECT role, content, model, usage, cost, created_at FROM session_message
+    WHERE session = ${id} AND position >= ${from}::int AND position < ${end}::int
+    ORDER BY position LIMIT ${limit}::int`

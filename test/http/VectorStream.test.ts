@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { get, type IncomingMessage } from "node:http"
+import { type Failure, failure } from "../../src/domain/Failure.ts"
+import { VectorStream } from "../../src/http/VectorStream.ts"
+import { Arriving } from "../../src/providers/Arriving.ts"
+import { upstream } from "../providers/upstream.ts"
+
+/** A server that answers with a list in the making, and a client that has its head. */
+const scene = Effect.gen(function* () {
+  const arriving = new Arriving([Buffer.from("[1")])
+  const settled = Deferred.makeUnsafe<string, Failure>()
+  const failures: Array<Failure> = []
+  const body = new VectorStream({
+    ...{ before: `{"data":`, arriving, after: Deferred.await(settled) },
+    onError: (failed) => failures.push(failed)
+  })
+  const written: Array<Fiber.Fiber<void>> = []
+  const { origin } = yield* upstream((_, response) => {
+    written.push(Effect.runFork(body.writeTo(response, 200, { "content-type": "application/json" })))
+  })
+  const response = yield* Effect.callback<IncomingMessage>((resume) => {
+    get(origin, (head) => resume(Effect.succeed(head)))
+  })
+  const text = Effect.tryPromise(async () => {
+    const pieces: Array<Uint8Array> = []
+    for await (const piece of response) pieces.push(piece)
+    return Buffer.concat(pieces).toString()
+  })
+  return { arriving, settled, failures, response, text, written: written[0] ?? assert.fail("nothing is written") }
+})
+
+describe("a list of vectors on its way", () => {
+  it.live("is written as it comes, and ended when the request is settled", () =>
+    Effect.gen(function* () {
+      const { arriving, response, settled, text, written } = yield* scene
+      assert.strictEqual(response.headers["content-type"], "application/json")
+      arriving.push([Buffer.from(",2"), Buffer.from(",3")])
+      arriving.push([Buffer.from("]")])
+      arriving.end(Exit.succeed(3))
+      assert.isUndefined(written.pollUnsafe())
+      Deferred.doneUnsafe(settled, Exit.succeed("}"))
+      assert.strictEqual(yield* text, `{"data":[1,2,3]}`)
+      yield* Fiber.join(written)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits for a client who is slow, and gives it all", () =>
+    Effect.gen(function* () {
+      const { arriving, settled, text } = yield* scene
+      const pieces = Array.from({ length: 200 }, () => Buffer.alloc(65_536, ",1"))
+      arriving.push(pieces)
+      arriving.end(Exit.succeed(3))
+      Deferred.doneUnsafe(settled, Exit.succeed("]}"))
+      assert.lengthOf(yield* text, `{"data":[1]}`.length + 200 * 65_536)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is cut off where the request fails, which is told of", () =>
+    Effect.gen(function* () {
+      const { arriving, failures, settled, text } = yield* scene
+      const broken = failure({ _tag: "UpstreamError", detail: "broke off" })
+      arriving.end(Exit.succeed(undefined))
+      Deferred.doneUnsafe(settled, Exit.fail(broken))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(text)))
+      assert.deepStrictEqual(failures, [broken])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is cut off where its writer is stopped", () =>
+    Effect.gen(function* () {
+      const { text, written } = yield* scene
+      yield* Fiber.interrupt(written)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(text)))
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,78 @@
+/** Work that is charged up front, as two processes do it: one that is killed while a provider is at it, and one that lives on. */
+import { Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Auth } from "../../src/auth/Auth.ts"
+import { Customers } from "../../src/billing/Customers.ts"
+import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { noChanges } from "../../src/catalogue/Changes.ts"
+import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
+import { defaultPolicy } from "../../src/domain/Plan.ts"
+import { Work, type WorkRequest } from "../../src/inference/Work.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import type { Provider } from "../../src/providers/Provider.ts"
+import { ProviderPool } from "../../src/providers/ProviderPool.ts"
+import type { Found } from "../../src/providers/Work.ts"
+import { Router } from "../../src/router/Router.ts"
+import { Requests } from "../../src/usage/Requests.ts"
+
+export const found: Found = { results: [{ title: "t", url: "https://example.com/", snippet: "s", queryIndex: 0 }] }
+
+/** Eight thousandths of a dollar. */
+export const PRICE = 8_000_000n
+export const BALANCE = 10n * PRICE
+
+const unasked = () => Effect.die(new Error("asked for a chat"))
+
+/** All that work needs, over the client that is given, with one provider, which finds. */
+export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<Found>) => {
+  const tavily: Provider = {
+    ...{ id: "tavily", stopsBillingOnAbort: true, chat: unasked, chatStream: unasked },
+    search: () => search
+  }
+  const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+  const changes = { load: Effect.succeed(noChanges), version: Effect.succeed("") }
+  const minute = Duration.minutes(1)
+  return Work.layerFrom({ holdTtl: minute, chargeTtl: minute, drain: minute, shutdownGrace: minute }).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        ProviderPool.layerFrom({ providers: [tavily], clocks, observe: () => undefined }),
+        Router.layer,
+        Requests.layer
+      )
+    ),
+    Layer.provideMerge(
+      Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
+    ),
+    Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
+    Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
+    Layer.provideMerge(Audit.layer),
+    Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))
+  )
+}
+
+/** The same two queries with every call, under one idempotency key, whoever holds the API key; one of them finds something. */
+export const asked = (apiKey: string, requestId = newRequestId()) =>
+  Effect.gen(function* () {
+    const request: WorkRequest<Found> = {
+      requestId,
+      principal: yield* (yield* Auth).authenticate(`Bearer ${apiKey}`, "inference"),
+      policy: defaultPolicy,
+      claim: { idempotencyKey: "k", claim: "POST /search k", fingerprint: "f" },
+      charge: true,
+      steering: undefined,
+      arrivedAt: performance.now(),
+      operation: "search",
+      model: "tavily-search",
+      modality: "search",
+      bound: { kind: "units", units: 2 },
+      ask: (one, call) => one.search?.(call, {} as never),
+      used: ({ results }) => results.length,
+      counted: () => 2,
+      keep: (answer) => answer
+    }
+    return yield* (yield* Work).run(request)
+  })

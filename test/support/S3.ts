@@ -1,0 +1,196 @@
+/** A store that speaks S3 over a socket, and takes only what is signed right. Its signatures are derived here, from the
+ * specification of Signature Version 4 alone. */
+import { Effect } from "effect"
+import { createHash, createHmac, timingSafeEqual } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { upstream } from "../providers/upstream.ts"
+
+const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex")
+
+const hmac = (key: string | Uint8Array, data: string): Buffer => createHmac("sha256", key).update(data).digest()
+
+/** Every byte but letters, digits, `-`, `.`, `_` and `~` as its hexadecimal escape. */
+const escaped = (text: string): string =>
+  [...Buffer.from(text)]
+    .map((byte) => {
+      const letter = String.fromCharCode(byte)
+      return /[A-Za-z0-9._~-]/.test(letter) ? letter : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
+    })
+    .join("")
+
+/** What a signature is made of. */
+export interface Signable {
+  readonly method: string
+  /** Path and query, as they are sent. */
+  readonly target: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly signedHeaders: ReadonlyArray<string>
+  readonly payloadHash: string
+  readonly region: string
+  readonly secret: string
+}
+
+/** The signature of a request to S3 by Signature Version 4, as hexadecimal. */
+export const signatureOf = (request: Signable): string => {
+  const [path = "", query = ""] = request.target.split("?", 2)
+  const pairs = query === "" ? [] : query.split("&").map((pair) => pair.split("=", 2))
+  const canonicalQuery = pairs
+    .map(([name = "", value = ""]) => [escaped(decodeURIComponent(name)), escaped(decodeURIComponent(value))] as const)
+    .toSorted(([a, x], [b, y]) => Buffer.compare(Buffer.from(`${a}=${x}`), Buffer.from(`${b}=${y}`)))
+    .map((pair) => pair.join("="))
+    .join("&")
+  const signed = request.signedHeaders.toSorted()
+  const canonical = [
+    request.method,
+    path
+      .split("/")
+      .map((part) => escaped(decodeURIComponent(part)))
+      .join("/"),
+    canonicalQuery,
+    ...signed.map((name) => `${name}:${(request.headers[name] ?? "").trim().replaceAll(/ +/g, " ")}`),
+    "",
+    signed.join(";"),
+    request.payloadHash
+  ].join("\n")
+  const time = request.headers["x-amz-date"] ?? ""
+  const day = time.slice(0, 8)
+  const scope = `${day}/${request.region}/s3/aws4_request`
+  const toSign = ["AWS4-HMAC-SHA256", time, scope, sha256(canonical)].join("\n")
+  const key = ["s3", "aws4_request"].reduce(hmac, hmac(hmac(`AWS4${request.secret}`, day), request.region))
+  return hmac(key, toSign).toString("hex")
+}
+
+/** A bucket and who may use it. */
+export interface Bucket {
+  readonly name: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secret: string
+}
+
+export const bucket: Bucket = {
+  name: "media-test",
+  region: "eu-central-1",
+  accessKeyId: "AKIDTEST",
+  secret: "a/secret+of=the-tests"
+}
+
+/** Why a request is not taken, as S3's own code; undefined when it is signed right. */
+const refusal = (request: IncomingMessage, body: Uint8Array, { accessKeyId, region, secret }: Bucket) => {
+  const { authorization = "" } = request.headers
+  const form =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/
+  const [, id, day, where, names = "", signature = ""] = form.exec(authorization) ?? []
+  if (id === undefined) return "AccessDenied"
+  if (id !== accessKeyId) return "InvalidAccessKeyId"
+  const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+  const payloadHash = headers["x-amz-content-sha256"] ?? ""
+  const signedHeaders = names.split(";")
+  const needed = Object.keys(headers).filter((name) => name === "host" || name.startsWith("x-amz-"))
+  if (where !== region || !needed.every((name) => signedHeaders.includes(name))) return "AuthorizationHeaderMalformed"
+  if (headers["x-amz-date"]?.slice(0, 8) !== day) return "AccessDenied"
+  if (payloadHash !== sha256(body)) return "XAmzContentSHA256Mismatch"
+  const { method = "", url: target = "" } = request
+  const right = signatureOf({ method, target, headers, signedHeaders, payloadHash, region, secret })
+  return timingSafeEqual(Buffer.from(right), Buffer.from(signature)) ? undefined : "SignatureDoesNotMatch"
+}
+
+interface Kept {
+  readonly bytes: Uint8Array
+  readonly contentType: string
+}
+
+const say = (response: ServerResponse, status: number, code: string) => {
+  response.writeHead(status, { "content-type": "application/xml" })
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`)
+}
+
+const give = (response: ServerResponse, { bytes, contentType }: Kept, range: string | undefined) => {
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? "") ?? []
+  if (from === undefined) {
+    response.writeHead(200, { "content-type": contentType, "content-length": bytes.length })
+    return response.end(bytes)
+  }
+  const [start, end] = [Number(from), Math.min(Number(to) + 1, bytes.length)]
+  if (start >= bytes.length) return say(response, 416, "InvalidRange")
+  response.writeHead(206, {
+    "content-type": contentType,
+    "content-length": end - start,
+    "content-range": `bytes ${start}-${end - 1}/${bytes.length}`
+  })
+  return response.end(bytes.subarray(start, end))
+}
+
+const list = (response: ServerResponse, objects: ReadonlyMap<string, Kept>, query: URLSearchParams) => {
+  const keys = [...objects.keys()]
+    .filter((key) => key.startsWith(query.get("prefix") ?? "") && key > (query.get("start-after") ?? ""))
+    .toSorted()
+    .slice(0, Number(query.get("max-keys") ?? 1_000))
+  response.writeHead(200, { "content-type": "application/xml" })
+  const entries = keys.map((key) => `<Contents><Key>${key}</Key></Contents>`).join("")
+  response.end(`<?xml version="1.0"?><ListBucketResult><Name>b</Name>${entries}</ListBucketResult>`)
+}
+
+/** What a bucket does next instead of its work: answers with a status, or drops the connection. */
+export type Fault = number | "drop" | "truncate"
+
+/** A bucket on loopback, gone with the scope; `faults` befall the requests that come next, one each. */
+export const startS3 = Effect.gen(function* () {
+  const objects = new Map<string, Kept>()
+  const seen: Array<string> = []
+  const faults: Array<Fault> = []
+  let answering = 0
+
+  const carryOut = (request: IncomingMessage, response: ServerResponse, body: Uint8Array) => {
+    const url = new URL(request.url ?? "/", "http://host")
+    const virtual = request.headers.host?.startsWith(`${bucket.name}.`) === true
+    const path = decodeURIComponent(url.pathname)
+    if (!virtual && path !== `/${bucket.name}` && !path.startsWith(`/${bucket.name}/`)) {
+      return say(response, 404, "NoSuchBucket")
+    }
+    const key = path.slice(virtual ? 1 : bucket.name.length + 2)
+    const kept = objects.get(key)
+    if (request.method === "PUT") {
+      objects.set(key, { bytes: body, contentType: request.headers["content-type"] ?? "" })
+      return response.writeHead(200).end()
+    }
+    if (request.method === "DELETE") {
+      objects.delete(key)
+      return response.writeHead(204).end()
+    }
+    if (key === "" && url.searchParams.get("list-type") === "2") return list(response, objects, url.searchParams)
+    return kept === undefined ? say(response, 404, "NoSuchKey") : give(response, kept, request.headers.range)
+  }
+
+  const { origin } = yield* upstream((request, response) => {
+    const pieces: Array<Buffer> = []
+    request.on("data", (piece: Buffer) => pieces.push(piece))
+    request.on("end", () => {
+      answering += 1
+      response.once("close", () => (answering -= 1))
+      seen.push(`${request.method} ${request.headers.host?.split(":")[0]} ${request.url}`)
+      const body = Buffer.concat(pieces)
+      const fault = faults.shift()
+      if (fault === "drop") return void request.socket.destroy()
+      if (typeof fault === "number") return say(response, fault, fault === 503 ? "SlowDown" : "InternalError")
+      const refused = refusal(request, body, bucket)
+      if (refused !== undefined) return say(response, 403, refused)
+      if (fault !== "truncate") return void carryOut(request, response, body)
+      const { bytes } = objects.get(decodeURIComponent(request.url ?? "").slice(bucket.name.length + 2))!
+      response.writeHead(206, {
+        "content-length": bytes.length,
+        "content-range": `bytes 0-${bytes.length - 1}/${bytes.length}`
+      })
+      response.write(bytes.subarray(0, bytes.length >> 1), () => request.socket.destroy())
+    })
+  })
+  return {
+    origin,
+    objects,
+    seen,
+    faults,
+    /** How many answers are not yet taken whole, or given up. */
+    answering: () => answering
+  }
+})

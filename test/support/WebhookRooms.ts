@@ -1,0 +1,58 @@
+/** The rooms that webhooks need, on a database of their own, with accounts to own them. */
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Accounts.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
+import { PublicFetch, type PublicFetchOptions } from "../../src/platform/PublicFetch.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { Outbox } from "../../src/webhooks/Outbox.ts"
+import { Sender } from "../../src/webhooks/Sender.ts"
+import { type EventType, Webhooks } from "../../src/webhooks/Webhooks.ts"
+
+export const actor = { type: "operator", id: "test" } as const
+
+export const SECRETS_KEY = "a key for tests that has 32 characters and more"
+
+/** Everything but the database. */
+export const webhookRooms = (options: Partial<PublicFetchOptions & { readonly key: string }> = {}) =>
+  Webhooks.layer.pipe(
+    Layer.provideMerge(Outbox.layer),
+    Layer.provideMerge(Sender.layer),
+    Layer.provideMerge(Secrets.layerFrom(Redacted.make(options.key ?? SECRETS_KEY))),
+    Layer.provideMerge(PublicFetch.layerFrom({ allowLoopback: true, connections: 640, ...options })),
+    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(Audit.layer)
+  )
+
+let accounts = 0
+
+/** A new account, and what is done in its name. */
+export const webhookAccount = Effect.gen(function* () {
+  const { create } = yield* Accounts
+  const webhooks = yield* Webhooks
+  const sql = yield* SqlClient.SqlClient
+  const { id: accountId } = yield* create(`webhooks-${process.pid}-${accounts++}@example.com`, actor)
+  return {
+    accountId,
+    register: (url: string, events: ReadonlyArray<EventType> = ["video.completed", "video.failed"]) =>
+      webhooks.register({ accountId, url, events, actor }),
+    /** Publishes in a transaction of its own; answers the id of the event. */
+    publish: (type: EventType = "video.completed", data: object = { object: "video", status: "completed" }) => {
+      const id = `evt_${newResourceId()}`
+      const event = { id, accountId, type, data: { id: "job", ...data }, createdAt: new Date() }
+      return Effect.as(sql.withTransaction(webhooks.publish(event)), id)
+    },
+    deliveries: (id: string) =>
+      Effect.map(webhooks.deliveries(accountId, id, { limit: 100, cursor: undefined }), ({ rows }) => rows)
+  }
+})
+
+/** Looks until it is so; the test's own time is the bound. */
+export const eventually = <A, E, R>(
+  look: Effect.Effect<A, E, R>,
+  isSo: (found: A) => boolean
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(look, (found) =>
+    isSo(found) ? Effect.succeed(found) : Effect.andThen(Effect.sleep("10 millis"), eventually(look, isSo))
+  )

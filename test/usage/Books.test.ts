@@ -1,0 +1,103 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import { verify } from "../../src/ledger/Verify.ts"
+import { verifyBooks } from "../../src/usage/Books.ts"
+import { Rollups } from "../../src/usage/Rollups.ts"
+import { addKey, close, concludeAll, conclusion, customer, hold, refund, run } from "../ledger/Fixture.ts"
+import * as Database from "../support/Database.ts"
+
+const usage = { input: 5, cached: 3, cacheWrite: 2, output: 7, reasoning: 1 }
+
+/** Takes all there is, the newest too. */
+const rollUpAll = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE OR REPLACE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT -60000::bigint'`
+  const { step } = yield* Effect.provide(
+    Rollups,
+    yield* Layer.build(Layer.fresh(Rollups.layer).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql))))
+  )
+  const left = sql`SELECT FROM request WHERE id >= (SELECT through FROM usage_rollup_state)`
+  for (let rounds = 0; (yield* step).rows > 0 || (yield* left).length > 0; rounds++) assert.isBelow(rounds, 100)
+}).pipe(Effect.scoped)
+
+/** Two accounts' requests of every kind, rolled up; some have not ended, and of two something was given back afterwards. */
+const rolledUp = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const owner = yield* customer(sql, 1_000n)
+  const other = yield* customer(sql, 1_000n)
+  const another = { ...owner, keyId: yield* addKey(sql, owner.accountId) }
+  const settled = [hold(owner, 50n), hold(another, 60n), hold(other, 70n)]
+  const released = hold(owner, 10n)
+  const open = hold(owner, 20n)
+  const charged = [0, 1, 2].map(() => hold(owner, 40n, { charge: true }))
+  yield* commitGroup(sql, [...settled, released, open, ...charged])
+  for (const one of settled) yield* run(sql, close(one, 30n, { closed: { usage } }))
+  yield* run(sql, close(released, undefined))
+  yield* concludeAll(sql, [conclusion(charged[0]!, 15n), conclusion(charged[1]!, 40n, { status: "failed" })])
+  yield* rollUpAll
+  yield* run(sql, refund(settled[0]!, 5n))
+  return { sql, owner, charged: charged[2]!, settled: settled[0]! }
+})
+
+type RolledUp = Effect.Success<typeof rolledUp>
+
+const checkOf = (sql: SqlClient.SqlClient) =>
+  Effect.map(verifyBooks(sql), ({ checks }) => checks.find(({ name }) => name === "rollups_equal_requests")!)
+
+layer(Database.layer, { excludeTestServices: true })("the books with the rollups", (it) => {
+  it.effect("hold of an empty database, and of one in use", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { checks } = yield* verify(sql)
+      const all = yield* verifyBooks(sql)
+      assert.deepStrictEqual(all, {
+        ok: true,
+        checks: [...checks, { name: "rollups_equal_requests", ok: true, detail: "0 rollups" }]
+      })
+      const { charged } = yield* rolledUp
+      assert.deepInclude(yield* checkOf(sql), { ok: true })
+      yield* concludeAll(sql, [conclusion(charged, 1n)])
+      assert.deepInclude(yield* checkOf(sql), { ok: true })
+      yield* rollUpAll
+      assert.deepInclude(yield* checkOf(sql), { ok: true })
+    })
+  )
+})
+
+const corruptions: Readonly<Record<string, (it: RolledUp) => Effect.Effect<unknown, unknown>>> = {
+  "has another cost": ({ sql }) => sql`UPDATE usage_rollup SET cost = cost + 1 WHERE width = 'hour'`,
+  "has other tokens": ({ sql }) => sql`UPDATE usage_rollup SET reasoning = reasoning + 1 WHERE width = 'day'`,
+  "is gone": ({ sql }) => sql`DELETE FROM usage_rollup WHERE width = 'day'`,
+  "is of requests that are not there": ({ sql }) =>
+    sql`INSERT INTO usage_rollup SELECT account_id, width, start, key_id, project_id, 'x', provider, operation, 1, 0, 0, 0, 0, 0, 0,
+      newest_at FROM usage_rollup LIMIT 1`,
+  "has taken a request that is pending": ({ settled, sql }) =>
+    sql`INSERT INTO usage_pending VALUES (${settled.accountId}, ${settled.requestId})`,
+  "has lost a charge that is not concluded": ({ charged, sql }) =>
+    sql`DELETE FROM usage_pending WHERE request_id = ${charged.requestId}`,
+  "has lost what was given back": ({ sql }) => sql`DELETE FROM usage_refund`
+}
+
+layer(Database.layer, { excludeTestServices: true })("the books fail when a rollup", (it) => {
+  for (const [name, corrupt] of Object.entries(corruptions)) {
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const found = yield* rolledUp
+        assert.isTrue((yield* checkOf(found.sql)).ok)
+        yield* corrupt(found)
+        const { checks } = yield* verifyBooks(found.sql)
+        const failed = checks.filter(({ ok }) => !ok)
+        assert.deepStrictEqual(
+          failed.map((check) => check.name),
+          ["rollups_equal_requests"]
+        )
+        assert.match(
+          failed[0]!.detail,
+          /^\d+ of \d+ rollups; for one, one of account [0-9a-f]{24} for the (hour|day) from /
+        )
+      }).pipe(Effect.provide(Database.layer, { local: true }))
+    )
+  }
+})

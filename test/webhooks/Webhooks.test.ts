@@ -1,0 +1,302 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import OpenAI from "openai"
+import { Webhook } from "standardwebhooks"
+import { Audit } from "../../src/account/Audit.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
+import { Outbox } from "../../src/webhooks/Outbox.ts"
+import { Sender } from "../../src/webhooks/Sender.ts"
+import { MAX_ENDPOINTS_PER_ACCOUNT, Webhooks } from "../../src/webhooks/Webhooks.ts"
+import { freshDatabase, layer as database, layerUrl } from "../support/Database.ts"
+import { type Received, receiver, status } from "../support/Receiver.ts"
+import { actor, webhookAccount, webhookRooms } from "../support/WebhookRooms.ts"
+
+/** Nobody listens there. */
+const closed = "http://127.0.0.1:9/"
+
+/** The reason of a failure, with what it says of a field. */
+const whyOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
+  Effect.map(Effect.result(effect), (result) => {
+    if (Result.isSuccess(result)) return "no failure"
+    const { _tag, reason } = result.failure as {
+      readonly _tag: string
+      readonly reason?: { readonly _tag: string; readonly problems?: ReadonlyArray<{ readonly message: string }> }
+    }
+    return reason?.problems?.[0]?.message ?? reason?._tag ?? _tag
+  })
+
+const verified = (secret: Redacted.Redacted, { body, headers }: Received) =>
+  new Webhook(Redacted.value(secret)).verify(body, headers as Record<string, string>)
+
+/** Sends all that is due, once. */
+const sendDue = Effect.gen(function* () {
+  const [outbox, sender] = [yield* Outbox, yield* Sender]
+  const claimed = yield* outbox.claim(100)
+  yield* Effect.forEach(claimed, (one) => Effect.flatMap(sender.send(one.message), (sent) => outbox.note(one, sent)))
+  return claimed
+})
+
+describe("Webhooks", () => {
+  layer(webhookRooms().pipe(Layer.provideMerge(database)), { excludeTestServices: true })((it) => {
+    it.effect("tell the subscribed endpoints of an account what happened, and nobody else", () =>
+      Effect.gen(function* () {
+        const [mine, other] = [yield* webhookAccount, yield* webhookAccount]
+        const [both, failures, foreign] = [yield* receiver(), yield* receiver(), yield* receiver()]
+        const { endpoint, secret } = yield* mine.register(both.url)
+        yield* mine.register(failures.url, ["video.failed"])
+        yield* other.register(foreign.url)
+        const id = yield* mine.publish("video.completed", { status: "completed", text: "ä€😀" })
+        assert.lengthOf(yield* sendDue, 1)
+        assert.deepStrictEqual([both.received.length, failures.received.length, foreign.received.length], [1, 0, 0])
+        const [message] = both.received
+        const event = JSON.parse(message!.body)
+        assert.deepStrictEqual(Object.keys(event), ["id", "object", "type", "created_at", "timestamp", "data"])
+        assert.deepStrictEqual([event.id, event.object, event.type], [id, "event", "video.completed"])
+        assert.strictEqual(event.created_at, Math.floor(Date.parse(event.timestamp) / 1000))
+        assert.deepStrictEqual(event.data, { id: "job", status: "completed", text: "ä€😀" })
+        assert.deepInclude(message!.headers, { "webhook-id": id, "content-type": "application/json" })
+        assert.deepStrictEqual(verified(secret, message!), event)
+        const client = new OpenAI({ apiKey: "none" })
+        const headers = message!.headers as Record<string, string>
+        const read: unknown = yield* Effect.promise(() =>
+          client.webhooks.unwrap(message!.body, headers, Redacted.value(secret))
+        )
+        assert.deepStrictEqual(read, event)
+        const [delivery] = yield* mine.deliveries(endpoint.id)
+        assert.deepInclude(delivery, { event_id: id, type: "video.completed", status: "delivered", attempts: 1 })
+        assert.deepInclude(delivery!.log[0], { status_code: 200, error: null, response: "" })
+        assert.isNull(delivery!.next_at)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("tell of an event once, and of nothing that was rolled back", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, register } = yield* webhookAccount
+        const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
+        const { endpoint } = yield* register(closed)
+        const event = (id: string) =>
+          webhooks.publish({ id, accountId, type: "video.failed", data: {}, createdAt: new Date() })
+        const [once, never] = [`evt_${newResourceId()}`, `evt_${newResourceId()}`]
+        yield* Effect.exit(sql.withTransaction(Effect.andThen(event(never), Effect.fail("changed my mind"))))
+        assert.deepStrictEqual(yield* deliveries(endpoint.id), [])
+        yield* event(once)
+        yield* event(once)
+        const found = yield* deliveries(endpoint.id)
+        assert.deepStrictEqual(
+          found.map(({ event_id }) => event_id),
+          [once]
+        )
+      })
+    )
+
+    it.effect("are registered for public https addresses alone", () =>
+      Effect.gen(function* () {
+        const { register } = yield* webhookAccount
+        const notHttps = "must be an https URL"
+        const notPublic = "must be at a public address"
+        const refused: ReadonlyArray<readonly [url: string, why: string]> = [
+          ["http://example.com/", notHttps],
+          ["ftp://example.com/", notHttps],
+          ["example.com", notHttps],
+          ["https://user:pass@1.1.1.1/", "must have no user name or password"],
+          ["https://10.0.0.1/", notPublic],
+          ["https://169.254.169.254/latest/meta-data", notPublic],
+          ["https://192.168.1.1/", notPublic],
+          ["https://[::ffff:10.0.0.1]/", notPublic],
+          ["https://[fd00::1]/", notPublic],
+          ["https://0x0a000001/", notPublic],
+          ["http://10.0.0.1/", notHttps]
+        ]
+        for (const [url, why] of refused) assert.strictEqual(yield* whyOf(register(url)), why, url)
+        assert.strictEqual((yield* register("https://1.1.1.1:8443/a?b=c")).endpoint.url, "https://1.1.1.1:8443/a?b=c")
+      })
+    )
+
+    it.effect("are at most twenty of an account, also when asked for at once", () =>
+      Effect.gen(function* () {
+        const { accountId, register } = yield* webhookAccount
+        const tries = Array.from({ length: MAX_ENDPOINTS_PER_ACCOUNT + 3 }, () => whyOf(register("https://1.1.1.1/")))
+        const ends = yield* Effect.all(tries, { concurrency: 5 })
+        assert.lengthOf(
+          ends.filter((end) => end === "Conflict"),
+          3
+        )
+        const webhooks = yield* Webhooks
+        const first = yield* webhooks.list(accountId, { limit: 15, cursor: undefined })
+        const rest = yield* webhooks.list(accountId, { limit: 15, cursor: first.next ?? undefined })
+        assert.deepStrictEqual([first.rows.length, rest.rows.length, rest.next], [15, 5, null])
+        const ids = [...first.rows, ...rest.rows].map(({ id }) => id)
+        assert.deepStrictEqual(ids, ids.toSorted().toReversed())
+        yield* webhooks.remove({ accountId, id: ids[0]!, actor })
+        yield* register("https://1.1.1.1/")
+      })
+    )
+
+    it.effect("of another account are not there, nor are those that were removed", () =>
+      Effect.gen(function* () {
+        const [mine, other] = [yield* webhookAccount, yield* webhookAccount]
+        const webhooks = yield* Webhooks
+        const { endpoint } = yield* mine.register(closed)
+        yield* mine.publish()
+        const [delivery] = yield* mine.deliveries(endpoint.id)
+        const allAs = (accountId: string, id: string) => {
+          const page = { limit: 1, cursor: undefined }
+          return Effect.all([
+            whyOf(webhooks.find(accountId, id)),
+            whyOf(webhooks.deliveries(accountId, id, page)),
+            whyOf(webhooks.rotateSecret({ accountId, id, actor })),
+            whyOf(webhooks.redeliver({ accountId, id, actor, deliveryId: delivery!.id })),
+            whyOf(webhooks.test(accountId, id)),
+            whyOf(webhooks.remove({ accountId, id, actor }))
+          ])
+        }
+        const nothing = Array.from({ length: 6 }, () => "NotFound")
+        assert.deepStrictEqual(yield* allAs(other.accountId, endpoint.id), nothing)
+        const redeliver = webhooks.redeliver({
+          ...{ accountId: mine.accountId, id: endpoint.id, actor },
+          deliveryId: newResourceId()
+        })
+        assert.strictEqual(yield* whyOf(redeliver), "NotFound")
+        yield* webhooks.remove({ accountId: mine.accountId, id: endpoint.id, actor })
+        assert.deepStrictEqual(yield* allAs(mine.accountId, endpoint.id), nothing)
+        yield* mine.publish()
+        assert.deepStrictEqual(
+          (yield* sendDue).filter(({ endpointId }) => endpointId === endpoint.id),
+          []
+        )
+        const types = (yield* (yield* Audit).list(mine.accountId, 9)).map(({ type }) => type)
+        assert.deepStrictEqual(types.slice(0, 2), ["webhook.removed", "webhook.created"])
+      })
+    )
+
+    it.effect("sign with both secrets for a day after a rotation", () =>
+      Effect.gen(function* () {
+        const { accountId, publish, register } = yield* webhookAccount
+        const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
+        const hook = yield* receiver()
+        const { endpoint, secret: before } = yield* register(hook.url)
+        const { secret: after } = yield* webhooks.rotateSecret({ accountId, id: endpoint.id, actor })
+        assert.notStrictEqual(Redacted.value(after), Redacted.value(before))
+        yield* publish()
+        yield* sendDue
+        const [first] = hook.received
+        assert.deepStrictEqual(verified(before, first!), verified(after, first!))
+        assert.lengthOf(first!.headers["webhook-signature"]!.split(" "), 2)
+        const [row] = yield* sql<{
+          hours: number
+        }>`SELECT round(extract(epoch FROM previous_until - now()) / 3600)::int AS hours
+          FROM webhook_endpoint WHERE id = ${endpoint.id}`
+        assert.strictEqual(row?.hours, 24)
+        yield* sql`UPDATE webhook_endpoint SET previous_until = now() WHERE id = ${endpoint.id}`
+        yield* publish()
+        yield* sendDue
+        verified(after, hook.received[1]!)
+        assert.throws(() => verified(before, hook.received[1]!))
+        assert.lengthOf(hook.received[1]!.headers["webhook-signature"]!.split(" "), 1)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("are tested on demand, and say what came of it", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, register } = yield* webhookAccount
+        const webhooks = yield* Webhooks
+        const hook = yield* receiver()
+        const { endpoint, secret } = yield* register(hook.url)
+        const good = yield* webhooks.test(accountId, endpoint.id)
+        assert.deepInclude(good, { delivered: true, status: 200, error: undefined })
+        const event = verified(secret, hook.received[0]!) as { readonly type: string; readonly data: object }
+        assert.deepStrictEqual([event.type, event.data], ["webhook.test", { endpoint_id: endpoint.id }])
+        hook.answerWith(status(302, { location: "http://127.0.0.1:1/" }))
+        assert.deepInclude(yield* webhooks.test(accountId, endpoint.id), { delivered: false, status: 302 })
+        assert.lengthOf(hook.received, 2)
+        const { endpoint: gone } = yield* register(closed)
+        const bad = yield* webhooks.test(accountId, gone.id)
+        assert.deepInclude(bad, { delivered: false, status: undefined })
+        assert.match(bad.error ?? "", /^the connection failed \(ECONNREFUSED\)$/)
+        assert.deepStrictEqual(yield* deliveries(endpoint.id), [])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("are told again on demand, with the same id and a fresh moment", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, publish, register } = yield* webhookAccount
+        const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
+        const hook = yield* receiver()
+        const { endpoint } = yield* register(hook.url)
+        const event = yield* publish()
+        yield* sendDue
+        const [{ id: deliveryId } = { id: "" }] = yield* deliveries(endpoint.id)
+        const again = webhooks.redeliver({ accountId, id: endpoint.id, deliveryId, actor })
+        assert.deepInclude(yield* again, { status: "pending", attempts: 1, ended_at: null })
+        hook.answerWith(status(500))
+        yield* sendDue
+        assert.deepStrictEqual(
+          hook.received.map(({ headers }) => headers["webhook-id"]),
+          [event, event]
+        )
+        const [failed] = yield* deliveries(endpoint.id)
+        assert.deepInclude(failed, { status: "failed", attempts: 2 })
+        assert.deepStrictEqual(
+          failed!.log.map(({ status_code }) => status_code),
+          [200, 500]
+        )
+        yield* again
+        const claimed = yield* (yield* Outbox).claim(10)
+        assert.lengthOf(claimed, 1)
+        assert.strictEqual(yield* whyOf(again), "Conflict")
+        yield* sql`UPDATE webhook_endpoint SET status = 'disabled' WHERE id = ${endpoint.id}`
+        assert.strictEqual(yield* whyOf(again), "Conflict")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("have secrets that are nowhere in clear", () =>
+      Effect.gen(function* () {
+        const { accountId, register } = yield* webhookAccount
+        const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
+        const { endpoint, secret } = yield* register("https://1.1.1.1/hook?token=swordfish")
+        yield* webhooks.rotateSecret({ accountId, id: endpoint.id, actor })
+        const [row] = yield* sql<{ secret: Uint8Array; previous_secret: Uint8Array }>`
+          SELECT secret, previous_secret FROM webhook_endpoint WHERE id = ${endpoint.id}`
+        const raw = Buffer.from(Redacted.value(secret).slice("whsec_".length), "base64")
+        for (const sealed of [row!.secret, row!.previous_secret]) {
+          assert.isFalse(Buffer.from(sealed).includes(raw))
+          assert.isFalse(Buffer.from(sealed).includes("whsec_"))
+        }
+        const events = JSON.stringify(yield* (yield* Audit).list(accountId, 9))
+        assert.notInclude(events, "whsec_")
+        assert.include(events, "https://1.1.1.1")
+        assert.notInclude(events, "swordfish")
+        assert.notInclude(JSON.stringify(yield* webhooks.find(accountId, endpoint.id)), "secret")
+      })
+    )
+  })
+
+  it.live("sealed with another key are left to the node that has it, and are good again once rotated", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase()
+      const hook = yield* receiver()
+      const [first, second] = ["the key of the first node, long enough", "the key of the second node, long enough"]
+      const node = (key: string) => Layer.build(webhookRooms({ key }).pipe(Layer.provideMerge(layerUrl(url))))
+      const [here, there] = [yield* node(first), yield* node(second)]
+      const { accountId, endpoint } = yield* Effect.gen(function* () {
+        const account = yield* webhookAccount
+        const { endpoint } = yield* account.register(hook.url)
+        yield* account.publish()
+        return { accountId: account.accountId, endpoint }
+      }).pipe(Effect.provide(here))
+      yield* Effect.gen(function* () {
+        const [outbox, webhooks] = [yield* Outbox, yield* Webhooks]
+        assert.strictEqual(yield* outbox.sealedElsewhere, 1)
+        assert.deepStrictEqual(yield* sendDue, [])
+        const tested = yield* webhooks.test(accountId, endpoint.id)
+        assert.deepInclude(tested, { delivered: false, status: undefined })
+        assert.match(tested.error ?? "", /another key/)
+        const { secret } = yield* webhooks.rotateSecret({ accountId, id: endpoint.id, actor })
+        assert.strictEqual(yield* outbox.sealedElsewhere, 0)
+        assert.lengthOf(yield* sendDue, 1)
+        verified(secret, hook.received[0]!)
+      }).pipe(Effect.provide(there))
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,12 @@
+/** A node that delivers webhooks and nothing else, for tests that kill it: its database is the first argument. */
+import { Effect, Layer } from "effect"
+import { layer as delivering } from "../../src/workers/Webhooks.ts"
+import { layerUrl } from "../support/Database.ts"
+import { webhookRooms } from "../support/WebhookRooms.ts"
+
+const node = delivering({ sweepInterval: "1 hour" }).pipe(
+  Layer.provide(webhookRooms()),
+  Layer.provide(layerUrl(process.argv[2]!, 4))
+)
+
+Effect.runFork(Effect.scoped(Effect.andThen(Layer.build(node), Effect.never)))
