@@ -29,6 +29,9 @@ const LINES_PER_ACCOUNT = 16
 /** How long lines are begun before the batch goes back into its queue, so that all batches get their turn. */
 const SLICE_MS = 20_000
 
+/** Lines that are found to have to wait before no more are begun for a while: what keeps so many may keep all. */
+const MOST_WAITING = 32
+
 /** When lines have to wait, for how long. */
 const PAUSE = "5 seconds"
 
@@ -62,6 +65,8 @@ interface Desk extends LineDesk {
   readonly media: Media["Service"]
   readonly surfaces: Context.Service.Shape<typeof Surfaces>
   readonly gates: ReturnType<typeof makeGates>
+  /** By batch, lines that had to wait when this node last came to them. */
+  readonly late: Map<string, Set<number>>
   /** One batch at a time writes its files, which are made in memory. */
   readonly writing: Semaphore.Semaphore
 }
@@ -130,33 +135,52 @@ const dueOf = (desk: Desk, batch: BatchRow, lines: Lines, index: number): DueLin
   return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
 }
 
-/** Serves lines for a while; true when some have to wait. */
+/** Batches whose lines that had to wait a node remembers: those that end on other nodes are not told of here. */
+const MOST_REMEMBERED = 64
+
+const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): void => {
+  remembered.delete(id)
+  if (late.size === 0) return
+  const [oldest] = remembered.keys()
+  if (oldest !== undefined && remembered.size >= MOST_REMEMBERED) remembered.delete(oldest)
+  remembered.set(id, late)
+}
+
+/** Serves lines for a while; true when there is nothing left but lines that have to wait, or too many of them. */
 const serveSome = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const until = performance.now() + SLICE_MS
     const gate = yield* desk.gates(batch.account_id)
-    let [stopped, waits] = [false, false]
+    const late = desk.late.get(batch.id) ?? new Set()
+    let [stopped, waiting, ended] = [false, 0, 0]
     let written = batch.output_bytes
+    const endOf = (index: number): Effect.Effect<EndedLine | undefined, Unavailable> => {
+      if (lines === undefined) return Effect.succeed(unservedLine(batch.id, index, null, goneError))
+      const due = dueOf(desk, batch, lines, index)
+      return written > MAX_OUTPUT_BYTES
+        ? Effect.succeed(unservedLine(batch.id, index, due.input.customId, tooMuchError))
+        : gate.withPermits(1)(serveLine(desk, due))
+    }
     const serveOne = (index: number) =>
       Effect.gen(function* () {
         if (stopped || performance.now() > until) return
-        const due = lines && dueOf(desk, batch, lines, index)
-        const ended =
-          due === undefined
-            ? unservedLine(batch.id, index, null, goneError)
-            : written > MAX_OUTPUT_BYTES
-              ? unservedLine(batch.id, index, due.input.customId, tooMuchError)
-              : yield* gate.withPermits(1)(serveLine(desk, due))
-        if (ended === undefined) {
-          stopped = waits = true
+        const end = yield* endOf(index)
+        if (end === undefined) {
+          late.add(index)
+          if (++waiting >= MOST_WAITING) stopped = true
           return
         }
-        const stands = yield* noted(desk, batch.id, index, ended)
+        late.delete(index)
+        ended++
+        const stands = yield* noted(desk, batch.id, index, end)
         written = stands?.output_bytes ?? written
         if (stands?.status !== "in_progress") stopped = true
       })
-    yield* Effect.forEach(pending, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
-    return waits
+    // Those that had to wait come last, so that none waits behind them.
+    const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
+    yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
+    remember(desk, batch.id, late)
+    return waiting >= MOST_WAITING || (waiting > 0 && ended === 0)
   }).pipe(Effect.scoped)
 
 /**
@@ -208,6 +232,7 @@ const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray
 /** Writes the files of a batch whose lines have ended, and ends it. */
 const finish = (desk: Desk, batch: BatchRow) =>
   Effect.gen(function* () {
+    desk.late.delete(batch.id)
     const pending = yield* pendingOf(desk, batch)
     const expired = batch.status === "finalizing" && pending.length > 0
     const lines = expired ? yield* inputOf(desk, batch) : undefined
@@ -284,6 +309,7 @@ export const layer = Layer.effectDiscard(
       ledger: yield* Ledger,
       requests: yield* Requests,
       gates: makeGates(),
+      late: new Map(),
       writing: yield* Semaphore.make(1)
     }
     yield* Effect.forkScoped(jobs.work("batches", BATCHES, stepWith(desk)))

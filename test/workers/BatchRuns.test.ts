@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { newRequestId } from "../../src/platform/Ids.ts"
 import { until } from "../crash/Patience.ts"
 import { layerUrl } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
@@ -13,20 +14,34 @@ const line = (at: number) => ({
   body: { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: `Say ${at}` }] }
 })
 
-const upload = (service: Service, key: string, count: number) =>
+/** An account with ten cents, and the id of its key. */
+const accountOf = (service: Service) =>
+  Effect.gen(function* () {
+    const opened = yield* service.account(0.1)
+    const [row] = yield* inDatabase(
+      service,
+      (sql) =>
+        sql<{ id: string }>`SELECT id FROM api_key WHERE account_id = ${opened.account.id} AND kind = 'inference'`
+    )
+    return { ...opened, keyId: row!.id }
+  })
+
+const upload = (service: Service, key: string, lines: ReadonlyArray<object>) =>
   Effect.promise(async () => {
     const body = new FormData()
     body.append("purpose", "batch")
-    const text = Array.from({ length: count }, (_, at) => JSON.stringify(line(at))).join("\n")
+    const text = lines.map((one) => JSON.stringify(one)).join("\n")
     body.append("file", new Blob([text]), "in.jsonl")
     const headers = { authorization: `Bearer ${key}` }
     const { id } = await (await fetch(`${service.api}/files`, { method: "POST", headers, body })).json()
     return String(id)
   })
 
-const begin = (service: Service, key: string, count: number) =>
+const many = (count: number) => Array.from({ length: count }, (_, at) => line(at))
+
+const begin = (service: Service, key: string, lines: ReadonlyArray<object>) =>
   Effect.gen(function* () {
-    const input_file_id = yield* upload(service, key, count)
+    const input_file_id = yield* upload(service, key, lines)
     const asked = { input_file_id, endpoint: "/v1/chat/completions", completion_window: "24h" }
     return yield* Effect.flatMap(post(`${service.api}/batches`, key, asked), json)
   })
@@ -63,7 +78,7 @@ describe("a batch in the background", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(10)
-      const { id } = yield* begin(service, inferenceKey, 4_000)
+      const { id } = yield* begin(service, inferenceKey, many(4_000))
       yield* until(
         "some lines are served",
         Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed > 10)
@@ -94,7 +109,7 @@ describe("a batch in the background", () => {
         service,
         (sql) => sql`ALTER TABLE batch ADD CONSTRAINT late CHECK (status <> 'in_progress' OR expires_at <= now())`
       )
-      const { id } = yield* begin(service, inferenceKey, 3)
+      const { id } = yield* begin(service, inferenceKey, many(3))
       yield* inDatabase(service, (sql) => sql`UPDATE batch SET expires_at = now() WHERE id = ${id}`)
       const batch = yield* ended(service, inferenceKey, id)
       assert.strictEqual(batch.status, "expired")
@@ -104,11 +119,43 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("has lines wait for money that others hold, and serves those that need not", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey, keyId } = yield* accountOf(service)
+      const requestId = newRequestId()
+      const subject = { requestId, accountId: account.id }
+      yield* service.ledger.commit({
+        _tag: "Hold",
+        ...subject,
+        ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
+        ...{ ttlMs: 120_000, budgets: [], opened: { prices: [] }, claim: undefined, charge: false }
+      })
+      // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
+      const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
+      const { id } = yield* begin(service, inferenceKey, [dear, line(1), line(2)])
+      yield* until(
+        "the others are served",
+        Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed === 2)
+      )
+      assert.strictEqual((yield* batchOf(service, inferenceKey, id)).status, "in_progress")
+      yield* service.ledger.commit({
+        _tag: "Close",
+        ...subject,
+        ...{ settle: undefined, onlyIfExpired: false, status: "cancelled", keepClaim: false, resolvedModel: null },
+        ...{ provider: null, closed: {}, answer: null }
+      })
+      const batch = yield* ended(service, inferenceKey, id)
+      assert.deepStrictEqual(batch.request_counts, { total: 3, completed: 3, failed: 0 })
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("whose input is deleted tells so of what is left", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
-      const { id, input_file_id } = yield* begin(service, inferenceKey, 3)
+      const { id, input_file_id } = yield* begin(service, inferenceKey, many(3))
       yield* Effect.promise(() =>
         fetch(`${service.api}/files/${input_file_id}`, {
           method: "DELETE",
