@@ -10,6 +10,7 @@ import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { EmbeddingsGroup } from "./inference/Embeddings.ts"
 import { FilesGroup } from "./inference/Files.ts"
+import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
@@ -29,6 +30,7 @@ export class Api extends HttpApi.make("tollgate")
     EmbeddingsGroup,
     RerankGroup,
     SpeechGroup,
+    ImagesGroup,
     SearchGroup,
     BatchGroup,
     BatchesGroup,

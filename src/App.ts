@@ -20,6 +20,7 @@ import { layer as surfaces } from "./http/Surfaces.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Batch } from "./inference/Batch.ts"
 import { Batches } from "./inference/Batches.ts"
+import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
@@ -36,6 +37,7 @@ import { Secrets } from "./platform/Secrets.ts"
 import { layer as sql } from "./platform/Sql.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
+import { makeFal } from "./providers/fal/Fal.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
 import { makeOpenAi } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
@@ -43,6 +45,7 @@ import { ProviderPool } from "./providers/ProviderPool.ts"
 import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
 import { makeTavily } from "./providers/tavily/Tavily.ts"
 import { makeVoyage } from "./providers/voyage/Voyage.ts"
+import { makeXai } from "./providers/xai/Xai.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
@@ -64,7 +67,9 @@ const addresses = {
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
   voyage: "https://api.voyageai.com/v1",
-  tavily: "https://api.tavily.com"
+  tavily: "https://api.tavily.com",
+  fal: "https://fal.run",
+  xai: "https://api.x.ai/v1"
 } as const
 
 /** An adapter puts its paths behind the address as it is written. */
@@ -89,7 +94,7 @@ const hosts = Effect.gen(function* () {
 
 /** The providers with an adapter whose key is set, with the address to reach them at. */
 const keyedProviders = Effect.map(Config, ({ providers }) =>
-  (["openai", "anthropic", "gemini", "voyage", "tavily"] as const).flatMap((id) => {
+  ADAPTED.flatMap((id) => {
     const { apiKey, baseUrl } = providers[id]
     return apiKey === undefined
       ? []
@@ -120,6 +125,10 @@ const realProvider = (settings: Effect.Success<typeof keyedProviders>[number]) =
       return makeVoyage(settings)
     case "tavily":
       return makeTavily(settings)
+    case "fal":
+      return makeFal(settings)
+    case "xai":
+      return makeXai(settings)
   }
 }
 
@@ -257,7 +266,7 @@ const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
     Layer.provideMerge(batchRuns),
-    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, surfaces)),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
     Layer.provideMerge(inference),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),

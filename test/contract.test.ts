@@ -20,6 +20,7 @@ import { BatchList } from "../schemas/inference/Batch.ts"
 import { BatchObject, BatchPage } from "../schemas/inference/Batches.ts"
 import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
 import { FileDeleted, FileList, FileObject } from "../schemas/inference/Files.ts"
+import { ImageList } from "../schemas/inference/Images.ts"
 import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
 import { MessagesErrorBody } from "../schemas/MessagesErrors.ts"
@@ -44,6 +45,7 @@ const asked = { model: "gpt-4o-mini", input: "Hello!" }
 const message = { ...hello, max_tokens: 400 }
 const spoken = { model: "tts-1", input: "Hello!", voice: "alloy" }
 const sought = { query: "tea" }
+const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const weather = { type: "function", function: { name: "weather", parameters: { type: "object", properties: {} } } }
 const vectors = { model: "text-embedding-3-small", input: ["a cat", "a dog"] }
 const ranking = { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
@@ -97,6 +99,7 @@ const decode = {
   file: decoder(FileObject),
   fileList: decoder(FileList),
   fileDeleted: decoder(FileDeleted),
+  images: decoder(ImageList),
   messagesError: decoder(MessagesErrorBody),
   requestId: decoder(RequestId)
 }
@@ -154,6 +157,7 @@ const callsOf = (
     ["embeddings", write("/embeddings", vectors)],
     ["rerank", write("/rerank", ranking)],
     ["audio.speech", write("/audio/speech", spoken)],
+    ["images.generations", write("/images/generations", drawn)],
     ["search", write("/search", sought)],
     ["batch", write("/batch", { requests: [{ body: hello }] })],
     ["batches.create", write("/batches", { ...wanted, input_file_id: file })],
@@ -180,6 +184,7 @@ const callsOf = (
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["chat", write("/chat", hello)],
+    ["images", write("/images", drawn)],
     ["sessions.create", write("/sessions", {})],
     ["sessions.export", read(`/sessions/${session}/export`)],
     ["messages", write("/messages", message)],
@@ -318,6 +323,19 @@ describe("answers decode with their schemas", () => {
         full.results.map(({ document }) => document?.text),
         ["about cats"]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("images", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const ask = (path: string, body: object = {}) =>
+        Effect.flatMap(post(`${service.api}${path}`, inferenceKey, { ...drawn, ...body }), json)
+      const hosted = decode.images(yield* ask("/images/generations", { n: 2 }))
+      assert.deepStrictEqual([hosted.data.length, hosted.balance_warning?.warning], [2, "low_balance"])
+      const inline = decode.images(yield* ask("/images", { response_format: "b64_json" }))
+      assert.deepStrictEqual(Object.keys(inline.data[0]!), ["b64_json"])
     }).pipe(Effect.scoped)
   )
 
@@ -603,6 +621,11 @@ const speech =
   (service: Service, key: string) =>
     post(`${service.api}/audio/speech`, key, body, headers)
 
+const images =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/images/generations`, key, body, headers)
+
 const search =
   (body: unknown, headers: Record<string, string> = {}) =>
   (service: Service, key: string) =>
@@ -808,6 +831,14 @@ const failings: ReadonlyArray<Failing> = [
     code: "not_found",
     operation: "messages.count_tokens",
     ask: ({ api }, key) => post(`${api}/messages/count_tokens`, key, { ...hello, model: "@no-such-preset" })
+  },
+  { code: "validation_error", operation: "images.generations", ask: images({ ...drawn, n: 11 }) },
+  { code: "empty_generation", operation: "images.generations", ask: images(drawn, steered("fault=empty")) },
+  { code: "generation_failed", operation: "images.generations", ask: images(drawn, steered("fault=error")) },
+  {
+    code: "generation_failed",
+    operation: "images",
+    ask: ({ api }, key) => post(`${api}/images`, key, drawn, steered("fault=error"))
   }
 ]
 
@@ -816,13 +847,19 @@ const declared = (id: string): ReadonlyArray<string> => {
   return Object.keys(document.paths[path][method.toLowerCase()].responses)
 }
 
+const isLegacy = (operation = ""): boolean =>
+  ["chat", "images", "sessions.create", "sessions.export"].includes(operation)
+
 /** Checks a failure against the contract: its body, its headers, its place in the table, and whether it was announced. */
 const checkFailure = (response: Response, code: string, operation?: string) =>
   Effect.gen(function* () {
     const said = yield* json(response)
     const isMessages = operation?.startsWith("messages") === true
-    const isLegacy = operation === "chat" || operation?.startsWith("sessions.") === true
-    const body = isLegacy ? decode.legacyError(said) : isMessages ? decode.messagesError(said) : decode.error(said)
+    const body = isLegacy(operation)
+      ? decode.legacyError(said)
+      : isMessages
+        ? decode.messagesError(said)
+        : decode.error(said)
     const error = typeof body.error === "string" ? undefined : body.error
     const what = `${code} of ${operation ?? "no operation"}`
     assert.strictEqual(error?.code ?? body.error, code, JSON.stringify(body))

@@ -10,17 +10,28 @@ import {
   LegacyUpstreamError
 } from "../LegacyErrors.ts"
 import { operation } from "../Operation.ts"
+import { idempotency } from "./ChatGroup.ts"
+import { ImageList, ImageRequest } from "./Images.ts"
 import { LegacyChatCompletion, LegacyChatRequest } from "./LegacyChat.ts"
 
 const headers = {
-  /** Makes a repeat of the request safe: it is executed and charged once. 1 to 255 characters, kept for 24 hours. */
-  "idempotency-key": Schema.optional(Schema.String),
+  ...idempotency,
   /** `false` neither reads nor writes the cache, nor does `Cache-Control: no-store`. `true` unless told. */
   "x-svc-cache": Schema.optional(Schema.String),
   /** Seconds an answer made by this request is kept, 1 to 3600. 300 unless told. */
   "x-svc-cache-ttl": Schema.optional(Schema.String),
   "cache-control": Schema.optional(Schema.String)
 }
+
+/** What only a paid operation of this kind can fail with. */
+const paidErrors = [
+  LegacyInsufficientCreditsError,
+  LegacyNotFoundError,
+  LegacyConflictError,
+  LegacyIdempotencyError,
+  LegacyUpstreamError,
+  LegacyTimeoutError
+] as const
 
 /** Routes that are kept working and have newer equivalents. */
 export class LegacyGroup extends HttpApiGroup.make("legacy")
@@ -31,17 +42,16 @@ export class LegacyGroup extends HttpApiGroup.make("legacy")
       success: HttpApiSchema.WithHeaders(LegacyChatCompletion, {
         "x-svc-cache-status": Schema.Literals(["HIT", "MISS", "BYPASS"])
       }),
-      error: [
-        LegacyInsufficientCreditsError,
-        LegacyNotFoundError,
-        LegacyConflictError,
-        LegacyIdempotencyError,
-        LegacyUpstreamError,
-        LegacyTimeoutError
-      ]
+      error: paidErrors
     }).annotateMerge(
       operation("chat", "Create a chat completion, or get the cached one", { limit: "chat", charge: "tokens" })
-    )
+    ),
+    HttpApiEndpoint.post("images", "/images", {
+      headers: idempotency,
+      payload: ImageRequest,
+      success: ImageList,
+      error: paidErrors
+    }).annotateMerge(operation("images", "Make or edit images", { limit: "images", charge: "images" }))
   )
   .middleware(LegacyAccess)
   .middleware(LegacyEnvelope) {}

@@ -1,4 +1,4 @@
-import type { Capability, Modality, ModelStatus } from "../domain/Model.ts"
+import type { Capability, Modality, ModelStatus, VideoFacts } from "../domain/Model.ts"
 
 /** One provider's serving of a model as it is listed by hand; its price is looked up when the catalogue is built. */
 export interface Listing {
@@ -28,6 +28,8 @@ export interface Entry {
   /** The most prompt tokens one image can be billed at, where that is beyond `TOKENS_PER_IMAGE`. */
   readonly tokensPerImage?: number | undefined
   readonly hiddenReasoning: boolean
+  /** Of models that make videos. */
+  readonly video?: VideoFacts | undefined
   readonly virtual: boolean
   readonly supportedParameters: ReadonlyArray<string>
   /** What the price does not say by itself; the rest of the note is derived from the price. */
@@ -131,6 +133,7 @@ interface MediaSpec {
   readonly parameters: ReadonlyArray<string>
   readonly about: string
   readonly note?: string
+  readonly video?: VideoFacts
   readonly at: ReadonlyArray<Listing>
 }
 
@@ -150,6 +153,7 @@ export const mediaModels =
     contextWindow: spec.context ?? 0,
     maxOutputTokens: 0,
     hiddenReasoning: false,
+    video: spec.video,
     virtual: false,
     supportedParameters: spec.parameters,
     pricingNote: spec.note ?? "",

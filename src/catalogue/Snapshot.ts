@@ -218,6 +218,7 @@ const modelOf = (entry: Entry, status: ModelStatus, offers: ReadonlyArray<Priced
     maxOutputTokens: entry.maxOutputTokens,
     tokensPerImage: entry.tokensPerImage,
     hiddenReasoning: entry.hiddenReasoning,
+    video: entry.video,
     virtual: entry.virtual,
     supportedParameters: entry.supportedParameters,
     pricingNote: [entry.pricingNote, noteOf(offers.find(({ offer }) => offer.price !== undefined)?.offer.price)]

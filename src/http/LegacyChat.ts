@@ -22,6 +22,7 @@ import { cacheWishOf } from "./CacheControl.ts"
 import { answered } from "./Chat.ts"
 import { chatRequestOf, circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
+import { images } from "./Images.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
 
@@ -82,12 +83,17 @@ const legacyChat = Effect.gen(function* () {
   })
 })
 
-/** `POST /chat`. */
+/** The legacy routes: `POST /chat` and `POST /images`. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const chat = yield* legacyChat
+    const draw = yield* images({ operation: "images", path: "/images" })
     return leanHandlers(
-      HttpApiBuilder.group(Api, "legacy", (handlers) => handlers.handleRaw("chat", (input) => answered(chat(input))))
+      HttpApiBuilder.group(Api, "legacy", (handlers) =>
+        handlers
+          .handleRaw("chat", (input) => answered(chat(input)))
+          .handleRaw("images", ({ request }) => answered(draw(request)))
+      )
     )
   })
 )

@@ -25,6 +25,7 @@ import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as files } from "./Files.ts"
+import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as messages } from "./Messages.ts"
@@ -177,6 +178,7 @@ const routes = Layer.mergeAll(
         embeddings,
         rerank,
         speech,
+        images,
         search,
         batch,
         batches,

@@ -7,6 +7,7 @@ import { isPassing, type PublicFetch, type PublicFetchError, type PublicResponse
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool } from "../providers/ProviderPool.ts"
+import type { MediaBytes } from "../providers/Work.ts"
 
 export interface PromptImageLimits {
   /** The longest image, in bytes. */
@@ -48,9 +49,24 @@ const HEADERS = { accept: "image/png, image/jpeg, image/gif, image/webp", "user-
 /** What carries out plans, as far as flows use it. */
 type Chats = Pick<ProviderPool["Service"], "chat" | "chatStream">
 
+/** An image that a request names. */
+export interface NamedImage {
+  /** An address, or a data URL. */
+  readonly url: string
+  /** The member that names it; `messages` when absent. */
+  readonly field?: string | undefined
+}
+
 export interface PromptImages {
   /** The first image of a conversation that cannot be right, as far as the request says by itself. */
   readonly check: (conversation: Conversation) => Failure | undefined
+  /** Why one image cannot be right, as far as the request says by itself. */
+  readonly checkOne: (image: NamedImage) => Failure | undefined
+  /** The bytes of images, in their order, each held until the scope closes; one that cannot be had is a `PoolError` without an attempt. */
+  readonly read: (
+    accountId: string,
+    images: ReadonlyArray<NamedImage>
+  ) => Effect.Effect<ReadonlyArray<MediaBytes>, PoolError, Scope.Scope>
   /**
    * The same pool with every image at a web address fetched first and put into the conversation as a data URL. One that cannot be
    * had is a `PoolError` without an attempt.
@@ -58,7 +74,7 @@ export interface PromptImages {
   readonly before: (pool: Chats) => Chats
 }
 
-const isWeb = ({ url }: ImagePart): boolean => /^https?:/i.test(url)
+const isWeb = ({ url }: NamedImage): boolean => /^https?:/i.test(url)
 
 const partsOf = (message: Message): ReadonlyArray<Part> =>
   message.role === "user" || message.role === "tool" ? message.content : []
@@ -66,7 +82,7 @@ const partsOf = (message: Message): ReadonlyArray<Part> =>
 const imagesOf = ({ messages }: Conversation): ReadonlyArray<ImagePart> =>
   messages.flatMap(partsOf).filter((part) => part.type === "image")
 
-const fieldOf = ({ field }: ImagePart): string => field ?? "messages"
+const fieldOf = ({ field }: NamedImage): string => field ?? "messages"
 
 const DATA_URL = /^data:[a-z0-9.+/-]+;base64,/i
 const NOT_AN_IMAGE = "must be a PNG, JPEG, GIF or WebP image"
@@ -81,7 +97,7 @@ const dataProblem = (url: string): string | undefined => {
   return said === type ? undefined : `says ${said} and is ${type}`
 }
 
-const inlineBytes = (images: ReadonlyArray<ImagePart>): number =>
+const inlineBytes = (images: ReadonlyArray<NamedImage>): number =>
   images.reduce((sum, image) => (isWeb(image) ? sum : sum + image.url.length * 0.75), 0)
 
 /** One address of a request. */
@@ -93,7 +109,7 @@ interface Address {
   uses: number
 }
 
-const addressesOf = (images: ReadonlyArray<ImagePart>): ReadonlyArray<Address> => {
+const addressesOf = (images: ReadonlyArray<NamedImage>): ReadonlyArray<Address> => {
   const found = new Map<string, Address>()
   for (const image of images) {
     if (!isWeb(image)) continue
@@ -112,7 +128,14 @@ const wrongNow = (field: string, message: string): Reason => ({
   passing: "soon"
 })
 
-const withData = (conversation: Conversation, data: ReadonlyMap<string, string>): Conversation => {
+const dataUrlOf = ({ bytes, contentType }: MediaBytes): string => {
+  const { buffer, byteLength, byteOffset } = bytes
+  return `data:${contentType};base64,${Buffer.from(buffer, byteOffset, byteLength).toString("base64")}`
+}
+
+/** An image shown twice is written once. */
+const withData = (conversation: Conversation, found: ReadonlyMap<string, MediaBytes>): Conversation => {
+  const data = new Map(Array.from(found, ([url, image]) => [url, dataUrlOf(image)]))
   const filled = (part: Part): Part => {
     const url = part.type === "image" ? data.get(part.url) : undefined
     return url === undefined ? part : ({ ...part, url } as ImagePart)
@@ -162,11 +185,16 @@ const reasonOf = ({ reason }: PublicFetchError, field: string, totalMs: number):
   }
 }
 
-const dataUrlOf = ({ body }: PublicResponse, field: string): Result.Result<string, Reason> => {
-  const type = imageTypeOf(body)
-  if (type === undefined) return Result.fail(wrong(field, NOT_AN_IMAGE))
-  const { buffer, byteLength, byteOffset } = body
-  return Result.succeed(`data:${type};base64,${Buffer.from(buffer, byteOffset, byteLength).toString("base64")}`)
+const imageOf = ({ body }: PublicResponse, field: string): Result.Result<MediaBytes, Reason> => {
+  const contentType = imageTypeOf(body)
+  return contentType === undefined
+    ? Result.fail(wrong(field, NOT_AN_IMAGE))
+    : Result.succeed({ bytes: body, contentType })
+}
+
+const inlineOf = (url: string): MediaBytes => {
+  const { data, type } = inlineImage(url)
+  return { bytes: Buffer.from(data, "base64"), contentType: type }
 }
 
 /** Fetches the images of calls; its bound of memory is for all that uses it. */
@@ -183,13 +211,25 @@ class Fetching {
 
   /** The call with every image's bytes in it. They are held until the scope closes. */
   filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
-    return Effect.suspend(() => this.#filled(call))
+    return Effect.map(this.fetched(call.accountId ?? "", imagesOf(call.conversation)), (found) => ({
+      ...call,
+      conversation: withData(call.conversation, found)
+    }))
   }
 
-  #filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
-    const images = imagesOf(call.conversation)
+  /** The images at web addresses, by address. They are held until the scope closes. */
+  fetched(
+    accountId: string,
+    images: ReadonlyArray<NamedImage>
+  ): Effect.Effect<ReadonlyMap<string, MediaBytes>, PoolError, Scope.Scope> {
+    return Effect.suspend(() => this.#fetched(accountId, images))
+  }
+
+  #fetched(
+    accountId: string,
+    images: ReadonlyArray<NamedImage>
+  ): Effect.Effect<ReadonlyMap<string, MediaBytes>, PoolError, Scope.Scope> {
     const until = performance.now() + this.#limits.totalMs
-    const accountId = call.accountId ?? ""
     const account = this.#accounts.get(accountId) ?? { held: 0, fetches: 0, requests: 0 }
     this.#accounts.set(accountId, account)
     account.requests += 1
@@ -200,19 +240,19 @@ class Fetching {
       account.requests -= 1
       if (account.requests === 0) this.#accounts.delete(accountId)
     }
-    const data = new Map<string, string>()
-    const fetched = Effect.forEach(
+    const found = new Map<string, MediaBytes>()
+    const fetching = Effect.forEach(
       addressesOf(images),
-      (address) => Effect.map(this.#one(address, share), (found) => data.set(address.url, found)),
+      (address) => Effect.map(this.#one(address, share), (image) => found.set(address.url, image)),
       { concurrency: AT_A_TIME, discard: true }
     )
     return Effect.addFinalizer(() => Effect.sync(back)).pipe(
-      Effect.andThen(Effect.mapError(fetched, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
-      Effect.map(() => ({ ...call, conversation: withData(call.conversation, data) }))
+      Effect.andThen(Effect.mapError(fetching, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
+      Effect.as(found)
     )
   }
 
-  #one(address: Address, share: Share): Effect.Effect<string, Reason> {
+  #one(address: Address, share: Share): Effect.Effect<MediaBytes, Reason> {
     const { field, url } = address
     return Effect.suspend(() => {
       const { accountFetches, imageBytes, totalMs } = this.#limits
@@ -230,7 +270,7 @@ class Fetching {
       const over = Effect.sync(() => (share.account.fetches -= 1))
       return Effect.flatMap(
         Effect.mapError(Effect.ensuring(answer, over), (error) => full ?? reasonOf(error, field, totalMs)),
-        (found) => Effect.fromResult(dataUrlOf(found, field))
+        (found) => Effect.fromResult(imageOf(found, field))
       )
     })
   }
@@ -257,20 +297,29 @@ export const makePromptImages = (
   limits: PromptImageLimits = promptImageLimits
 ): PromptImages => {
   const fetching = new Fetching(fetch, limits)
+  const checkOne: PromptImages["checkOne"] = (image) => {
+    const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
+    return problem === undefined ? undefined : invalid(fieldOf(image), problem)
+  }
   return {
+    checkOne,
     check: (conversation) => {
       const images = imagesOf(conversation)
       const more = images[limits.images]
       if (more !== undefined) return invalid(fieldOf(more), `only ${limits.images} images may be in a request`)
       for (const image of images) {
-        const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
-        if (problem !== undefined) return invalid(fieldOf(image), problem)
+        const problem = checkOne(image)
+        if (problem !== undefined) return problem
       }
       const beyond = addressesOf(images)[limits.addresses]
       return beyond === undefined
         ? undefined
         : invalid(beyond.field, `only ${limits.addresses} images may be at addresses of their own`)
     },
+    read: (accountId, images) =>
+      Effect.map(fetching.fetched(accountId, images), (found) =>
+        images.map(({ url }) => found.get(url) ?? inlineOf(url))
+      ),
     before: ({ chat, chatStream }) => ({
       chat: (call) => (isToBeFetched(call) ? Effect.scoped(Effect.flatMap(fetching.filled(call), chat)) : chat(call)),
       chatStream: (call) => (isToBeFetched(call) ? Effect.flatMap(fetching.filled(call), chatStream) : chatStream(call))

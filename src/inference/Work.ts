@@ -1,10 +1,11 @@
-import { Cause, Context, Effect, Exit, Layer, Result } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
 import type { Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
+import type { WorkPoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import { ProviderPool, type Served, type WorkAttempt } from "../providers/ProviderPool.ts"
 import type { WorkOperation } from "../providers/Work.ts"
@@ -28,6 +29,8 @@ const operations = {
   embedding: "embeddings",
   rerank: "rerank",
   audio: "speech",
+  image: "images",
+  image_edit: "images",
   search: "search"
 } as const satisfies Partial<Record<Modality, WorkOperation>>
 
@@ -43,8 +46,11 @@ export interface WorkRequest<A> extends PaidRequest {
   /** The likely tokens of what has to fit, and the member it stands in, for the message when it fits nowhere. */
   readonly promptTokens?: (() => number) | undefined
   readonly param?: string | undefined
-  /** Asks a provider; undefined where that provider does not do such work. */
-  readonly ask: WorkAttempt<A>
+  /**
+   * Asks a provider; undefined where that provider does not do such work. As an effect, what it needs is got first, once the
+   * request is admitted, and is let go after the last attempt; a failure of it is no provider's.
+   */
+  readonly ask: WorkAttempt<A> | Effect.Effect<WorkAttempt<A>, PoolError, Scope.Scope>
   /** Prompt tokens or units as the provider reported them; undefined has them counted. */
   readonly used: (answer: A) => number | undefined
   /** The same by our own count. */
@@ -112,22 +118,23 @@ const asked = <A>(
   running: Running
 ): Effect.Effect<Served<A, Price>, PoolError> => {
   const { plan, request } = admitted
-  const { failed } = request
-  const served = pool.ask(
-    {
-      requestId: request.requestId,
-      plan,
-      operation: operations[request.modality],
-      steering: request.steering,
-      trace: request.trace,
-      onAttempt: ({ stopsBillingOnAbort }) => {
-        running.stopsBillingOnAbort = stopsBillingOnAbort
-      }
-    },
-    request.ask
-  )
-  if (failed === undefined) return served
-  return Effect.mapError(served, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
+  const { ask, failed } = request
+  const call: WorkPoolCall = {
+    requestId: request.requestId,
+    plan,
+    operation: operations[request.modality],
+    steering: request.steering,
+    trace: request.trace,
+    onAttempt: ({ stopsBillingOnAbort }) => {
+      running.stopsBillingOnAbort = stopsBillingOnAbort
+    }
+  }
+  const served = (attempt: WorkAttempt<A>) => {
+    const answer = pool.ask(call, attempt)
+    if (failed === undefined) return answer
+    return Effect.mapError(answer, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
+  }
+  return Effect.isEffect(ask) ? Effect.scoped(Effect.flatMap(ask, served)) : served(ask)
 }
 
 /** What is there to be paid for: an answer, or why there is none. */

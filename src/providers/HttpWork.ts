@@ -1,6 +1,13 @@
 /** How adapters ask their hosts for work other than chat: one request, one whole answer. */
 import { Clock, Effect, Redacted, type Scope } from "effect"
-import { Outbound, type OutboundRequest, type OutboundStream, readUpTo, type targetOf } from "../platform/Outbound.ts"
+import {
+  Outbound,
+  type OutboundRequest,
+  type OutboundResponse,
+  type OutboundStream,
+  readUpTo,
+  type targetOf
+} from "../platform/Outbound.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
 import { type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"
@@ -15,19 +22,29 @@ export interface HttpWorkOptions {
   readonly faultOfStatus: (answer: RefusedAnswer, nowMs: number) => ProviderFault
 }
 
-/** One request: a JSON body to a place. */
-export interface WorkRequest {
+/** One request for what is at a place. */
+export interface WorkQuestion {
   readonly target: ReturnType<typeof targetOf>
   readonly accept: string
-  readonly body: string
   /** A longer answer is a fault. */
   readonly maxBodyBytes: number
+}
+
+/** One request: a body to a place. */
+export interface WorkRequest extends WorkQuestion {
+  readonly body: string | Uint8Array
+  /** JSON when absent. */
+  readonly contentType?: string | undefined
 }
 
 /** The requests of one host, over the outbound pool. */
 export interface HttpWork {
   /** The body of a success. Any other answer, and any that does not come in the call's time, is a fault. */
   readonly post: (call: WorkCall, request: WorkRequest) => Effect.Effect<Uint8Array, ProviderError>
+  /** The whole answer, whatever its status. One that does not come in the call's time is a fault. */
+  readonly get: (call: WorkCall, question: WorkQuestion) => Effect.Effect<OutboundResponse, ProviderError>
+  /** The body of a success. Any other answer is a fault. */
+  readonly accepted: (answer: OutboundResponse) => Effect.Effect<Uint8Array, ProviderError>
   /** The body of a success as it comes. The call's time is for all of it. */
   readonly open: (call: WorkCall, request: WorkRequest) => Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
   readonly error: (fault: ProviderFault) => ProviderError
@@ -45,24 +62,27 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
     const error = (fault: ProviderFault) => new ProviderError({ provider: id, fault: presentable(fault, secret) })
     const requestOf = (
       { clocks, traceHeaders }: WorkCall,
-      { accept, body, maxBodyBytes, target }: WorkRequest
+      { accept, maxBodyBytes, target }: WorkQuestion,
+      { headers: own, ...request }: Pick<OutboundRequest, "method" | "headers" | "body">
     ): OutboundRequest => ({
-      method: "POST",
+      ...request,
       ...target,
-      headers: { "content-type": "application/json", accept, "user-agent": "tollgate", ...headers, ...traceHeaders },
-      body,
+      headers: { ...own, accept, "user-agent": "tollgate", ...headers, ...traceHeaders },
       clocks: { connectMs: clocks.connectMs, totalMs: clocks.totalMs },
       maxBodyBytes
     })
+    const posting = (call: WorkCall, { body, contentType = "application/json", ...question }: WorkRequest) =>
+      requestOf(call, question, { method: "POST", headers: { "content-type": contentType }, body })
+    const sent = (request: OutboundRequest) =>
+      Effect.mapError(outbound.send(request), (failed) => error(faultOfOutbound(failed)))
     const refused = (answer: RefusedAnswer) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
-    const post: HttpWork["post"] = (call, request) =>
-      outbound.send(requestOf(call, request)).pipe(
-        Effect.mapError((failed) => error(faultOfOutbound(failed))),
-        Effect.flatMap((answer) => (isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)))
-      )
+    const accepted: HttpWork["accepted"] = (answer) =>
+      isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
+    const post: HttpWork["post"] = (call, request) => Effect.flatMap(sent(posting(call, request)), accepted)
+    const get: HttpWork["get"] = (call, question) => sent(requestOf(call, question, { method: "GET", headers: {} }))
     const open: HttpWork["open"] = (call, request) =>
-      outbound.open(requestOf(call, request)).pipe(
+      outbound.open(posting(call, request)).pipe(
         Effect.flatMap((stream) => {
           if (isSuccess(stream)) return Effect.succeed(stream)
           const { headers, status } = stream
@@ -70,7 +90,7 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
         }),
         Effect.mapError((failed) => (failed._tag === "OutboundError" ? error(faultOfOutbound(failed)) : failed))
       )
-    return { post, open, error }
+    return { post, get, open, accepted, error }
   })
 
 /** The chat of a host that has none. Nobody asks it for any: its models are not models of text. */

@@ -166,6 +166,7 @@ export interface FilmTicket {
 /** How far a provider's job is. */
 export type FilmState =
   | { readonly _tag: "Queued" }
+  /** `progress` in per cent, where the provider says it. */
   | { readonly _tag: "Processing"; readonly progress: number | undefined }
   /** `url` is the provider's own address of the clip, https, read once by us; `bytes` where there is no address. */
   | { readonly _tag: "Completed"; readonly clip: { readonly url: string } | MediaBytes }

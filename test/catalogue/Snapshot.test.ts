@@ -92,6 +92,27 @@ describe("the list", () => {
     }
   })
 
+  it("says of every video model what it makes, and of one that it takes references", () => {
+    const videos = snapshot.all.filter((model) => model.modality === "video")
+    for (const { capabilities, id, video } of videos) {
+      assert.isDefined(video, id)
+      const { aspectRatios, durations, referenceImages, referenceVideo } = video!
+      assert.deepStrictEqual(
+        [...durations],
+        [...new Set(durations)].toSorted((a, b) => a - b)
+      )
+      assert.isTrue(durations.length > 0 && durations.every((seconds) => seconds >= 4 && seconds <= 15), id)
+      assert.includeMembers(["16:9", "9:16"], [...aspectRatios])
+      assert.strictEqual(capabilities.includes("reference_media"), referenceImages > 0 || referenceVideo)
+    }
+    const takers = videos.filter(({ video }) => video?.referenceImages === 4 && video.referenceVideo)
+    assert.lengthOf(takers, 1)
+    assert.isTrue(snapshot.all.every(({ modality, video }) => modality === "video" || video === undefined))
+    const grok = snapshot.find("grok-imagine-video")
+    assert.deepStrictEqual(grok?.offers[0]?.price, { unit: "second", perUnit: 70_000_000_000n })
+    assert.strictEqual(grok?.offers[0]?.provider, "xai")
+  })
+
   it("has unique ids of 1 to 160 characters that no chain or preset can be mistaken for", () => {
     assert.strictEqual(new Set(snapshot.all.map((model) => model.id)).size, snapshot.all.length)
     for (const { id } of snapshot.all) {

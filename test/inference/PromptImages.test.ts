@@ -2,7 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Conversation, ImagePart, Message } from "../../src/domain/Conversation.ts"
 import { emptyOutput } from "../../src/domain/Output.ts"
-import { makePromptImages, type PromptImageLimits, promptImageLimits } from "../../src/inference/PromptImages.ts"
+import {
+  makePromptImages,
+  type NamedImage,
+  type PromptImageLimits,
+  promptImageLimits
+} from "../../src/inference/PromptImages.ts"
 import { PublicFetch, type PublicFetchOptions } from "../../src/platform/PublicFetch.ts"
 import type { PoolCall } from "../../src/providers/Course.ts"
 import type { Served, ServedStream } from "../../src/providers/ProviderPool.ts"
@@ -48,6 +53,8 @@ const scene = (limits: Partial<PromptImageLimits> = {}, options: Partial<PublicF
           assert.deepStrictEqual([attempts, failures], [[], []])
           return reason
         }),
+      checkOne: (image: NamedImage) => images.checkOne(image)?.reason,
+      read: (named: ReadonlyArray<NamedImage>) => images.read("one", named),
       reached
     }
   })
@@ -100,6 +107,27 @@ describe("PromptImages", () => {
         }
         assert.deepStrictEqual(check(saying({ role: "user", content: [at(png)] }, tool)), wrong("there", message), url)
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("gives the bytes of images that are named beside a prompt, each fetched once", () =>
+    Effect.gen(function* () {
+      const host = yield* imageHost
+      const { checkOne, read } = yield* scene({ imageBytes: 100 })
+      const named = [`${host.origin}/a`, png, `${host.origin}/b`, `${host.origin}/a`].map((url) => ({ url }))
+      for (const image of named) assert.isUndefined(checkOne(image))
+      assert.deepStrictEqual(checkOne({ url: "data:image/png;base64,AAAA", field: "image" })?._tag, "ValidationError")
+      const found = yield* Effect.scoped(read(named))
+      const bytes = found.map((image) => [image.contentType, Buffer.from(image.bytes).subarray(PNG.length).toString()])
+      assert.deepStrictEqual(
+        bytes,
+        ["/a", "", "/b", "/a"].map((rest) => ["image/png", rest])
+      )
+      assert.deepStrictEqual(host.paths.toSorted(), ["/a", "/b"])
+      const tooLong = yield* Effect.flip(
+        Effect.scoped(read([{ url: `${host.origin}/${"long".repeat(30)}`, field: "image" }]))
+      )
+      assert.deepStrictEqual(tooLong.reason, { _tag: "ImageTooLarge", param: "image", limitBytes: 100 })
     }).pipe(Effect.scoped)
   )
 

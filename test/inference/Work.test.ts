@@ -10,7 +10,7 @@ import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
-import { failure } from "../../src/domain/Failure.ts"
+import { failure, type Reason } from "../../src/domain/Failure.ts"
 import type { Nano } from "../../src/domain/Money.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { maximumCost, tokenCost, unitCost } from "../../src/domain/Pricing.ts"
@@ -21,7 +21,8 @@ import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { type Provider, ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
-import { ProviderPool } from "../../src/providers/ProviderPool.ts"
+import { PoolError } from "../../src/providers/PoolError.ts"
+import { ProviderPool, type WorkAttempt } from "../../src/providers/ProviderPool.ts"
 import type { Embedded, Found, Reranked } from "../../src/providers/Work.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
@@ -755,6 +756,44 @@ describe("Work with something left to be done with its answer", () => {
       yield* Fiber.interrupt(fiber)
       yield* Deferred.succeed(goOn, undefined)
       assert.deepInclude(yield* ended(request.requestId), { status: "succeeded", refunded: 2n * perQuery })
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("Work that needs something before a provider is asked", () => {
+  it.live("gets it once it is admitted, and lets go of it after the last attempt", () =>
+    Effect.gen(function* () {
+      const steps: Array<string> = []
+      const search = () => Effect.sync(() => (steps.push("asked"), found))
+      const { money, search: searches, work } = yield* scene([searching({ search })])
+      const needed = Effect.acquireRelease(
+        Effect.map(Effect.orDie(money), ({ posted }) => steps.push(posted < BALANCE ? "got" : "got too early")),
+        () => Effect.sync(() => steps.push("let go"))
+      )
+      const ask: WorkAttempt<Found> = (one, call) => one.search?.(call, {} as never)
+      yield* work.run(searches({ ...charged, ask: Effect.as(needed, ask) }))
+      assert.deepStrictEqual(steps, ["got", "asked", "let go"])
+      const refused = searches({ ...charged, model: "no-such-model", ask: Effect.as(needed, ask) })
+      assert.strictEqual((yield* Effect.flip(work.run(refused))).reason._tag, "UnknownModel")
+      assert.lengthOf(steps, 3)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("costs nothing and asks nobody where that cannot be had, for which no provider is to blame", () =>
+    Effect.gen(function* () {
+      const notAsked = () => Effect.die(new Error("asked"))
+      const { ended, money, search, work } = yield* scene([searching({ search: notAsked })])
+      const reason: Reason = { _tag: "ImageTooLarge", param: "image", limitBytes: 1 }
+      const request = search({
+        ...charged,
+        ask: Effect.fail(new PoolError({ reason, attempts: [], failures: [] })),
+        failed: () => ({ _tag: "SearchFailed" })
+      })
+      assert.deepStrictEqual((yield* Effect.flip(work.run(request))).reason, reason)
+      const { closed, status } = yield* ended(request.requestId)
+      assert.strictEqual(status, "failed")
+      assert.deepInclude(closed as object, { basis: "none", error: reason })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
     }).pipe(Effect.scoped)
   )
 })

@@ -42,6 +42,28 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("asks without a body, and gives the whole answer whatever its status", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* upstream((request, response) => {
+        const { accept, "content-type": type, "x-key": key } = request.headers
+        response.writeHead(202, { "x-more": "1" }).end(JSON.stringify([request.method, accept, type ?? null, key]))
+      })
+      const work = yield* makeHttpWork({
+        id: "up",
+        apiKey: Redacted.make("planted"),
+        headers: { "x-key": "planted" },
+        faultOfStatus: ({ status }) => faultOf(status, "no: planted", undefined)
+      })
+      const question = { target: targetOf(`${origin}/work`), accept: "text/plain", maxBodyBytes: 1_000 }
+      const answer = yield* work.get(workCall(), question)
+      assert.deepStrictEqual([answer.status, answer.headers["x-more"]], [202, "1"])
+      assert.deepStrictEqual(JSON.parse(Buffer.from(answer.body).toString()), ["GET", "text/plain", null, "planted"])
+      assert.strictEqual(yield* work.accepted(answer), answer.body)
+      const refused = yield* Effect.flip(work.accepted({ ...answer, status: 404 }))
+      assert.deepStrictEqual(refused.fault, { _tag: "Refused", status: 404, detail: "no: [secret]" })
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("waits no longer than it is given", () =>
     Effect.gen(function* () {
       const call = { clocks: { ...clocks, totalMs: 50 } }

@@ -1,6 +1,6 @@
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
-import type { SearchWork, WorkCall } from "../../src/providers/Work.ts"
+import type { DrawWork, FilmWork, SearchWork, WorkCall } from "../../src/providers/Work.ts"
 import { candidate, clocks } from "./calls.ts"
 
 /** A call for work other than chat. */
@@ -28,5 +28,32 @@ export const searchWork = (more: Partial<SearchWork> = {}): SearchWork => ({
   updatedBefore: undefined,
   mode: "web",
   contextSize: "medium",
+  ...more
+})
+
+/** An image of a kite. */
+export const drawWork = (more: Partial<DrawWork> = {}): DrawWork => ({
+  prompt: "a red kite",
+  n: 1,
+  images: [],
+  size: undefined,
+  quality: undefined,
+  format: undefined,
+  background: undefined,
+  style: undefined,
+  user: undefined,
+  ...more
+})
+
+/** A video of a kite, from words alone. */
+export const filmWork = (more: Partial<FilmWork> = {}): FilmWork => ({
+  prompt: "a red kite",
+  duration: 5,
+  aspectRatio: "16:9",
+  image: undefined,
+  referenceImages: [],
+  referenceVideo: undefined,
+  audio: true,
+  seed: undefined,
   ...more
 })

@@ -1,4 +1,4 @@
-/** Audio as a program that others wrote decodes it: FFmpeg, where the machine has it. */
+/** Audio and images as a program that others wrote decodes them: FFmpeg, where the machine has it. */
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 
@@ -8,7 +8,7 @@ const has = (program: string): boolean => spawnSync(program, ["-version"], { std
 export const decoderMissing: string | undefined =
   has("ffprobe") && has("ffmpeg") ? undefined : "there is no ffmpeg on this machine"
 
-if (decoderMissing !== undefined) console.warn(`audio is not decoded in tests: ${decoderMissing}`)
+if (decoderMissing !== undefined) console.warn(`media is not decoded in tests: ${decoderMissing}`)
 
 export interface Decoded {
   readonly codec: string
@@ -48,4 +48,49 @@ export const decoded = (file: Uint8Array, format: string): Effect.Effect<Decoded
       seconds: samples.length / 24_000,
       samples
     }
+  })
+
+export interface DecodedImage {
+  readonly codec: string
+  readonly width: number
+  readonly height: number
+  /** Row by row from the top, three bytes a pixel: red, green, blue. */
+  readonly rgb: Uint8Array
+}
+
+/** The pixels of an image file; dies of whatever the decoder minds. */
+export const decodedImage = (file: Uint8Array): Effect.Effect<DecodedImage> =>
+  Effect.sync(() => {
+    const entries = ["-show_entries", "stream=codec_name,width,height", "-of", "json"]
+    const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", "pipe:0"], file).toString())
+    const rgb = run("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], file)
+    const [stream] = said.streams
+    return { codec: stream.codec_name, width: stream.width, height: stream.height, rgb }
+  })
+
+export interface DecodedVideo {
+  readonly codecs: ReadonlyArray<string>
+  readonly width: number
+  readonly height: number
+  readonly seconds: number
+  /** One a second, row by row from the top, a byte a pixel: how bright it is. */
+  readonly frames: ReadonlyArray<Uint8Array>
+}
+
+/** What is to be seen in a video file, and what it holds; dies of whatever the decoder minds. */
+export const decodedVideo = (file: Uint8Array): Effect.Effect<DecodedVideo> =>
+  Effect.sync(() => {
+    const entries = ["-show_entries", "stream=codec_name,width,height,duration", "-of", "json"]
+    const said = JSON.parse(run("ffprobe", ["-v", "error", ...entries, "-i", "pipe:0"], file).toString())
+    // All of it is decoded, sound included, before some of it is looked at.
+    run("ffmpeg", ["-v", "error", "-i", "pipe:0", "-f", "null", "-"], file)
+    const looked = ["-vf", "fps=1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
+    const gray = run("ffmpeg", ["-v", "error", "-i", "pipe:0", ...looked], file)
+    const codecs: ReadonlyArray<string> = said.streams.map((stream: { codec_name: string }) => stream.codec_name)
+    const [{ duration, height, width }] = said.streams
+    const size = width * height
+    const frames = Array.from({ length: Math.floor(gray.length / size) }, (_, at) =>
+      gray.subarray(at * size, (at + 1) * size)
+    )
+    return { codecs, width, height, seconds: Number(duration), frames }
   })

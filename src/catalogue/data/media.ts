@@ -1,3 +1,4 @@
+import type { VideoFacts } from "../../domain/Model.ts"
 import { at, type Entry, mediaModels } from "../Entry.ts"
 
 const audio = mediaModels("audio")
@@ -10,10 +11,18 @@ const google = { vendor: "google", brand: "Google" }
 const flux = { vendor: "black-forest-labs", brand: "Black Forest Labs" }
 const kling = { vendor: "kuaishou", brand: "Kling" }
 const bytedance = { vendor: "bytedance", brand: "ByteDance" }
+const xai = { vendor: "xai", brand: "xAI" }
 
 const imageParameters = ["n", "size", "response_format"]
 const editParameters = ["n", "image", "response_format"]
 const videoParameters = ["duration", "aspect_ratio", "image_url"]
+
+const anySecond: VideoFacts = {
+  durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+  aspectRatios: ["16:9", "9:16"],
+  referenceImages: 0,
+  referenceVideo: false
+}
 
 export const audioModels: ReadonlyArray<Entry> = [
   audio({
@@ -42,7 +51,7 @@ export const imageModels: ReadonlyArray<Entry> = [
     id: "gpt-image-1",
     name: "GPT Image 1",
     released: "2025-04-23",
-    parameters: [...imageParameters, "quality", "output_format", "background"],
+    parameters: [...imageParameters, "image", "quality", "output_format", "background"],
     about: "Images from text with exact rendering of words.",
     note: "One price for every quality and size: that of a high-quality image of 1536×1024.",
     at: [at("openai", "gpt-image-1")]
@@ -52,7 +61,7 @@ export const imageModels: ReadonlyArray<Entry> = [
     id: "gpt-image-1-mini",
     name: "GPT Image 1 mini",
     released: "2025-10-06",
-    parameters: [...imageParameters, "quality", "output_format", "background"],
+    parameters: [...imageParameters, "image", "quality", "output_format", "background"],
     about: "Cheaper variant of GPT Image 1.",
     note: "One price for every quality and size: that of a high-quality image of 1536×1024.",
     at: [at("openai", "gpt-image-1-mini")]
@@ -138,6 +147,7 @@ export const videoModels: ReadonlyArray<Entry> = [
     parameters: [...videoParameters, "generate_audio", "reference_images", "reference_video"],
     about: "Video of 4 to 15 seconds from text, an image, up to 4 reference images and a reference video, with sound.",
     note: "Priced for 720p; sound costs nothing more.",
+    video: { ...anySecond, referenceImages: 4, referenceVideo: true },
     at: [at("fal", "bytedance/seedance-2.0")]
   }),
   video({
@@ -149,6 +159,7 @@ export const videoModels: ReadonlyArray<Entry> = [
     parameters: [...videoParameters, "generate_audio"],
     about: "Faster and cheaper Seedance 2.0 for video of 4 to 15 seconds.",
     note: "Priced for 720p; sound costs nothing more.",
+    video: anySecond,
     at: [at("fal", "bytedance/seedance-2.0/fast")]
   }),
   video({
@@ -160,6 +171,7 @@ export const videoModels: ReadonlyArray<Entry> = [
     parameters: [...videoParameters, "generate_audio"],
     about: "Video of 4, 6 or 8 seconds with dialogue and sound, from text or an image.",
     note: "Priced with sound.",
+    video: { ...anySecond, durations: [4, 6, 8] },
     at: [at("fal", "fal-ai/veo3")]
   }),
   video({
@@ -171,6 +183,7 @@ export const videoModels: ReadonlyArray<Entry> = [
     parameters: [...videoParameters, "generate_audio"],
     about: "Video of 4 to 15 seconds from text or an image, with sound and several shots.",
     note: "Priced with sound.",
+    video: anySecond,
     at: [at("fal", "fal-ai/kling-video/v3/pro")]
   }),
   video({
@@ -182,6 +195,19 @@ export const videoModels: ReadonlyArray<Entry> = [
     parameters: [...videoParameters, "generate_audio"],
     about: "Cheaper Kling 3 for video of 4 to 15 seconds.",
     note: "Priced with sound.",
+    video: anySecond,
     at: [at("fal", "fal-ai/kling-video/v3/standard")]
+  }),
+  video({
+    ...xai,
+    id: "grok-imagine-video",
+    name: "Grok Imagine Video",
+    released: "2026-01-28",
+    can: ["image_to_video", "audio_generation"],
+    parameters: [...videoParameters, "generate_audio"],
+    about: "Video of 4 to 15 seconds from text or an image, with sound.",
+    note: "Priced for 720p; there is always sound.",
+    video: anySecond,
+    at: [at("xai", "grok-imagine-video")]
   })
 ]

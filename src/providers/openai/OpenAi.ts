@@ -7,14 +7,15 @@ import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { type ChatWireOptions, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
+import { makeDraw } from "./Draw.ts"
 import { encodeEmbeddings } from "./EmbedEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 import { makeSpeech } from "./Speech.ts"
 
-/** A host that speaks OpenAI's chat completions, embeddings and speech. */
+/** A host that speaks OpenAI's chat completions, embeddings, speech and images. */
 export interface OpenAiOptions extends ChatWireOptions {
   readonly id: string
-  /** Everything before `/chat/completions`, `/embeddings` and `/audio/speech`, such as `https://api.openai.com/v1`. */
+  /** Everything before `/chat/completions`, `/embeddings`, `/audio/speech` and `/images`, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string
   /** Absent for hosts of one's own that ask for none. */
   readonly apiKey: Redacted.Redacted<string> | undefined
@@ -54,5 +55,5 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
     const embed = yield* makeHttpEmbed(work, targets.embeddings, (call, asked) =>
       Result.succeed(encodeEmbeddings(call, asked))
     )
-    return { ...chat, embed, speak: makeSpeech(work, targets.speech) }
+    return { ...chat, embed, speak: makeSpeech(work, targets.speech), draw: makeDraw(work, base, options) }
   })

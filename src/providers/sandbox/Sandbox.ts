@@ -2,6 +2,8 @@ import { Clock, Effect, Result } from "effect"
 import { finishEvent, type Output, OutputFold, type OutputEvent } from "../../domain/Output.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "../Provider.ts"
 import { type Answer, answerOf } from "./Answer.ts"
+import { draw } from "./Draw.ts"
+import { makeFilm } from "./Film.ts"
 import { makeRetrieval } from "./Retrieval.ts"
 import { search } from "./Search.ts"
 import { speak } from "./Speak.ts"
@@ -19,6 +21,8 @@ export const makeSandbox = (id: string): Provider => ({
   chatStream: (call) => Effect.map(begin(id, call), sourceOf),
   ...makeRetrieval(id),
   speak: (call, work) => speak(id, call, work),
+  draw: (call, work) => draw(id, call, work),
+  ...makeFilm(id),
   search: (call, work) => search(id, call, work)
 })
 

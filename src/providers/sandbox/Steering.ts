@@ -22,7 +22,7 @@ export interface Steering {
   readonly fault: SandboxFault | undefined
   /** Content chunks sent before a stall or a break. */
   readonly after: number
-  /** Only this provider's double misbehaves: fault, latencies and `usage=held` hold for it alone. */
+  /** Only this provider's double misbehaves: fault, latencies, `usage=held` and `images` hold for it alone. */
   readonly provider: string | undefined
   readonly latencyMs: number | undefined
   readonly chunkMs: number
@@ -32,6 +32,8 @@ export interface Steering {
   /** Report usage that costs just what is held. */
   readonly usageHeld: boolean
   readonly text: string | undefined
+  /** The most images that are delivered. */
+  readonly images: number | undefined
 }
 
 /** The double left alone. */
@@ -45,14 +47,15 @@ export const noSteering: Steering = {
   cachedTokens: 0,
   reasoningTokens: 0,
   usageHeld: false,
-  text: undefined
+  text: undefined,
+  images: undefined
 }
 
 /** What a steering means for the double of this id. */
 export const steeringOf = (id: string, steering: Steering): Steering =>
   steering.provider === undefined || steering.provider === id
     ? steering
-    : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false }
+    : { ...steering, fault: undefined, latencyMs: undefined, chunkMs: 0, usageHeld: false, images: undefined }
 
 /** The fault that comes in place of any answer. */
 export const faultAtOnce = ({ fault }: Steering): ProviderFault | undefined => {
@@ -127,6 +130,7 @@ const SETTERS: ReadonlyMap<string, Setter> = new Map<string, Setter>([
   ["chunk_ms", count(MAX_MS, (into, ms) => (into.chunkMs = ms))],
   ["output_tokens", count(MAX_COUNT, (into, tokens) => (into.outputTokens = tokens))],
   ["cached_tokens", count(MAX_COUNT, (into, tokens) => (into.cachedTokens = tokens))],
+  ["images", count(MAX_COUNT, (into, images) => (into.images = images))],
   ["reasoning_tokens", count(MAX_COUNT, (into, tokens) => (into.reasoningTokens = tokens))],
   [
     "usage",

@@ -21,6 +21,7 @@ describe("parseSteering", () => {
     ["output_tokens=10000000", { outputTokens: 10_000_000 }],
     ["cached_tokens=1", { cachedTokens: 1 }],
     ["reasoning_tokens=2", { reasoningTokens: 2 }],
+    ["images=1", { images: 1 }],
     ["usage=held", { usageHeld: true }],
     ["text=", { text: "" }],
     ["text=a%2Cb%3Dc=d%20%F0%9F%98%80", { text: "a,b=c=d 😀" }],

@@ -1,0 +1,42 @@
+import { Result } from "effect"
+import { ImageRequest, sidesOf } from "../../../schemas/inference/Images.ts"
+import type { Failure } from "../../domain/Failure.ts"
+import type { DrawWork } from "../../providers/Work.ts"
+import { decoder } from "../Decode.ts"
+import { imageProblem } from "../Images.ts"
+
+/** A request for images, defaults filled in. */
+export interface DecodedImages {
+  readonly model: string
+  /** What is to be done, but for the bytes of the image to be edited. */
+  readonly work: Omit<DrawWork, "images">
+  /** The image to be edited: a web address or a data URL. */
+  readonly image: string | undefined
+  /** Whether images are given as addresses; as bytes otherwise. */
+  readonly hosted: boolean
+}
+
+const decodeWire = decoder(ImageRequest, { strict: true })
+
+/** Reads a request body; fails with every wrong field, one that is not known among them. */
+export const decodeImages = (body: unknown): Result.Result<DecodedImages, Failure> =>
+  Result.flatMap(decodeWire(body), (wire) => {
+    const image = wire.image ?? undefined
+    const problem = image === undefined ? undefined : imageProblem("image", image)
+    if (problem !== undefined) return Result.fail(problem)
+    return Result.succeed({
+      model: wire.model,
+      work: {
+        prompt: wire.prompt,
+        n: wire.n ?? 1,
+        size: sidesOf(wire.size ?? "auto"),
+        quality: wire.quality ?? undefined,
+        format: wire.output_format ?? undefined,
+        background: wire.background ?? undefined,
+        style: wire.style ?? undefined,
+        user: wire.user ?? undefined
+      },
+      image,
+      hosted: wire.response_format !== "b64_json"
+    })
+  })

@@ -1,0 +1,31 @@
+import type { ImageList } from "../../../schemas/inference/Images.ts"
+import { type Nano, usdFromNano } from "../../domain/Money.ts"
+import type { GivenImage } from "../../inference/ImageWork.ts"
+
+/** The images of a request, and the facts of the request beside them. */
+export interface ImagesAnswer {
+  readonly value: ReadonlyArray<GivenImage>
+  readonly requestId: string
+  /** Unix time in seconds. */
+  readonly created: number
+  readonly resolvedModel: string
+  readonly provider: string
+  readonly cost: Nano
+  readonly balanceWarning: string | undefined
+}
+
+/** The body of the answer. */
+export const encodeImages = (answer: ImagesAnswer): ImageList => ({
+  created: answer.created,
+  data: answer.value.map((image) => ({
+    ...("url" in image ? { url: image.url } : { b64_json: image.base64 }),
+    ...(image.revisedPrompt === undefined ? {} : { revised_prompt: image.revisedPrompt })
+  })),
+  model: answer.resolvedModel,
+  provider: answer.provider,
+  cost_usd: usdFromNano(answer.cost),
+  request_id: answer.requestId,
+  ...(answer.balanceWarning === undefined
+    ? {}
+    : { balance_warning: { warning: "low_balance", threshold: answer.balanceWarning } })
+})

@@ -1,0 +1,86 @@
+/** How adapters read the clips and images that a provider has put somewhere. */
+import { Effect } from "effect"
+import { imageTypeOf } from "../domain/ImageType.ts"
+import { PublicFetch, type PublicFetchReason } from "../platform/PublicFetch.ts"
+import type { HttpWork } from "./HttpWork.ts"
+import type { Provider, ProviderFault } from "./Provider.ts"
+
+/** What is to be read. */
+interface FileKind {
+  readonly name: string
+  readonly accept: string
+  readonly maxBytes: number
+  readonly typeOf: (bytes: Uint8Array) => string | undefined
+}
+
+/** What a file is by how it begins; undefined where it is no video that browsers play. */
+const videoTypeOf = (bytes: Uint8Array): string | undefined => {
+  const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1")
+  if (head.startsWith("ftyp", 4)) return head.startsWith("qt  ", 8) ? "video/quicktime" : "video/mp4"
+  return head.startsWith("\x1a\x45\xdf\xa3") ? "video/webm" : undefined
+}
+
+/** Fifteen seconds of 4K video have a third of it. */
+const clip: FileKind = { name: "video", accept: "video/*", maxBytes: 128 * 1024 * 1024, typeOf: videoTypeOf }
+
+/** A PNG of 3840×2160 pixels that cannot be compressed has as much. */
+const image: FileKind = { name: "image", accept: "image/*", maxBytes: 32 * 1024 * 1024, typeOf: imageTypeOf }
+
+const faultOf = (reason: PublicFetchReason): ProviderFault => {
+  switch (reason._tag) {
+    case "Forbidden":
+      return { _tag: "Malformed", detail: `the address of a file ${reason.why}` }
+    case "Unreachable":
+      return { _tag: "Unreachable", detail: reason.detail }
+    case "TimedOut":
+      return { _tag: "TimedOut", clock: "total" }
+    case "TooLarge":
+      return { _tag: "Malformed", detail: `a file longer than ${reason.limitBytes} bytes` }
+    case "Status":
+      return { _tag: "ServerError", status: reason.status, detail: `the file is not given: status ${reason.status}` }
+    case "Busy":
+      return { _tag: "Unreachable", detail: "too many files are read at once" }
+  }
+}
+
+/** Reads files from where anybody may read them. The address is the provider's word, so it is no more trusted than a caller's. */
+const makeHttpFile = (
+  { error }: Pick<HttpWork, "error">,
+  { accept, maxBytes, name, typeOf }: FileKind
+): Effect.Effect<NonNullable<Provider["filmClip"]>, never, PublicFetch> =>
+  Effect.map(
+    PublicFetch,
+    ({ fetch }) =>
+      ({ clocks }, url) =>
+        fetch({
+          method: "GET",
+          url,
+          headers: { accept, "user-agent": "tollgate" },
+          totalMs: clocks.totalMs,
+          maxBytes
+        }).pipe(
+          Effect.mapError(({ reason }) => error(faultOf(reason))),
+          Effect.flatMap(({ body }) => {
+            const contentType = typeOf(body)
+            return contentType === undefined
+              ? Effect.fail(error({ _tag: "Malformed", detail: `the file is no ${name}` }))
+              : Effect.succeed({ bytes: body, contentType })
+          })
+        )
+  )
+
+/** Reads clips. */
+export const makeHttpClip = (work: Pick<HttpWork, "error">) => makeHttpFile(work, clip)
+
+/** Reads images. */
+export const makeHttpImage = (work: Pick<HttpWork, "error">) => makeHttpFile(work, image)
+
+/** A file in a data URL (RFC 2397). */
+export const dataUrlOf = ({
+  bytes,
+  contentType
+}: {
+  readonly bytes: Uint8Array
+  readonly contentType: string
+}): string =>
+  `data:${contentType};base64,${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")}`

@@ -1,0 +1,26 @@
+import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import { listOf, objectOf, parsed, textIn } from "../Json.ts"
+import type { ProviderFault } from "../Provider.ts"
+
+/** What an answer other than a success means. */
+export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: number): ProviderFault =>
+  faultOf(status, detailOf(body) ?? `status ${status}`, retryAfterSeconds(headers, nowMs))
+
+/**
+ * What fal says went wrong: a model's list of errors, each with `msg` and `type`, or one sentence of the queue's.
+ * <https://docs.fal.ai/errors>
+ */
+export const detailOf = (body: Uint8Array): string | undefined => {
+  const object = objectOf(parsed(body))
+  if (object === undefined) return undefined
+  const said = listOf(object["detail"]).flatMap((one) => textIn(objectOf(one) ?? {}, "msg") ?? [])
+  return said[0] ?? textIn(object, "detail") ?? textIn(object, "error") ?? textIn(object, "message")
+}
+
+/** The kinds of errors that fal names, for machines. */
+export const typesOf = (body: Uint8Array): ReadonlyArray<string> => {
+  const object = objectOf(parsed(body))
+  if (object === undefined) return []
+  const named = [...listOf(object["detail"]).map((one) => [one, "type"] as const), [object, "error_type"] as const]
+  return named.flatMap(([one, member]) => textIn(objectOf(one) ?? {}, member) ?? [])
+}

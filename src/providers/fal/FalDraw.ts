@@ -1,0 +1,120 @@
+import { Effect, Result } from "effect"
+import { imageTypeOf } from "../../domain/ImageType.ts"
+import { targetOf } from "../../platform/Outbound.ts"
+import type { PublicFetch } from "../../platform/PublicFetch.ts"
+import type { RefusedAnswer } from "../Failure.ts"
+import { makeHttpImage } from "../HttpClip.ts"
+import type { HttpWork } from "../HttpWork.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
+import type { Drawn, DrawWork, MediaBytes, WorkCall } from "../Work.ts"
+import { encodeDraw } from "./FalDrawEncode.ts"
+import { faultOfStatus } from "./Failure.ts"
+
+/** No model makes more in one call. */
+const MOST_AT_ONCE = 4
+
+/** Four images in data URLs. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024
+
+/**
+ * Images by fal's models, each call answered when they are made. More than four take several calls, all at once; what comes of some
+ * of them is an answer. Images that the model's own check finds unfit are none. <https://fal.ai/docs/model-apis/model-endpoints>
+ */
+export const makeFalDraw = (
+  work: HttpWork,
+  baseUrl: string
+): Effect.Effect<NonNullable<Provider["draw"]>, never, PublicFetch> =>
+  Effect.map(makeHttpImage(work), (read) => (call, asked) => {
+    const parts = countsOf(asked.n).map((count) => Effect.result(part({ work, baseUrl, read }, call, asked, count)))
+    return Effect.flatMap(Effect.all(parts, { concurrency: "unbounded" }), wholeOf)
+  })
+
+const countsOf = (n: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.ceil(n / MOST_AT_ONCE) }, (_, index) => Math.min(MOST_AT_ONCE, n - index * MOST_AT_ONCE))
+
+type Images = ReadonlyArray<MediaBytes>
+
+/** What came, or why nothing did. */
+const wholeOf = (results: ReadonlyArray<Result.Result<Images, ProviderError>>): Effect.Effect<Drawn, ProviderError> => {
+  const [failed] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
+  const images = results.flatMap((result) => (Result.isSuccess(result) ? result.success : []))
+  return failed !== undefined && images.length === 0 ? Effect.fail(failed) : Effect.succeed({ images })
+}
+
+interface Host {
+  readonly work: HttpWork
+  readonly baseUrl: string
+  readonly read: (call: WorkCall, url: string) => Effect.Effect<MediaBytes, ProviderError>
+}
+
+const part = Effect.fnUntraced(function* (
+  { baseUrl, read, work }: Host,
+  call: WorkCall,
+  asked: DrawWork,
+  count: number
+): Effect.fn.Return<Images, ProviderError> {
+  const { upstreamId } = call.candidate.offer
+  const input = encodeDraw(upstreamId, asked, count)
+  if (Result.isFailure(input)) return yield* Effect.fail(work.error(input.failure))
+  const body = yield* work.post(call, {
+    target: targetOf(`${baseUrl}/${upstreamId}`),
+    accept: "application/json",
+    body: JSON.stringify(input.success),
+    maxBodyBytes: MAX_BODY_BYTES
+  })
+  const answer = objectOf(parsed(body))
+  if (answer === undefined || !Array.isArray(answer["images"])) {
+    return yield* Effect.fail(work.error({ _tag: "Malformed", detail: "an answer without images" }))
+  }
+  const files = urlsOf(answer).slice(0, count)
+  const found = yield* Effect.forEach(files, (url) => Effect.result(imageAt(work, read, call, url)), {
+    concurrency: MOST_AT_ONCE
+  })
+  return (yield* wholeOf(found.map(Result.map((image) => [image])))).images
+})
+
+/** Where the images are that may be shown. */
+const urlsOf = (answer: JsonObject): ReadonlyArray<string> => {
+  const unfit = listOf(answer["has_nsfw_concepts"])
+  return listOf(answer["images"]).flatMap((image, index) =>
+    unfit[index] === true ? [] : (textIn(objectOf(image) ?? {}, "url") ?? [])
+  )
+}
+
+const DATA_URL = /^data:[a-z0-9.+/-]+;base64,/i
+
+const imageAt = (
+  { error }: HttpWork,
+  read: Host["read"],
+  call: WorkCall,
+  url: string
+): Effect.Effect<MediaBytes, ProviderError> => {
+  const head = DATA_URL.exec(url.slice(0, 64))?.[0]
+  if (head === undefined) return read(call, url)
+  const bytes = Buffer.from(url.slice(head.length), "base64")
+  const contentType = imageTypeOf(bytes)
+  return contentType === undefined
+    ? Effect.fail(error({ _tag: "Malformed", detail: "the data URL is no image" }))
+    : Effect.succeed({ bytes, contentType })
+}
+
+/** What callers call the members of fal's that a refusal can name. */
+const names: Readonly<Record<string, string>> = {
+  prompt: "prompt",
+  num_images: "n",
+  image_size: "size",
+  aspect_ratio: "size",
+  output_format: "output_format",
+  image_url: "image"
+}
+
+/** What an answer other than a success means, with the member it is about where fal says so: its place in the body. */
+export const faultOfDraw = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
+  const fault = faultOfStatus(answer, nowMs)
+  if (fault._tag !== "Refused") return fault
+  const [error] = listOf(objectOf(parsed(answer.body))?.["detail"])
+  const place = listOf(objectOf(error)?.["loc"])[1]
+  const param = typeof place === "string" ? names[place] : undefined
+  return param === undefined ? fault : { ...fault, param }
+}

@@ -1,0 +1,76 @@
+/** What fal's models of images want to be told. <https://fal.ai/models> */
+import { Result } from "effect"
+import { dataUrlOf } from "../HttpClip.ts"
+import type { ProviderFault } from "../Provider.ts"
+import type { DrawWork, ImageFormat } from "../Work.ts"
+
+/** What differs among the models. */
+interface FalModel {
+  /** Width to height, where a model takes only some of these; any size in pixels where absent. */
+  readonly ratios?: ReadonlyArray<string>
+  readonly formats: ReadonlyArray<ImageFormat>
+}
+
+const flux: FalModel = { formats: ["jpeg", "png"] }
+const kontext: FalModel = {
+  ratios: ["21:9", "16:9", "4:3", "3:2", "1:1", "2:3", "3:4", "9:16", "9:21"],
+  formats: ["jpeg", "png"]
+}
+const imagen: FalModel = { ratios: ["1:1", "16:9", "9:16", "3:4", "4:3"], formats: ["png", "jpeg", "webp"] }
+
+const modelOf = (upstreamId: string): FalModel => {
+  if (upstreamId.includes("/kontext")) return kontext
+  return upstreamId.startsWith("fal-ai/imagen") ? imagen : flux
+}
+
+/** A ratio is met where a size is within so much of it: models draw in steps of some pixels. */
+const TOLERANCE = 0.03
+
+const ratioOf = (ratios: ReadonlyArray<string>, { height, width }: NonNullable<DrawWork["size"]>) =>
+  ratios.find((ratio) => {
+    const [across = 1, down = 1] = ratio.split(":").map(Number)
+    return Math.abs((width * down) / (height * across) - 1) <= TOLERANCE
+  })
+
+const refused = (param: string, detail: string): Result.Result<never, ProviderFault> =>
+  Result.fail({ _tag: "Refused", status: 400, detail, param })
+
+const sizeOf = ({ ratios }: FalModel, { size }: DrawWork): Result.Result<object, ProviderFault> => {
+  if (size === undefined) return Result.succeed({})
+  if (ratios === undefined) return Result.succeed({ image_size: size })
+  const ratio = ratioOf(ratios, size)
+  return ratio === undefined
+    ? refused("size", `its images have width to height as ${ratios.join(", ")}`)
+    : Result.succeed({ aspect_ratio: ratio })
+}
+
+/** What none of them knows; `auto` and an opaque ground are what they do anyway. */
+const lackOf = ({ background, images, quality, style }: DrawWork): string | undefined => {
+  if (quality !== undefined && quality !== "auto") return "quality"
+  if (background === "transparent") return "background"
+  if (style !== undefined) return "style"
+  return images.length > 1 ? "image" : undefined
+}
+
+/** The input of a model for so many images. What it cannot do is refused, and the member named. */
+export const encodeDraw = (
+  upstreamId: string,
+  work: DrawWork,
+  count: number
+): Result.Result<Readonly<Record<string, unknown>>, ProviderFault> => {
+  const model = modelOf(upstreamId)
+  const { format, images, prompt } = work
+  const lack = lackOf(work)
+  if (lack !== undefined) return refused(lack, `it does not offer ${lack}`)
+  if (format !== undefined && !model.formats.includes(format)) {
+    return refused("output_format", `its images come as ${model.formats.join(" or ")}`)
+  }
+  const [source] = images
+  return Result.map(sizeOf(model, work), (size) => ({
+    prompt,
+    num_images: count,
+    ...size,
+    ...(format === undefined ? {} : { output_format: format }),
+    ...(source === undefined ? {} : { image_url: dataUrlOf(source) })
+  }))
+}

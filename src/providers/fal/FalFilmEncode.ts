@@ -1,0 +1,83 @@
+/** What fal's models of video want to be told: each family in its own words. <https://fal.ai/models> */
+import { Result } from "effect"
+import { dataUrlOf } from "../HttpClip.ts"
+import type { ProviderFault } from "../Provider.ts"
+import type { FilmWork } from "../Work.ts"
+
+/** A job for the queue: the model's path, and its input. */
+export interface FalFilmInput {
+  readonly model: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** What is asked of a model as fal has it: `upstreamId` is what its endpoints have in common. */
+export const encodeFilm = (upstreamId: string, work: FilmWork): Result.Result<FalFilmInput, ProviderFault> => {
+  const references = work.referenceImages.length > 0 || work.referenceVideo !== undefined
+  if (upstreamId.startsWith("fal-ai/veo")) return references ? unable : Result.succeed(veo(upstreamId, work))
+  if (upstreamId.startsWith("fal-ai/kling")) return references ? unable : Result.succeed(kling(upstreamId, work))
+  if (!references) return Result.succeed(seedance(upstreamId, work))
+  return work.image === undefined ? Result.succeed(referring(upstreamId, work)) : both
+}
+
+const refused = (detail: string): Result.Result<never, ProviderFault> =>
+  Result.fail({ _tag: "Refused", status: 400, detail, param: "reference_images" })
+
+const unable = refused("it takes no references")
+const both = refused("it takes an image to begin with or references, not both")
+
+const seedOf = ({ seed }: FilmWork) => (seed === undefined ? {} : { seed })
+
+const seedance = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+  model: `${upstreamId}/${work.image === undefined ? "text-to-video" : "image-to-video"}`,
+  input: {
+    prompt: work.prompt,
+    ...(work.image === undefined ? {} : { image_url: dataUrlOf(work.image) }),
+    ...seedanceTerms(work)
+  }
+})
+
+const referring = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+  model: `${upstreamId}/reference-to-video`,
+  input: {
+    prompt: work.prompt,
+    ...(work.referenceImages.length === 0 ? {} : { image_urls: work.referenceImages.map(dataUrlOf) }),
+    ...(work.referenceVideo === undefined ? {} : { video_urls: [dataUrlOf(work.referenceVideo)] }),
+    ...seedanceTerms(work)
+  }
+})
+
+/** The catalogue's prices are those of 720p. */
+const RESOLUTION = "720p"
+
+const seedanceTerms = (work: FilmWork) => ({
+  duration: String(work.duration),
+  aspect_ratio: work.aspectRatio,
+  resolution: RESOLUTION,
+  generate_audio: work.audio,
+  ...seedOf(work)
+})
+
+/** Its text to video stands at the model itself. */
+const veo = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+  model: work.image === undefined ? upstreamId : `${upstreamId}/image-to-video`,
+  input: {
+    prompt: work.prompt,
+    ...(work.image === undefined ? {} : { image_url: dataUrlOf(work.image) }),
+    duration: `${work.duration}s`,
+    aspect_ratio: work.aspectRatio,
+    resolution: RESOLUTION,
+    generate_audio: work.audio,
+    ...seedOf(work)
+  }
+})
+
+/** It takes no seed, and an image's own ratio. */
+const kling = (upstreamId: string, work: FilmWork): FalFilmInput => ({
+  model: `${upstreamId}/${work.image === undefined ? "text-to-video" : "image-to-video"}`,
+  input: {
+    prompt: work.prompt,
+    ...(work.image === undefined ? { aspect_ratio: work.aspectRatio } : { start_image_url: dataUrlOf(work.image) }),
+    duration: String(work.duration),
+    generate_audio: work.audio
+  }
+})

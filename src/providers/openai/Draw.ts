@@ -1,0 +1,94 @@
+import { Effect, Result } from "effect"
+import { imageTypeOf } from "../../domain/ImageType.ts"
+import { targetOf } from "../../platform/Outbound.ts"
+import type { HttpWork } from "../HttpWork.ts"
+import { listOf, objectOf, parsed, textIn } from "../Json.ts"
+import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
+import type { Drawn, DrawWork, WorkCall } from "../Work.ts"
+import { type FormFile, formOf } from "./Form.ts"
+
+/** Ten images of 1536×1024 pixels that can hardly be compressed, in base64. */
+const MAX_BODY_BYTES = 96 * 1024 * 1024
+
+/** Whether a host is OpenAI itself, or one that speaks as it does and may have any models. */
+export interface DrawOptions {
+  readonly flavour: "openai" | "compatible"
+}
+
+type Fields = Readonly<Record<string, string | number>>
+
+/** OpenAI's names of today for those of the models it has withdrawn. */
+const qualities: Readonly<Record<string, string>> = { standard: "medium", hd: "high" }
+
+/**
+ * The members of a request beside the images to be edited. OpenAI's own models always answer with base64 and refuse to be asked for
+ * it, and have no styles; those of other hosts are told as they stand.
+ */
+export const encodeDraw = (
+  model: string,
+  work: DrawWork,
+  { flavour }: DrawOptions
+): Result.Result<Fields, ProviderFault> => {
+  const { background, format, n, prompt, quality, size, style, user } = work
+  const own = flavour === "openai"
+  if (own && style !== undefined) {
+    return Result.fail({
+      _tag: "Refused",
+      status: 400,
+      detail: "it has no styles; the prompt can say one",
+      param: "style"
+    })
+  }
+  return Result.succeed({
+    model,
+    prompt,
+    n,
+    ...(size === undefined ? {} : { size: `${size.width}x${size.height}` }),
+    ...(quality === undefined ? {} : { quality: own ? (qualities[quality] ?? quality) : quality }),
+    ...(format === undefined ? {} : { output_format: format }),
+    ...(background === undefined ? {} : { background }),
+    ...(style === undefined ? {} : { style }),
+    ...(own ? {} : { response_format: "b64_json" }),
+    ...(user === undefined ? {} : { user })
+  })
+}
+
+/** Images at a host that speaks OpenAI's `/images/generations` and `/images/edits`, beneath `baseUrl`. */
+export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions): NonNullable<Provider["draw"]> => {
+  const targets = { generations: targetOf(`${baseUrl}/images/generations`), edits: targetOf(`${baseUrl}/images/edits`) }
+  return Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
+    const fields = encodeDraw(call.candidate.offer.upstreamId, asked, options)
+    if (Result.isFailure(fields)) return yield* Effect.fail(work.error(fields.failure))
+    const answer = { accept: "application/json", maxBodyBytes: MAX_BODY_BYTES }
+    const body =
+      asked.images.length === 0
+        ? yield* work.post(call, { ...answer, target: targets.generations, body: JSON.stringify(fields.success) })
+        : yield* work.post(call, { ...answer, target: targets.edits, ...formOf(fields.success, filesOf(asked)) })
+    return yield* decode(work, body, asked.n)
+  })
+}
+
+/** One image stands under its name, several in a list of that name. */
+const filesOf = ({ images }: DrawWork): ReadonlyArray<FormFile> =>
+  images.map(({ bytes, contentType }, index) => ({
+    name: images.length === 1 ? "image" : "image[]",
+    filename: `image-${index}.${contentType.slice("image/".length)}`,
+    contentType,
+    bytes
+  }))
+
+const decode = ({ error }: HttpWork, body: Uint8Array, n: number): Effect.Effect<Drawn, ProviderError> => {
+  const malformed = (detail: string) => Effect.fail(error({ _tag: "Malformed", detail }))
+  const data = objectOf(parsed(body))?.["data"]
+  if (!Array.isArray(data)) return malformed("an answer without data")
+  const images: Array<Drawn["images"][number]> = []
+  for (const one of listOf(data).slice(0, n)) {
+    const image = objectOf(one) ?? {}
+    const bytes = Buffer.from(textIn(image, "b64_json") ?? "", "base64")
+    const contentType = imageTypeOf(bytes)
+    if (contentType === undefined) return malformed("an image that is none")
+    const revisedPrompt = textIn(image, "revised_prompt")
+    images.push({ bytes, contentType, ...(revisedPrompt === undefined ? {} : { revisedPrompt }) })
+  }
+  return Effect.succeed({ images })
+}

@@ -1,0 +1,30 @@
+/** Forms with files in them (RFC 7578). */
+import { randomUUID } from "node:crypto"
+
+/** A file in a form. Its name and file name are ours, so that nothing in them has to be escaped. */
+export interface FormFile {
+  readonly name: string
+  readonly filename: string
+  readonly contentType: string
+  readonly bytes: Uint8Array
+}
+
+/** A form as the body of a request, and its type. */
+export const formOf = (
+  fields: Readonly<Record<string, string | number>>,
+  files: ReadonlyArray<FormFile>
+): { readonly body: Uint8Array; readonly contentType: string } => {
+  // No content can be known to have it.
+  const boundary = `tollgate-${randomUUID()}`
+  const head = (disposition: string) => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`
+  const parts: Array<Uint8Array> = []
+  for (const [name, value] of Object.entries(fields)) {
+    parts.push(Buffer.from(`${head(`name="${name}"`)}\r\n${value}\r\n`))
+  }
+  for (const { bytes, contentType, filename, name } of files) {
+    const disposition = head(`name="${name}"; filename="${filename}"`)
+    parts.push(Buffer.from(`${disposition}content-type: ${contentType}\r\n\r\n`), bytes, Buffer.from("\r\n"))
+  }
+  parts.push(Buffer.from(`--${boundary}--\r\n`))
+  return { body: Buffer.concat(parts), contentType: `multipart/form-data; boundary=${boundary}` }
+}

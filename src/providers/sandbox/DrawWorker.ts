@@ -1,0 +1,8 @@
+/** The thread in which the sandbox's images are drawn: each as a message, the bytes of a PNG. */
+import { parentPort, workerData } from "node:worker_threads"
+import { type Drawing, drawPng } from "./Drawing.ts"
+
+for (const drawing of workerData as ReadonlyArray<Drawing>) {
+  const png = await drawPng(drawing)
+  parentPort?.postMessage(png, [png.buffer as ArrayBuffer])
+}

@@ -1,0 +1,161 @@
+/** Pictures of what was asked for, drawn from SVG. It is work of tens of milliseconds: the event loop is no place for it. */
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import type { Resvg as Renderer } from "@resvg/resvg-wasm"
+import { imageTypeOf } from "../../domain/ImageType.ts"
+
+/** What is to be drawn. The same drawing has the same pixels always. */
+export interface Drawing {
+  /** Pixels. */
+  readonly width: number
+  readonly height: number
+  /** What is written, each line wrapped; what does not fit is left out, which an ellipsis shows. */
+  readonly lines: ReadonlyArray<string>
+  /** The colours, a whole number of 32 bits. */
+  readonly seed: number
+  /** From 0 to 1, how far a ball has rolled along the lower edge; absent draws none. */
+  readonly phase?: number | undefined
+  /** A PNG, JPEG or GIF image shown above the text. */
+  readonly picture?: Uint8Array | undefined
+  /** Leaves out the ground. */
+  readonly transparent?: boolean | undefined
+}
+
+const MONO = "DejaVu Sans Mono"
+
+const loadRenderer = async () => {
+  const { resolve } = createRequire(import.meta.url)
+  const [{ initWasm, Resvg }, wasm, ...fontBuffers] = await Promise.all([
+    import("@resvg/resvg-wasm"),
+    readFile(resolve("@resvg/resvg-wasm/index_bg.wasm")),
+    // The second one has the letters of more scripts.
+    readFile(resolve("dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf")),
+    readFile(resolve("dejavu-fonts-ttf/ttf/DejaVuSans.ttf"))
+  ])
+  await initWasm(wasm)
+  return (svg: string) => new Resvg(svg, { font: { fontBuffers, defaultFontFamily: MONO } })
+}
+
+let loaded: ReturnType<typeof loadRenderer> | undefined
+
+const rendered = async <A>(
+  drawing: Drawing,
+  take: (image: ReturnType<InstanceType<typeof Renderer>["render"]>) => A
+): Promise<A> => {
+  const renderer = (await (loaded ??= loadRenderer()))(svgOf(drawing))
+  try {
+    const image = renderer.render()
+    try {
+      return take(image)
+    } finally {
+      image.free()
+    }
+  } finally {
+    renderer.free()
+  }
+}
+
+/** The pixels, row by row from the top, four bytes each: red, green, blue, and opacity, by which the colours are multiplied. */
+export const drawRgba = (drawing: Drawing): Promise<Uint8Array> => rendered(drawing, (image) => image.pixels)
+
+/** The drawing as a PNG file. */
+export const drawPng = (drawing: Drawing): Promise<Uint8Array> => rendered(drawing, (image) => image.asPng())
+
+/** Of the height of a letter: how wide it is, and from one line to the next. */
+const LETTER_WIDTH = 0.602
+const LINE_HEIGHT = 1.35
+
+/** What XML 1.0 has no place for stands as a replacement character. */
+const asXml = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll('"', "&quot;")
+
+/** One paragraph in lines of at most so many letters, broken at spaces where there are some. */
+const wrapped = (paragraph: string, columns: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line: Array<string> = []
+  for (const word of paragraph.split(/\s+/).filter((one) => one !== "")) {
+    const letters = Array.from(word)
+    if (line.length > 0 && line.length + 1 + letters.length > columns) lines.push(line.splice(0).join(""))
+    if (line.length > 0) line.push(" ")
+    line.push(...letters)
+    while (line.length > columns) lines.push(line.splice(0, columns).join(""))
+  }
+  return line.length > 0 ? [...lines, line.join("")] : lines
+}
+
+/** At most so many lines; the last one says when there were more. */
+const fitted = (lines: ReadonlyArray<string>, columns: number, rows: number): ReadonlyArray<string> => {
+  // More than fits is not even looked at: a prompt can be long.
+  const most = columns * rows
+  const all = lines.flatMap((line) =>
+    wrapped(
+      Array.from(line.slice(0, 2 * most))
+        .slice(0, most + 1)
+        .join(""),
+      columns
+    )
+  )
+  if (all.length <= rows) return all
+  const last = Array.from(all[rows - 1] ?? "").slice(0, Math.max(0, columns - 1))
+  return [...all.slice(0, rows - 1), `${last.join("")}…`]
+}
+
+const pictureOf = ({ picture, width }: Drawing, margin: number, height: number): string => {
+  const type = picture === undefined ? undefined : imageTypeOf(picture)
+  if (picture === undefined || type === undefined) return ""
+  const { buffer, byteLength, byteOffset } = picture
+  const data = Buffer.from(buffer, byteOffset, byteLength).toString("base64")
+  const place = `x="${margin}" y="${margin}" width="${width - 2 * margin}" height="${height}"`
+  return `<image ${place} href="data:${type};base64,${data}"/>`
+}
+
+const groundOf = ({ height, seed, transparent, width }: Drawing): string => {
+  if (transparent === true) return ""
+  const hue = seed % 360
+  const circle = (part: number) => {
+    const x = ((seed >>> (3 * part)) % 100) / 100
+    const y = ((seed >>> (5 * part + 1)) % 100) / 100
+    const radius = (Math.min(width, height) * (2 + part)) / 12
+    return `<circle cx="${x * width}" cy="${y * height}" r="${radius}" fill="hsl(${(hue + 40 * part) % 360},60%,50%)" fill-opacity="0.35"/>`
+  }
+  return [
+    `<rect width="${width}" height="${height}" fill="hsl(${hue},50%,22%)"/>`,
+    ...[1, 2, 3, 4].map(circle),
+    `<rect width="${width}" height="${height}" fill="black" fill-opacity="0.25"/>`
+  ].join("")
+}
+
+const ballOf = ({ height, phase, width }: Drawing): string => {
+  if (phase === undefined) return ""
+  const radius = Math.min(width, height) / 20
+  return `<circle cx="${radius + phase * (width - 2 * radius)}" cy="${height - radius}" r="${radius}" fill="white"/>`
+}
+
+const svgOf = (drawing: Drawing): string => {
+  const { height, lines, transparent, width } = drawing
+  const margin = Math.min(width, height) / 20
+  const size = Math.max(6, Math.min(width, height) / 24)
+  const shown = drawing.picture === undefined ? 0 : height * 0.6
+  const top = margin + shown
+  // The ball has its own place at the bottom.
+  const rows = Math.max(1, Math.floor((height - top - 2 * margin) / (size * LINE_HEIGHT)))
+  const columns = Math.max(1, Math.floor((width - 2 * margin) / (size * LETTER_WIDTH)))
+  const text = fitted(lines, columns, rows).map(
+    (line, row) => `<text x="${margin}" y="${top + size * (1 + row * LINE_HEIGHT)}">${asXml(line)}</text>`
+  )
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
+    groundOf(drawing),
+    pictureOf(drawing, margin, shown - margin / 2),
+    `<g font-family="${MONO}" font-size="${size}" fill="${transparent === true ? "#888" : "white"}">`,
+    ...text,
+    "</g>",
+    ballOf(drawing),
+    "</svg>"
+  ].join("")
+}

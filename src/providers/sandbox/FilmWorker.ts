@@ -1,0 +1,7 @@
+/** The thread in which a clip of the sandbox's is made: its bytes, as a message. */
+import { parentPort, workerData } from "node:worker_threads"
+import { clipOf } from "./FilmClip.ts"
+import type { Scene } from "./FilmTicket.ts"
+
+const clip = await clipOf(workerData as Scene)
+parentPort?.postMessage(clip, [])

@@ -1,0 +1,90 @@
+import { Effect } from "effect"
+import { type OutboundResponse, targetOf } from "../../platform/Outbound.ts"
+import type { PublicFetch } from "../../platform/PublicFetch.ts"
+import { dataUrlOf, makeHttpClip } from "../HttpClip.ts"
+import type { HttpWork } from "../HttpWork.ts"
+import { objectOf, parsed, textIn } from "../Json.ts"
+import type { Provider, ProviderError } from "../Provider.ts"
+import type { FilmState, FilmWork } from "../Work.ts"
+
+const MAX_ANSWER_BYTES = 256 * 1024
+
+/** Videos by xAI. A ticket is the id of its request. <https://docs.x.ai/developers/model-capabilities/video/generation> */
+export const makeXaiFilm = (
+  work: HttpWork,
+  baseUrl: string
+): Effect.Effect<Pick<Required<Provider>, "film" | "filmState" | "filmClip">, never, PublicFetch> => {
+  const target = targetOf(`${baseUrl}/videos/generations`)
+  const asked = { accept: "application/json", maxBodyBytes: MAX_ANSWER_BYTES }
+  return Effect.map(makeHttpClip(work), (filmClip) => ({
+    film: (call, film) => {
+      if (film.referenceVideo !== undefined) {
+        const detail = "it takes no reference video"
+        return Effect.fail(work.error({ _tag: "Refused", status: 400, detail, param: "reference_video" }))
+      }
+      const body = JSON.stringify(encodeFilm(call.candidate.offer.upstreamId, film))
+      return Effect.flatMap(work.post(call, { ...asked, target, body }), (answer) => {
+        const ticket = textIn(objectOf(parsed(answer)) ?? {}, "request_id")
+        return ticket === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(ticket)
+          ? malformed(work, "an answer without a request_id")
+          : Effect.succeed({ ticket })
+      })
+    },
+    filmState: (call, ticket) =>
+      Effect.flatMap(work.get(call, { ...asked, target: targetOf(`${baseUrl}/videos/${ticket}`) }), (answer) =>
+        stateOf(work, answer)
+      ),
+    filmClip
+  }))
+}
+
+/** The catalogue's price is that of 720p. There is always sound, and no seed. */
+const encodeFilm = (model: string, { aspectRatio, duration, image, prompt, referenceImages }: FilmWork) => ({
+  model,
+  prompt,
+  duration,
+  aspect_ratio: aspectRatio,
+  resolution: "720p",
+  ...(image === undefined ? {} : { image: { url: dataUrlOf(image) } }),
+  ...(referenceImages.length === 0
+    ? {}
+    : { reference_images: referenceImages.map((reference) => ({ url: dataUrlOf(reference) })) })
+})
+
+const malformed = (work: HttpWork, detail: string) => Effect.fail(work.error({ _tag: "Malformed", detail }))
+
+const failed = (detail: string, refused: boolean): FilmState => ({ _tag: "Failed", detail, refused })
+
+/** A job that broke is an answer of success too, but moderation can come as a refusal of the question how far it is. */
+const stateOf = (work: HttpWork, answer: OutboundResponse): Effect.Effect<FilmState, ProviderError> => {
+  const object = objectOf(parsed(answer.body))
+  if (answer.status === 400 || answer.status === 422) {
+    const detail = textIn(object ?? {}, "error")
+    if (detail !== undefined && /moderation|content polic/i.test(detail)) return Effect.succeed(failed(detail, true))
+  }
+  return Effect.flatMap(work.accepted(answer), () => {
+    const video = objectOf(object?.["video"])
+    const status = object && textIn(object, "status")
+    const url = video && textIn(video, "url")
+    if (status === "done" || (status === undefined && url !== undefined)) return Effect.succeed(doneOf(video, url))
+    if (status === "pending") return Effect.succeed({ _tag: "Processing", progress: progressOf(object?.["progress"]) })
+    if (status === "expired") return Effect.succeed(failed("it expired", false))
+    if (status === "failed") {
+      const error = objectOf(object?.["error"]) ?? {}
+      const code = textIn(error, "code") ?? "unknown"
+      return Effect.succeed(failed(`${code}: ${textIn(error, "message") ?? "no message"}`, BLAMED.has(code)))
+    }
+    return malformed(work, "an answer without a status that is known")
+  })
+}
+
+/** Codes of failures that are the caller's to mend. */
+const BLAMED: ReadonlySet<string> = new Set(["invalid_argument", "permission_denied", "failed_precondition"])
+
+const doneOf = (video: ReturnType<typeof objectOf>, url: string | undefined): FilmState => {
+  if (video?.["respect_moderation"] === false) return failed("it does not respect moderation", true)
+  return url === undefined ? failed("the result has no video", false) : { _tag: "Completed", clip: { url } }
+}
+
+const progressOf = (value: unknown): number | undefined =>
+  typeof value === "number" && value >= 0 && value <= 100 ? Math.floor(value) : undefined

@@ -1,0 +1,106 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { ServerResponse } from "node:http"
+import { PublicFetch } from "../../src/platform/PublicFetch.ts"
+import { dataUrlOf, makeHttpClip, makeHttpImage } from "../../src/providers/HttpClip.ts"
+import { ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
+import { clocks } from "./calls.ts"
+import { nobody, upstream } from "./upstream.ts"
+import { workCall } from "./work.ts"
+
+const error = (fault: ProviderFault) => new ProviderError({ provider: "up", fault })
+
+const read = (url: string, totalMs = clocks.totalMs) =>
+  Effect.flatMap(makeHttpClip({ error }), (clip) => clip(workCall({ clocks: { ...clocks, totalMs } }), url))
+
+const readFrom = (say: (response: ServerResponse) => void, totalMs?: number) =>
+  Effect.flatMap(
+    upstream((_, response) => say(response)),
+    ({ origin }) => read(`${origin}/clip.mp4`, totalMs)
+  ).pipe(Effect.scoped)
+
+const faultOf = (say: (response: ServerResponse) => void, totalMs?: number) =>
+  Effect.map(Effect.flip(readFrom(say, totalMs)), ({ fault }) => fault)
+
+const box = (brand: string) => Buffer.from(`\0\0\0\x18ftyp${brand}more`, "latin1")
+
+layer(PublicFetch.layerFrom({ allowLoopback: true }), { excludeTestServices: true })("reading a clip", (it) => {
+  it.effect("gives its bytes, and what they are", () =>
+    Effect.gen(function* () {
+      for (const [bytes, contentType] of [
+        [box("isom"), "video/mp4"],
+        [box("qt  "), "video/quicktime"],
+        [Buffer.from("\x1a\x45\xdf\xa3webm", "latin1"), "video/webm"]
+      ] as const) {
+        const clip = yield* readFrom((response) => response.writeHead(200).end(bytes))
+        assert.strictEqual(clip.contentType, contentType)
+        assert.deepStrictEqual(Buffer.from(clip.bytes), bytes)
+      }
+    })
+  )
+
+  it.effect("tells the host nothing of ours", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* upstream((request, response) => {
+        const { accept, authorization } = request.headers
+        response.writeHead(200).end(Buffer.concat([box("isom"), Buffer.from(JSON.stringify([accept, authorization]))]))
+      })
+      const { bytes } = yield* read(`${origin}/clip.mp4`)
+      assert.include(Buffer.from(bytes).toString("latin1"), '["video/*",null]')
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fails where there is none", () =>
+    Effect.gen(function* () {
+      for (const body of ["", "<html>", '{"error":"gone"}']) {
+        const fault = yield* faultOf((response) => response.writeHead(200).end(body))
+        assert.deepStrictEqual(fault, { _tag: "Malformed", detail: "the file is no video" })
+      }
+      for (const status of [302, 404, 500]) {
+        const fault = yield* faultOf((response) => response.writeHead(status, { location: "/other" }).end())
+        assert.deepInclude(fault, { _tag: "ServerError", status })
+      }
+      const cut = (response: ServerResponse) => {
+        response.writeHead(200, { "content-length": "1000" })
+        response.write(box("isom"), () => response.destroy())
+      }
+      assert.strictEqual((yield* faultOf(cut))._tag, "Unreachable")
+      assert.deepStrictEqual(yield* faultOf(() => {}, 50), { _tag: "TimedOut", clock: "total" })
+      const huge = (response: ServerResponse) => response.writeHead(200, { "content-length": `${2 ** 40}` }).write("x")
+      assert.strictEqual((yield* faultOf(huge))._tag, "Malformed")
+      assert.strictEqual((yield* Effect.flip(read(`${yield* nobody}/clip`))).fault._tag, "Unreachable")
+    })
+  )
+
+  it.effect("gives images too, and takes nothing else for one", () =>
+    Effect.gen(function* () {
+      const png = Buffer.from("89504e470d0a1a0a0000000d", "hex")
+      const { origin } = yield* upstream(({ headers, url }, response) => {
+        response.writeHead(headers.accept === "image/*" ? 200 : 406).end(url === "/png" ? png : "<svg/>")
+      })
+      const readImage = yield* makeHttpImage({ error })
+      const found = yield* readImage(workCall(), `${origin}/png`)
+      assert.deepStrictEqual([found.contentType, Buffer.from(found.bytes)], ["image/png", png])
+      const { fault } = yield* Effect.flip(readImage(workCall(), `${origin}/svg`))
+      assert.deepStrictEqual(fault, { _tag: "Malformed", detail: "the file is no image" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("goes nowhere that is not public", () =>
+    Effect.gen(function* () {
+      for (const url of ["https://10.0.0.1/clip", "http://example.com/clip", "file:///etc/passwd", "clip", ""]) {
+        assert.strictEqual((yield* Effect.flip(read(url))).fault._tag, "Malformed", url)
+      }
+      const strict = Layer.fresh(PublicFetch.layerFrom({ allowLoopback: false }))
+      const fault = yield* Effect.flip(read("http://127.0.0.1:1/clip").pipe(Effect.provide(strict)))
+      assert.strictEqual(fault.fault._tag, "Malformed")
+    })
+  )
+
+  it.effect("is told as a data URL", () =>
+    Effect.sync(() => {
+      const bytes = new Uint8Array([0, 1, 2, 255, 9]).subarray(1, 4)
+      assert.strictEqual(dataUrlOf({ bytes, contentType: "image/png" }), "data:image/png;base64,AQL/")
+    })
+  )
+})

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { detailOf, faultOfStatus, typesOf } from "../../../src/providers/fal/Failure.ts"
+
+const bytes = (body: unknown) => Buffer.from(typeof body === "string" ? body : JSON.stringify(body))
+
+const model = { detail: [{ loc: ["body"], msg: "too small", type: "image_too_small" }, { msg: "no type" }, "words"] }
+const queue = { detail: "Request timed out", error_type: "request_timeout" }
+
+describe("what fal says went wrong", () => {
+  it("is the first sentence in it, and every kind", () => {
+    assert.deepStrictEqual([detailOf(bytes(model)), typesOf(bytes(model))], ["too small", ["image_too_small"]])
+    assert.deepStrictEqual([detailOf(bytes(queue)), typesOf(bytes(queue))], ["Request timed out", ["request_timeout"]])
+    for (const nothing of ["<html>", "", "[]", "null", { detail: [] }, { detail: [{}] }, { detail: { msg: "x" } }]) {
+      assert.deepStrictEqual([detailOf(bytes(nothing)), typesOf(bytes(nothing))], [undefined, []])
+    }
+    assert.strictEqual(detailOf(bytes({ error: "no such app" })), "no such app")
+    assert.strictEqual(detailOf(bytes({ message: "no such app" })), "no such app")
+  })
+
+  it("is a fault by its status", () => {
+    const fault = (status: number, body: unknown, headers = {}) =>
+      faultOfStatus({ status, headers, body: bytes(body) }, 0)
+    assert.deepStrictEqual(fault(422, model), { _tag: "Refused", status: 422, detail: "too small" })
+    assert.deepStrictEqual(fault(403, queue), { _tag: "Unauthorized", status: 403 })
+    assert.deepStrictEqual(fault(429, queue, { "retry-after": "2" }), { _tag: "RateLimited", retryAfterSeconds: 2 })
+    assert.deepStrictEqual(fault(504, "<html>"), { _tag: "ServerError", status: 504, detail: "status 504" })
+  })
+})

@@ -1,0 +1,29 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { Outbound } from "../../../src/platform/Outbound.ts"
+import { PublicFetch } from "../../../src/platform/PublicFetch.ts"
+import { makeFal } from "../../../src/providers/fal/Fal.ts"
+import { chatCall } from "../calls.ts"
+import { filmWork, workCall } from "../work.ts"
+import { upstream } from "../upstream.ts"
+
+const clients = Layer.mergeAll(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
+
+layer(clients, { excludeTestServices: true })("fal", (it) => {
+  it.effect("makes images and videos under one key, and nothing else", () =>
+    Effect.gen(function* () {
+      const keys: Array<string | undefined> = []
+      const { origin } = yield* upstream((request, response) => {
+        keys.push(request.headers.authorization)
+        response.end('{"request_id":"one"}')
+      })
+      const fal = yield* makeFal({ id: "fal", baseUrl: `${origin}/`, apiKey: Redacted.make("fal-planted") })
+      const call = workCall({}, "bytedance/seedance-2.0")
+      assert.strictEqual((yield* fal.film!(call, filmWork())).ticket, "/bytedance/seedance-2.0/requests/one")
+      assert.deepStrictEqual(keys, ["Key fal-planted"])
+      assert.isDefined(fal.draw)
+      assert.deepStrictEqual([fal.embed, fal.speak, fal.search], [undefined, undefined, undefined])
+      assert.strictEqual((yield* Effect.flip(fal.chat(chatCall()))).fault._tag, "Refused")
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { encodeDraw } from "../../../src/providers/fal/FalDrawEncode.ts"
+import type { DrawWork } from "../../../src/providers/Work.ts"
+import { drawWork } from "../work.ts"
+
+const input = (model: string, work: Partial<DrawWork> = {}, count = 1) =>
+  Result.getOrThrow(encodeDraw(model, drawWork(work), count))
+
+const param = (model: string, work: Partial<DrawWork>) => {
+  const fault = Result.getOrThrow(Result.flip(encodeDraw(model, drawWork(work), 1)))
+  return fault._tag === "Refused" ? fault.param : fault._tag
+}
+
+const source = { bytes: Buffer.from("abc"), contentType: "image/png" }
+const wide = { width: 1536, height: 1024 }
+
+describe("what fal's models of images are told", () => {
+  it("is a size in pixels, or as a ratio where a model knows no other", () => {
+    const plain = { prompt: "a red kite", num_images: 3 }
+    assert.deepStrictEqual(input("fal-ai/flux/dev", {}, 3), plain)
+    assert.deepStrictEqual(input("fal-ai/flux-pro/v1.1", { size: wide, format: "png" }), {
+      prompt: "a red kite",
+      num_images: 1,
+      image_size: wide,
+      output_format: "png"
+    })
+    assert.deepStrictEqual(input("fal-ai/flux-pro/kontext/max", { size: wide, images: [source] }), {
+      prompt: "a red kite",
+      num_images: 1,
+      aspect_ratio: "3:2",
+      image_url: "data:image/png;base64,YWJj"
+    })
+    // 1408 by 768 is what the model has for 16 to 9.
+    const near = input("fal-ai/imagen4/preview", { size: { width: 1408, height: 792 }, format: "webp" })
+    assert.deepInclude(near, { aspect_ratio: "16:9", output_format: "webp" })
+  })
+
+  it("is nothing that a model cannot do", () => {
+    assert.strictEqual(param("fal-ai/imagen4/preview", { size: wide }), "size")
+    assert.strictEqual(param("fal-ai/flux/dev", { format: "webp" }), "output_format")
+    assert.strictEqual(param("fal-ai/flux/dev", { quality: "high" }), "quality")
+    assert.strictEqual(param("fal-ai/flux/dev", { background: "transparent" }), "background")
+    assert.strictEqual(param("fal-ai/flux/dev", { style: "natural" }), "style")
+    assert.strictEqual(param("fal-ai/flux-pro/kontext", { images: [source, source] }), "image")
+    assert.deepStrictEqual(
+      Object.keys(input("fal-ai/flux/dev", { quality: "auto", background: "opaque", user: "u" })),
+      ["prompt", "num_images"]
+    )
+  })
+})

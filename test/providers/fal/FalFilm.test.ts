@@ -1,0 +1,138 @@
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { makeFalFilm, queueUrlOf } from "../../../src/providers/fal/FalFilm.ts"
+import { faultOfStatus } from "../../../src/providers/fal/Failure.ts"
+import { makeHttpWork } from "../../../src/providers/HttpWork.ts"
+import { faultOf, filmHost, filming, filmSuite, type FilmWire, json } from "../films.ts"
+import { filmWork, workCall } from "../work.ts"
+
+const wire: FilmWire = {
+  adapter: (origin) =>
+    Effect.flatMap(
+      makeHttpWork({
+        id: "up",
+        apiKey: Redacted.make("sk-planted"),
+        headers: { authorization: "Key sk-planted" },
+        faultOfStatus
+      }),
+      (work) => makeFalFilm(work, `${origin}/queue`)
+    ),
+  upstreamId: "bytedance/seedance-2.0",
+  ticket: "/queue/bytedance/seedance-2.0/requests/764cabcf-b745",
+  refusal: (message) => ({ detail: [{ loc: ["body"], msg: message, type: "value_error" }] })
+}
+
+const call = workCall({}, wire.upstreamId)
+
+/** What an adapter makes of a job that has this status and this result. */
+const stateAt = (status: object, result: readonly [number, unknown] = [500, "{}"]) =>
+  Effect.flatMap(
+    filmHost(wire, ({ url }, response) => {
+      if (url === `${wire.ticket}/status`) json(response, 200, status)
+      else if (url === wire.ticket) json(response, ...result)
+      else json(response, 404, { detail: "Not Found" })
+    }),
+    ({ provider }) => provider.filmState(call, wire.ticket)
+  )
+
+const done = { status: "COMPLETED" }
+const model = (type: string, msg = "because") => ({ detail: [{ loc: ["body", "prompt"], msg, type }] })
+
+describe("fal's queue", () => {
+  plain("is beside fal, and at the same place with any other host", () => {
+    assert.strictEqual(queueUrlOf("https://fal.run"), "https://queue.fal.run")
+    assert.strictEqual(queueUrlOf("http://127.0.0.1:9/fal/"), "http://127.0.0.1:9/fal")
+  })
+})
+
+layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
+  it.effect("are handed to the model's queue with the key", () =>
+    Effect.gen(function* () {
+      const { heard, provider } = yield* filmHost(wire, (_, response) =>
+        json(response, 200, {
+          request_id: "764cabcf-b745",
+          response_url: "https://queue.fal.run/bytedance/seedance-2.0/requests/764cabcf-b745",
+          status_url: "https://queue.fal.run/bytedance/seedance-2.0/requests/764cabcf-b745/status"
+        })
+      )
+      assert.deepStrictEqual(yield* provider.film(call, filmWork({ seed: 7 })), { ticket: wire.ticket })
+      const [{ body, headers, method, url }] = heard as [(typeof heard)[0]]
+      assert.deepStrictEqual([method, url], ["POST", "/queue/bytedance/seedance-2.0/text-to-video"])
+      assert.strictEqual(headers.authorization, "Key sk-planted")
+      assert.deepInclude(body, { prompt: "a red kite", duration: "5", seed: 7 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are asked for where the queue says", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* filmHost(wire, ({ headers }, response) =>
+        json(response, 200, { request_id: "1", response_url: `http://${headers.host}/elsewhere/1` })
+      )
+      assert.deepStrictEqual(yield* provider.film(call, filmWork()), { ticket: "/elsewhere/1" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are not asked for where a model cannot make them", () =>
+    Effect.gen(function* () {
+      const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, 200, {}))
+      const image = { bytes: new Uint8Array([1]), contentType: "image/png" }
+      const asked = filmWork({ image, referenceImages: [image] })
+      assert.deepInclude(yield* faultOf(provider.film(call, asked)), { _tag: "Refused", param: "reference_images" })
+      assert.lengthOf(heard, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are as far as the queue says", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* stateAt({ status: "IN_QUEUE", queue_position: 3 }), { _tag: "Queued" })
+      assert.deepStrictEqual(yield* stateAt({ status: "IN_PROGRESS", logs: null }), {
+        _tag: "Processing",
+        progress: undefined
+      })
+      const url = "https://v3.fal.media/files/kite.mp4"
+      assert.deepStrictEqual(yield* stateAt(done, [200, { video: { url, content_type: "video/mp4" }, seed: 7 }]), {
+        _tag: "Completed",
+        clip: { url }
+      })
+      assert.strictEqual((yield* stateAt({ status: "CANCELED" }))._tag, "Failed")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("fail for good when the result is a failure of the job, and the caller is told where it is to blame", () =>
+    Effect.gen(function* () {
+      for (const [result, detail, refused] of [
+        [[422, model("content_policy_violation")], "content_policy_violation: because", true],
+        [[500, model("content_policy_violation")], "content_policy_violation: because", true],
+        [[422, model("image_too_small")], "image_too_small: because", true],
+        [[422, model("no_media_generated")], "no_media_generated: because", false],
+        [[500, model("internal_server_error")], "internal_server_error: because", false],
+        [
+          [504, { detail: "Request timed out", error_type: "request_timeout" }],
+          "request_timeout: Request timed out",
+          false
+        ],
+        [[200, { images: [] }], "the result has no video", false],
+        [[200, { video: null }], "the result has no video", false]
+      ] as const) {
+        assert.deepStrictEqual(yield* stateAt(done, result), { _tag: "Failed", detail, refused })
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are still there when the result could not be had", () =>
+    Effect.gen(function* () {
+      for (const [result, tag] of [
+        [[502, "<html>"], "ServerError"],
+        [[500, "{}"], "ServerError"],
+        [[429, { detail: "slow down", error_type: "rate_limited" }], "RateLimited"],
+        [[403, { detail: "locked", error_type: "user_locked" }], "Unauthorized"],
+        [[404, { detail: "Not Found" }], "Refused"],
+        [[200, "{"], "Malformed"]
+      ] as const) {
+        assert.strictEqual((yield* faultOf(stateAt(done, result)))._tag, tag)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  filmSuite(it, wire)
+})

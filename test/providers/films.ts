@@ -1,0 +1,122 @@
+/** What every adapter of a host that makes videos promises, whatever the host's words are. */
+import { assert, type Vitest } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Outbound } from "../../src/platform/Outbound.ts"
+import { PublicFetch } from "../../src/platform/PublicFetch.ts"
+import type { Provider, ProviderError } from "../../src/providers/Provider.ts"
+import { clocks } from "./calls.ts"
+import { nobody, upstream } from "./upstream.ts"
+import { filmWork, workCall } from "./work.ts"
+
+export const filming = Layer.merge(Outbound.layer, PublicFetch.layerFrom({ allowLoopback: true }))
+
+type Filming = Outbound | PublicFetch
+export type FilmProvider = Pick<Required<Provider>, "film" | "filmState" | "filmClip">
+
+export interface FilmWire {
+  /** The adapter of a host at this origin, with the key `sk-planted`. */
+  readonly adapter: (origin: string) => Effect.Effect<Pick<Provider, keyof FilmProvider>, never, Filming>
+  /** The model, as the host calls it. */
+  readonly upstreamId: string
+  /** The ticket of a job that the host has. */
+  readonly ticket: string
+  /** The body of a refusal with this message. */
+  readonly refusal: (message: string) => object
+}
+
+/** What a host was told. */
+export interface Heard {
+  readonly method: string | undefined
+  readonly url: string | undefined
+  readonly headers: IncomingMessage["headers"]
+  readonly body: unknown
+}
+
+/** A host that keeps what it hears, and an adapter of it. */
+export const filmHost = (wire: FilmWire, say: (heard: Heard, response: ServerResponse) => void) =>
+  Effect.gen(function* () {
+    const heard: Array<Heard> = []
+    const { origin } = yield* upstream((request, response) => {
+      const pieces: Array<Buffer> = []
+      request.on("data", (piece: Buffer) => pieces.push(piece))
+      request.on("end", () => {
+        const { headers, method, url } = request
+        const text = Buffer.concat(pieces).toString()
+        const one = { method, url, headers, body: text === "" ? undefined : JSON.parse(text) }
+        heard.push(one)
+        say(one, response)
+      })
+    })
+    return { heard, origin, provider: (yield* wire.adapter(origin)) as FilmProvider }
+  })
+
+/** Answers with JSON. */
+export const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
+  response
+    .writeHead(status, { "content-type": "application/json", ...headers })
+    .end(typeof body === "string" ? body : JSON.stringify(body))
+
+export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
+  Effect.map(Effect.flip(effect), (error) => error.fault)
+
+/** A host that answers everything in one way, handed a video in and asked for its state. */
+const bothWays = (wire: FilmWire, say: (response: ServerResponse) => void, totalMs = clocks.totalMs) =>
+  Effect.gen(function* () {
+    const { provider } = yield* filmHost(wire, (_, response) => say(response))
+    const call = workCall({ clocks: { ...clocks, totalMs } }, wire.upstreamId)
+    return [
+      yield* faultOf(provider.film(call, filmWork())),
+      yield* faultOf(provider.filmState(call, wire.ticket))
+    ] as const
+  }).pipe(Effect.scoped)
+
+/** Against scripted hosts on real sockets: when it is handed a video, and when it is asked for its state. */
+export const filmSuite = (it: Vitest.MethodsNonLive<Filming>, wire: FilmWire) => {
+  it.effect("fails as the host does, without the credential in what it says", () =>
+    Effect.gen(function* () {
+      const said = (status: number, headers = {}) =>
+        bothWays(wire, (response) => json(response, status, wire.refusal("bad: sk-planted"), headers))
+      for (const fault of yield* said(404)) {
+        assert.deepStrictEqual(fault, { _tag: "Refused", status: 404, detail: "bad: [secret]" })
+      }
+      for (const fault of yield* said(401)) assert.deepStrictEqual(fault, { _tag: "Unauthorized", status: 401 })
+      for (const fault of yield* said(429, { "retry-after": "7" })) {
+        assert.deepStrictEqual(fault, { _tag: "RateLimited", retryAfterSeconds: 7 })
+      }
+      for (const fault of yield* said(500)) {
+        assert.deepStrictEqual(fault, { _tag: "ServerError", status: 500, detail: "bad: [secret]" })
+      }
+      for (const fault of yield* bothWays(wire, (response) => response.writeHead(503).end("<html>"))) {
+        assert.deepStrictEqual(fault, { _tag: "ServerError", status: 503, detail: "status 503" })
+      }
+    })
+  )
+
+  it.effect("takes nothing for an answer that is none", () =>
+    Effect.gen(function* () {
+      for (const body of ["{", "", "[]", "null", "<html>", "{}", { request_id: "../../etc", status: "DONE" }]) {
+        for (const fault of yield* bothWays(wire, (response) => json(response, 200, body))) {
+          assert.strictEqual(fault._tag, "Malformed", JSON.stringify(body))
+        }
+      }
+    })
+  )
+
+  it.effect("tells a lost connection, a silent host and one that is not there", () =>
+    Effect.gen(function* () {
+      const cut = (response: ServerResponse) => {
+        response.writeHead(200, { "content-length": "1000" })
+        response.write("{", () => response.destroy())
+      }
+      for (const fault of yield* bothWays(wire, cut)) assert.strictEqual(fault._tag, "Broken")
+      for (const fault of yield* bothWays(wire, () => {}, 50)) {
+        assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
+      }
+      const provider = (yield* wire.adapter(yield* nobody)) as FilmProvider
+      const call = workCall({}, wire.upstreamId)
+      assert.strictEqual((yield* faultOf(provider.film(call, filmWork())))._tag, "Unreachable")
+      assert.strictEqual((yield* faultOf(provider.filmState(call, wire.ticket)))._tag, "Unreachable")
+    })
+  )
+}

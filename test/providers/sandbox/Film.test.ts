@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { drawPng } from "../../../src/providers/sandbox/Drawing.ts"
+import { makeFilm } from "../../../src/providers/sandbox/Film.ts"
+import { jobOf } from "../../../src/providers/sandbox/FilmTicket.ts"
+import type { FilmState, FilmWork } from "../../../src/providers/Work.ts"
+import { decodedVideo, decoderMissing } from "../../support/Media.ts"
+import { filmWork, workCall } from "../work.ts"
+
+const { film, filmClip, filmState } = makeFilm("up")
+
+const taken = (steering?: string, work: Partial<FilmWork> = {}) =>
+  Effect.map(film(workCall({ steering }), filmWork(work)), ({ ticket }) => ticket)
+
+/** Asked by a process that knows nothing but the ticket. */
+const stateOf = (ticket: string) => makeFilm("up").filmState(workCall(), ticket)
+
+const tagsOf = Effect.fnUntraced(function* (ticket: string, ...steps: ReadonlyArray<number>) {
+  const tags: Array<FilmState["_tag"]> = []
+  for (const ms of steps) {
+    yield* TestClock.adjust(ms)
+    tags.push((yield* stateOf(ticket))._tag)
+  }
+  return tags
+})
+
+const sceneOf = (ticket: string) => jobOf(ticket)!.scene
+
+describe("the sandbox's videos", () => {
+  it.effect("wait, are made and are there, by the ticket and the time alone", () =>
+    Effect.gen(function* () {
+      const ticket = yield* taken()
+      assert.deepStrictEqual(yield* tagsOf(ticket, 0, 100, 299, 1), ["Queued", "Processing", "Processing", "Completed"])
+      const slow = yield* taken("fault=slow")
+      assert.deepStrictEqual(yield* tagsOf(slow, 4_999, 1), ["Processing", "Completed"])
+      const told = yield* taken("latency_ms=60000")
+      assert.deepStrictEqual(yield* tagsOf(told, 30_000), ["Processing"])
+      assert.deepStrictEqual(yield* stateOf(told), { _tag: "Processing", progress: 50 })
+      assert.deepStrictEqual(yield* tagsOf(told, 30_000), ["Completed"])
+      const now = yield* taken("latency_ms=0")
+      assert.deepStrictEqual(yield* tagsOf(now, 0), ["Completed"])
+    })
+  )
+
+  it.effect("fail as they are told", () =>
+    Effect.gen(function* () {
+      const faultOf = (steering: string) => Effect.map(Effect.flip(taken(steering)), ({ fault }) => fault)
+      assert.deepStrictEqual(yield* faultOf("fault=rate_limit"), { _tag: "RateLimited", retryAfterSeconds: 1 })
+      assert.strictEqual((yield* faultOf("fault=error"))._tag, "ServerError")
+      assert.strictEqual((yield* faultOf("nonsense"))._tag, "Refused")
+      assert.isString(yield* taken("provider=other,fault=error"))
+      const broken = yield* taken("fault=break")
+      assert.deepStrictEqual(yield* tagsOf(broken, 399, 1), ["Processing", "Failed"])
+      assert.deepInclude(yield* stateOf(broken), { refused: false })
+      const stalled = yield* taken("fault=stall")
+      assert.deepStrictEqual(yield* tagsOf(stalled, 400, 1e9), ["Processing", "Processing"])
+      const empty = yield* taken("fault=empty")
+      yield* TestClock.adjust(400)
+      const state = yield* stateOf(empty)
+      assert.isTrue(state._tag === "Completed" && "bytes" in state.clip && state.clip.bytes.length === 0)
+      const garbled = yield* taken("fault=malformed")
+      assert.strictEqual((yield* Effect.flip(stateOf(garbled))).fault._tag, "Malformed")
+    })
+  )
+
+  it.effect("fail when they are asked for, too", () =>
+    Effect.gen(function* () {
+      const ticket = yield* taken("latency_ms=0")
+      const asked = (steering: string) => filmState(workCall({ steering }), ticket)
+      assert.strictEqual((yield* Effect.flip(asked("fault=rate_limit"))).fault._tag, "RateLimited")
+      assert.strictEqual((yield* Effect.flip(asked("fault=error"))).fault._tag, "ServerError")
+      // What is said of how it is made has been said when it was taken.
+      for (const steering of ["fault=break", "fault=stall", "latency_ms=5000"]) {
+        assert.strictEqual((yield* asked(steering))._tag, "Completed")
+      }
+      assert.strictEqual((yield* Effect.flip(stateOf("d97415a1"))).fault._tag, "Refused")
+      for (const url of ["", "https://example.com/clip.mp4", "https://sandbox.invalid/clips/none"]) {
+        assert.strictEqual((yield* Effect.flip(filmClip(workCall(), url))).fault._tag, "Refused")
+      }
+    })
+  )
+
+  it.effect("show what they are asked for", () =>
+    Effect.gen(function* () {
+      const seeded = sceneOf(
+        yield* taken(undefined, { seed: 7, duration: 6, audio: false, prompt: "x".repeat(10_000) })
+      )
+      assert.deepInclude(seeded, { width: 640, height: 360, seconds: 6, seed: 7, audio: false })
+      assert.deepStrictEqual(seeded.lines, ["model-1 · seed 7 · 6 s", "x".repeat(1_000)])
+      const tall = sceneOf(yield* taken(undefined, { aspectRatio: "9:16", seed: -1 }))
+      assert.deepInclude(tall, { width: 360, height: 640, seed: 2 ** 32 - 1 })
+      const unseeded = yield* Effect.all([taken(), taken(), taken(undefined, { prompt: "a blue kite" })])
+      const [first, again, other] = unseeded.map((ticket) => sceneOf(ticket).seed)
+      assert.strictEqual(first, again)
+      assert.notStrictEqual(first, other)
+    })
+  )
+
+  it.live("show the first picture that was given, small, if it can be opened", () =>
+    Effect.gen(function* () {
+      const bytes = yield* Effect.promise(() => drawPng({ width: 1_280, height: 720, lines: ["a"], seed: 7 }))
+      const image = { bytes, contentType: "image/png" }
+      const broken = { bytes: bytes.subarray(0, 100), contentType: "image/png" }
+      const video = { bytes: new Uint8Array(), contentType: "video/mp4" }
+      const ticket = yield* taken(undefined, { referenceImages: [image, broken], referenceVideo: video })
+      assert.include(sceneOf(ticket).lines[0], "2 reference images · a reference video")
+      assert.isString(sceneOf(ticket).picture)
+      assert.isBelow(ticket.length, 50_000)
+      assert.isString(sceneOf(yield* taken(undefined, { image, referenceImages: [broken] })).picture)
+      const text = { bytes: Buffer.from("no picture at all"), contentType: "image/webp" }
+      assert.isUndefined(sceneOf(yield* taken(undefined, { image: text })).picture)
+      // It is drawn all the same.
+      assert.isString(yield* taken(undefined, { image: broken }))
+    })
+  )
+
+  it.live("are clips of what was asked for", () =>
+    Effect.gen(function* () {
+      const bytes = yield* Effect.promise(() => drawPng({ width: 320, height: 240, lines: ["a"], seed: 240 }))
+      const work = { duration: 4, aspectRatio: "9:16", image: { bytes, contentType: "image/png" } } as const
+      const state = yield* stateOf(yield* taken("latency_ms=0", work))
+      if (state._tag !== "Completed" || !("url" in state.clip)) return assert.fail("it has no address")
+      const { url } = state.clip
+      const clip = yield* filmClip(workCall(), url)
+      assert.strictEqual(clip.contentType, "video/mp4")
+      assert.strictEqual(Buffer.from(clip.bytes).toString("latin1", 4, 8), "ftyp")
+      assert.strictEqual((yield* makeFilm("other").filmClip(workCall(), url)).bytes, clip.bytes)
+      if (decoderMissing !== undefined) return console.log(`not decoded: ${decoderMissing}`)
+      const { codecs, height, seconds, width } = yield* decodedVideo(clip.bytes)
+      assert.deepStrictEqual([codecs, width, height, seconds], [["h264", "aac"], 360, 640, 4])
+    })
+  )
+})

@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  type FilmFault,
+  type FilmJob,
+  jobOf,
+  progressAt,
+  type Scene,
+  ticketOf
+} from "../../../src/providers/sandbox/FilmTicket.ts"
+
+const scene: Scene = {
+  width: 640,
+  height: 360,
+  seconds: 4,
+  lines: ["Grüße 😀", "\u0000\uD800"],
+  seed: 7,
+  audio: false,
+  picture: undefined
+}
+
+const job = (fault?: FilmFault, ms = 1_000): FilmJob => ({ takenAt: 5_000, ms, fault, scene })
+
+describe("a ticket of the sandbox's", () => {
+  it("holds the whole job, in letters that an address may have", () => {
+    const ticket = ticketOf(job("break"))
+    assert.match(ticket, /^[A-Za-z0-9_-]+$/)
+    assert.deepEqual(JSON.parse(JSON.stringify(jobOf(ticket))), JSON.parse(JSON.stringify(job("break"))))
+  })
+
+  it("is known from what is none", () => {
+    for (const none of ["", "ticket", "d97415a1-5796", Buffer.from('{"takenAt":1}').toString("base64url"), "bnVsbA"]) {
+      assert.isUndefined(jobOf(none), none)
+    }
+  })
+})
+
+describe("how far a job is", () => {
+  it("follows from the time", () => {
+    const at = (now: number) => progressAt(job(), now)
+    assert.deepStrictEqual(at(4_000), { _tag: "Queued" })
+    assert.deepStrictEqual(at(5_099), { _tag: "Queued" })
+    assert.deepStrictEqual(at(5_100), { _tag: "Processing", progress: 10 })
+    assert.deepStrictEqual(at(5_555), { _tag: "Processing", progress: 55 })
+    assert.deepStrictEqual(at(5_999), { _tag: "Processing", progress: 99 })
+    assert.deepStrictEqual(at(6_000), { _tag: "Ended" })
+    assert.deepStrictEqual(progressAt(job(undefined, 0), 5_000), { _tag: "Ended" })
+  })
+
+  it("is halfway for good where it stalls", () => {
+    for (const now of [5_600, 6_000, 1e15]) {
+      assert.deepStrictEqual(progressAt(job("stall"), now), { _tag: "Processing", progress: 50 })
+    }
+  })
+})

@@ -1,0 +1,48 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { makeXai } from "../../../src/providers/xai/Xai.ts"
+import { candidate, chatCall } from "../calls.ts"
+import { faultOf, filming, json } from "../films.ts"
+import { upstream } from "../upstream.ts"
+import { filmWork, workCall } from "../work.ts"
+
+const at = (origin: string) => makeXai({ id: "xai", baseUrl: `${origin}/v1`, apiKey: Redacted.make("sk-planted") })
+
+layer(filming, { excludeTestServices: true })("xAI", (it) => {
+  it.effect("chats as OpenAI does, with an effort that it knows", () =>
+    Effect.gen(function* () {
+      let seen: unknown
+      const { origin } = yield* upstream((request, response) => {
+        const pieces: Array<Buffer> = []
+        request.on("data", (piece: Buffer) => pieces.push(piece))
+        request.on("end", () => {
+          const body = JSON.parse(Buffer.concat(pieces).toString())
+          seen = [request.url, request.headers.authorization, body.model, body.max_tokens, body.reasoning_effort]
+          const message = { role: "assistant", content: "hi" }
+          json(response, 200, { id: "1", choices: [{ index: 0, finish_reason: "stop", message }] })
+        })
+      })
+      const provider = yield* at(origin)
+      const call = chatCall({
+        candidate: candidate("xai", { upstreamId: "grok-4.6", model: { capabilities: ["reasoning"] } })
+      })
+      const { text } = yield* provider.chat({
+        ...call,
+        conversation: { ...call.conversation, reasoning: { effort: "xhigh" } as never }
+      })
+      assert.strictEqual(text, "hi")
+      assert.deepStrictEqual(seen, ["/v1/chat/completions", "Bearer sk-planted", "grok-4.6", 1_000, "high"])
+      assert.isFalse(provider.stopsBillingOnAbort)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does not blame the caller for our key", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* upstream((_, response) =>
+        json(response, 400, { code: "invalid", error: "Incorrect API key provided: sk***" })
+      )
+      const { film } = yield* at(origin)
+      assert.deepStrictEqual(yield* faultOf(film!(workCall(), filmWork())), { _tag: "Unauthorized", status: 401 })
+    }).pipe(Effect.scoped)
+  )
+})
