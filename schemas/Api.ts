@@ -4,9 +4,12 @@ import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
 import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
+import { BatchGroup } from "./inference/Batch.ts"
+import { BatchesGroup } from "./inference/Batches.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
 import { ChatGroup } from "./inference/ChatGroup.ts"
 import { EmbeddingsGroup } from "./inference/Embeddings.ts"
+import { FilesGroup } from "./inference/Files.ts"
 import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
@@ -31,6 +34,9 @@ export class Api extends HttpApi.make("tollgate")
     ImagesGroup,
     SearchGroup,
     VideosGroup,
+    BatchGroup,
+    BatchesGroup,
+    FilesGroup,
     RequestsGroup,
     UsageGroup,
     WebhooksGroup,

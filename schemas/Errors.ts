@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { BatchItem } from "./inference/BatchItem.ts"
 
 /** One wrong field of a request. */
 export const FieldDetail = Schema.Struct({ field: Schema.String, message: Schema.String }).annotate({
@@ -19,7 +20,11 @@ const fields = {
   details: Schema.optionalKey(Schema.Array(FieldDetail)),
   /** What stands in the way of a 402: `in_flight` passes by itself, the others do not. */
   limit_source: Schema.optionalKey(Schema.Literals(["balance", "in_flight", "key_budget", "project_budget"])),
-  request_id: Schema.optionalKey(Schema.String)
+  request_id: Schema.optionalKey(Schema.String),
+  /** Which request of a batch failed. */
+  failed_index: Schema.optionalKey(Schema.Int),
+  /** The requests of that batch that were served, and charged: items as in the `data` of a batch that succeeds. */
+  completed: Schema.optionalKey(Schema.Array(BatchItem))
 }
 
 /** The body of every error answer. */

@@ -16,7 +16,10 @@ import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
+import { layer as surfaces } from "./http/Surfaces.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
+import { Batch } from "./inference/Batch.ts"
+import { Batches } from "./inference/Batches.ts"
 import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
 import { Videos } from "./inference/Videos.ts"
@@ -54,6 +57,7 @@ import { Usage } from "./usage/Usage.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
+import { layer as batchRuns } from "./workers/BatchRuns.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
@@ -200,7 +204,11 @@ const inference = Layer.unwrap(
     const chargeTtl = Duration.sum(holdTtl, upstream.totalTimeout)
     const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
     // Side by side, so that both have their time to finish at once when the service stops.
-    return Layer.mergeAll(Inference.layerFrom({ ...options, classifier: yield* classifier }), Work.layerFrom(options))
+    return Layer.mergeAll(
+      Batch.layerFrom(options),
+      Inference.layerFrom({ ...options, classifier: yield* classifier }),
+      Work.layerFrom(options)
+    )
   })
 )
 
@@ -267,7 +275,8 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMe
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
-    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, ImageWork.layer)),
+    Layer.provideMerge(batchRuns),
+    Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),

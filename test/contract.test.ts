@@ -16,7 +16,10 @@ import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
 import { ChatCompletion, ChatCompletionChunk } from "../schemas/inference/ChatCompletions.ts"
+import { BatchList } from "../schemas/inference/Batch.ts"
+import { BatchObject, BatchPage } from "../schemas/inference/Batches.ts"
 import { EmbeddingsList } from "../schemas/inference/Embeddings.ts"
+import { FileDeleted, FileList, FileObject } from "../schemas/inference/Files.ts"
 import { ImageList } from "../schemas/inference/Images.ts"
 import { RerankResult } from "../schemas/inference/Rerank.ts"
 import { LegacyErrorBody } from "../schemas/LegacyErrors.ts"
@@ -92,6 +95,12 @@ const decode = {
   messageEvent: decoder(MessagesStreamEvent),
   tokenCount: decoder(MessagesTokenCount),
   search: decoder(SearchResponse),
+  batch: decoder(BatchList),
+  batchObject: decoder(BatchObject),
+  batchPage: decoder(BatchPage),
+  file: decoder(FileObject),
+  fileList: decoder(FileList),
+  fileDeleted: decoder(FileDeleted),
   images: decoder(ImageList),
   messagesError: decoder(MessagesErrorBody),
   video: decoder(VideoJob),
@@ -101,19 +110,37 @@ const decode = {
 
 const document = JSON.parse(openApiText())
 
+const wanted = { endpoint: "/v1/chat/completions", completion_window: "24h" }
+
+/** A file with one request that fails without being charged. */
+const upload = (api: string, key: string | undefined) =>
+  Effect.promise(() => {
+    const body = new FormData()
+    body.append("purpose", "batch")
+    const line = { custom_id: "a", method: "POST", url: wanted.endpoint, body: { ...hello, temperature: 9 } }
+    body.append("file", new Blob([JSON.stringify(line)]), "input.jsonl")
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
+    return fetch(`${api}/files`, { method: "POST", headers, body })
+  })
+
+const filed = (service: Service, key: string) =>
+  Effect.map(Effect.flatMap(upload(service.api, key), json), (file) => decode.file(file))
+
 /** One call of each operation, as this key or without one. */
 const callsOf = (
   service: Service,
   requestId: string,
-  one: { readonly webhook: string; readonly delivery: string; readonly session: string; readonly video: string } = {
-    webhook: nothing,
-    delivery: nothing,
-    session: nothing,
-    video: nothing
-  }
+  {
+    batch = nothing,
+    delivery = nothing,
+    file = nothing,
+    session = nothing,
+    spareFile = nothing,
+    video = nothing,
+    webhook = nothing
+  }: Partial<Record<"webhook" | "delivery" | "session" | "file" | "spareFile" | "batch" | "video", string>> = {}
 ) => {
   const { api } = service
-  const { delivery, session, video, webhook } = one
   const read = (path: string) => (key: string | undefined) =>
     key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
   const write = (path: string, body: object) => (key: string | undefined) =>
@@ -140,6 +167,16 @@ const callsOf = (
     ["videos.create", write("/videos", film)],
     ["videos.get", read(`/videos/${video}`)],
     ["videos.content", (key) => leadsTo(`${api}/videos/${video}/content`, key)],
+    ["batch", write("/batch", { requests: [{ body: hello }] })],
+    ["batches.create", write("/batches", { ...wanted, input_file_id: file })],
+    ["batches.list", read("/batches")],
+    ["batches.get", read(`/batches/${batch}`)],
+    ["batches.cancel", write(`/batches/${batch}/cancel`, {})],
+    ["files.create", (key) => upload(api, key)],
+    ["files.list", read("/files")],
+    ["files.get", read(`/files/${file}`)],
+    ["files.content", read(`/files/${file}/content`)],
+    ["files.delete", (key) => remove(`${api}/files/${spareFile}`, key)],
     ["requests.list", read("/requests")],
     ["requests.get", read(`/requests/${requestId}`)],
     ["usage", read("/usage?period=7d")],
@@ -229,9 +266,15 @@ describe("what operations.txt promises", () => {
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
       const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
+      const file = yield* filed(service, inferenceKey)
+      const asked = { ...wanted, input_file_id: file.id }
+      const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
       const calls = callsOf(service, first.request_id, {
         ...(yield* tried(service, account.id)),
         session: session.id,
+        file: file.id,
+        spareFile: (yield* filed(service, inferenceKey)).id,
+        batch: batch.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id
       })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
@@ -475,6 +518,38 @@ describe("answers decode with their schemas", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("batches, and their files", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(4)
+      const asked = {
+        requests: [
+          { custom_id: "a", body: hello },
+          { url: "/embeddings", body: vectors }
+        ]
+      }
+      const list = decode.batch(yield* Effect.flatMap(post(`${service.api}/batch`, inferenceKey, asked), json))
+      assert.isDefined(list.balance_warning)
+      decode.completion(list.data[0]?.response?.body)
+      decode.embeddings(list.data[1]?.response?.body)
+      const file = yield* filed(service, inferenceKey)
+      const body = { ...wanted, input_file_id: file.id }
+      const { id } = decode.batchObject(yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, body), json))
+      const read = (path: string) => Effect.flatMap(get(`${service.api}${path}`, inferenceKey), json)
+      decode.batchObject(yield* read(`/batches/${id}`))
+      assert.lengthOf(decode.batchPage(yield* read("/batches")).data, 1)
+      decode.file(yield* read(`/files/${file.id}`))
+      assert.isFalse(decode.fileList(yield* read("/files?purpose=batch&limit=1")).has_more)
+      const deleted = yield* Effect.promise(() =>
+        fetch(`${service.api}/files/${file.id}`, {
+          method: "DELETE",
+          headers: { authorization: `Bearer ${inferenceKey}` }
+        })
+      )
+      decode.fileDeleted(yield* json(deleted))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("searches", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -600,6 +675,11 @@ const search =
   (service: Service, key: string) =>
     post(`${service.api}/search`, key, body, headers)
 
+const batch =
+  (body: unknown, headers: Record<string, string> = {}) =>
+  (service: Service, key: string) =>
+    post(`${service.api}/batch`, key, body, headers)
+
 const fault = (name: string, body: object = {}) =>
   chat({ ...hello, routing: { allow_fallbacks: false }, ...body }, steered(`fault=${name}`))
 
@@ -711,6 +791,27 @@ const failings: ReadonlyArray<Failing> = [
   { code: "validation_error", operation: "search", ask: search({ ...sought, topic: "news" }) },
   { code: "unknown_model", operation: "search", ask: search({ ...sought, model: "tts-1" }) },
   { code: "search_failed", operation: "search", ask: search(sought, steered("fault=error")) },
+  { code: "validation_error", operation: "batch", ask: batch({ requests: [] }) },
+  { code: "unknown_model", operation: "batch", ask: batch({ requests: [{ body: { ...hello, model: "none" } }] }) },
+  {
+    code: "batch_request_failed",
+    operation: "batch",
+    ask: batch({ requests: [{ body: { ...hello, routing: { allow_fallbacks: false } } }] }, steered("fault=error"))
+  },
+  {
+    code: "validation_error",
+    operation: "batches.create",
+    ask: ({ api }, key) => post(`${api}/batches`, key, wanted)
+  },
+  { code: "not_found", operation: "batches.get", ask: ({ api }, key) => get(`${api}/batches/none`, key) },
+  {
+    code: "not_found",
+    operation: "batches.cancel",
+    ask: ({ api }, key) => post(`${api}/batches/none/cancel`, key, {})
+  },
+  { code: "unsupported_media_type", operation: "files.create", ask: ({ api }, key) => post(`${api}/files`, key, {}) },
+  { code: "not_found", operation: "files.get", ask: ({ api }, key) => get(`${api}/files/none`, key) },
+  { code: "not_found", operation: "files.content", ask: ({ api }, key) => get(`${api}/files/none/content`, key) },
   { code: "invalid_json", operation: "chat", ask: legacy("{") },
   { code: "validation_error", operation: "chat", ask: legacy({ ...hello, stream: true }) },
   { code: "not_found", operation: "chat", ask: legacy({ ...hello, model: "@no-such-preset" }) },

@@ -37,14 +37,14 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   billing: ["domain", "platform", "account", "auth", "ledger"],
   providers: ["domain", "platform"],
   inference: [
-    ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "sessions", "jobs"],
+    ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "jobs"],
     ...["webhooks", "providers"]
   ],
-  workers: ["domain", "platform", "ledger", "usage", "jobs", "webhooks", "providers", "inference"],
+  workers: ["domain", "platform", "ledger", "usage", "jobs", "webhooks", "inference"],
   dialects: ["schemas", "domain", "router", "providers", "inference"],
   http: [
     ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
-    ...["cache", "sessions", "jobs", "webhooks"],
+    ...["cache", "sessions", "webhooks"],
     ...["providers", "inference", "dialects"]
   ]
 }

@@ -95,11 +95,17 @@ export class Failure extends Data.TaggedError("Failure")<{
   readonly log?: unknown
   /** It answered the same request before, under its idempotency key. */
   readonly replayed?: boolean
+  /** Where in the caller's body stands what it is about, when that is a part of it. */
+  readonly at?: string
 }> {}
 
 /** Shorthand for a failure with this reason. */
 export const failure = (reason: Reason, log?: unknown): Failure =>
   new Failure(log === undefined ? { reason } : { reason, log })
+
+/** The same failure, of what stands at this place of the caller's body. */
+export const failedAt = (at: string, { log, reason }: Failure): Failure =>
+  new Failure(log === undefined ? { reason, at } : { reason, at, log })
 
 /** A request with wrong fields, the first of which names the error's `param`. */
 export const invalid = (field: string, message: string, ...more: ReadonlyArray<FieldProblem>): Failure =>

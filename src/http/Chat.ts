@@ -22,14 +22,15 @@ import { takePreset } from "./Preset.ts"
 const pathOf = (slug: string | undefined): string =>
   slug === undefined ? "/chat/completions" : `/presets/${slug}/chat/completions`
 
-const dialect: ChatDialect<DecodedChat> = {
+/** `POST /chat/completions`, by a preset or without. */
+export const chatDialect: ChatDialect<DecodedChat> = {
   decode: (body, preset, byPath) => decodeChat(body, preset && { config: preset.config, byPath }),
   encode: encodeCompletion,
   encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage })
 }
 
 const completions = Effect.map(
-  chatOperation(dialect),
+  chatOperation(chatDialect),
   (serve) => (request: HttpServerRequest.HttpServerRequest, slug?: string) =>
     serve(request, {
       operation: slug === undefined ? "chat.completions" : "presets.chat.completions",

@@ -9,6 +9,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { Inference } from "../inference/Inference.ts"
 import type { ChatRequest } from "../inference/Request.ts"
+import type { Circumstances } from "../inference/Surface.ts"
 import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
@@ -61,48 +62,58 @@ export interface Received {
   readonly operation: string
   /** The scope of its idempotency key, however the address was written. */
   readonly path: string
-  /** The preset in its path. */
-  readonly slug?: string | undefined
-  readonly preset: ResolvedPreset | undefined
   readonly sandbox: boolean
 }
 
+/** Reads what a request says beside its body; fails where a header of it is wrong. */
+export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> =>
+  Result.gen(function* () {
+    const { body, exchange, operation, path, principal, request, sandbox } = received
+    const { headers, method } = request
+    return {
+      requestId: exchange.requestId,
+      operation,
+      principal,
+      claim: yield* claimOf(headers["idempotency-key"], method, path, body),
+      steering: yield* steeringOf(headers["x-svc-sandbox"], sandbox),
+      trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
+      arrivedAt: exchange.arrivedAt
+    }
+  })
+
+/** A body, and the presets that take part in it. */
+export interface ChatBody {
+  readonly body: unknown
+  /** The preset in its path. */
+  readonly slug?: string | undefined
+  readonly preset: ResolvedPreset | undefined
+}
+
 /** What the caller named first: a list of models may be longer than an answer's `model`, and is told in its `routing`. */
-const modelOf = ({ body, slug }: Received, [first = ""]: ReadonlyArray<string>): string => {
+const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>): string => {
   const { model, models } = objectOf(body) ?? {}
   if (typeof model === "string") return model
   return slug === undefined || models != null ? first : `@${slug}`
 }
 
 /** The request of a wish. */
-export const chatRequestOf = (received: Received, wish: ChatWish): Result.Result<ChatRequest, Failure> => {
-  const { body, exchange, operation, path, preset, principal, request, sandbox } = received
-  const { headers, method } = request
-  const chain = parseChain(wish.model, wish.models)
-  if (Result.isFailure(chain)) return Result.fail(chain.failure)
-  const claim = claimOf(headers["idempotency-key"], method, path, body)
-  if (Result.isFailure(claim)) return Result.fail(claim.failure)
-  const steering = steeringOf(headers["x-svc-sandbox"], sandbox)
-  if (Result.isFailure(steering)) return Result.fail(steering.failure)
-  return Result.succeed({
-    requestId: exchange.requestId,
-    operation,
-    principal,
-    model: modelOf(received, chain.success),
-    chain: chain.success,
-    preset: preset && { slug: preset.slug, version: preset.version },
+export const chatRequestOf = (
+  circumstances: Circumstances,
+  asked: ChatBody,
+  wish: ChatWish
+): Result.Result<ChatRequest, Failure> =>
+  Result.map(parseChain(wish.model, wish.models), (chain) => ({
+    ...circumstances,
+    model: modelOf(asked, chain),
+    chain,
+    preset: asked.preset && { slug: asked.preset.slug, version: asked.preset.version },
     policy: wish.policy,
     auto: wish.auto,
     conversation: wish.conversation,
     parameters: wish.parameters,
     stream: wish.stream,
-    budgetCents: wish.budgetCents,
-    claim: claim.success,
-    steering: steering.success,
-    trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
-    arrivedAt: exchange.arrivedAt
-  })
-}
+    budgetCents: wish.budgetCents
+  }))
 
 /** How a dialect reads a request and says its answer. */
 export interface ChatDialect<D extends Decoded> {
@@ -116,7 +127,7 @@ export interface ChatDialect<D extends Decoded> {
 }
 
 /** Names the member that is too long as the dialect does. */
-const named = (param: string | undefined, failed: Failure): Failure =>
+export const named = (param: string | undefined, failed: Failure): Failure =>
   param !== undefined && failed.reason._tag === "ContextLengthExceeded"
     ? failure({ ...failed.reason, param }, failed.log)
     : failed
@@ -145,9 +156,10 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
       const principal = yield* Caller
       const body = yield* readJson(request)
       const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
-      const received = { request, exchange, principal, body, operation, path, slug, preset, sandbox }
+      const received = { request, exchange, principal, body, operation, path, sandbox }
       const decoded = yield* Effect.fromResult(dialect.decode(body, preset, slug !== undefined))
-      const chat = yield* Effect.fromResult(chatRequestOf(received, decoded))
+      const circumstances = yield* Effect.fromResult(circumstancesOf(received))
+      const chat = yield* Effect.fromResult(chatRequestOf(circumstances, { body, slug, preset }, decoded))
       const ignored = ignoredHeader(decoded.ignored)
       if (!decoded.stream) {
         const { answer, replayed } = yield* Effect.mapError(inference.chat(chat), inWords)

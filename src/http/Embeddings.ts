@@ -6,6 +6,7 @@ import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { MAX_KEPT_BYTES } from "../inference/Answer.ts"
+import type { PaidRequest } from "../inference/Request.ts"
 import { Work, type WorkAnswer, type WorkRequest } from "../inference/Work.ts"
 import type { ProviderError } from "../providers/Provider.ts"
 import type { ArrivingVectors, Embedded, EmbedWork } from "../providers/Work.ts"
@@ -26,21 +27,27 @@ interface Kept {
 const keep = ({ arriving, data }: Embedded): Kept | undefined =>
   arriving !== undefined || data.length > MAX_KEPT_BYTES ? undefined : { data: Buffer.from(data).toString() }
 
-const restore = (kept: unknown): Embedded => ({ data: Buffer.from((kept as Kept).data), tokens: undefined })
+/** The vectors again, of what was kept of them. */
+export const restoreEmbedded = (kept: unknown): Embedded => ({
+  data: Buffer.from((kept as Kept).data),
+  tokens: undefined
+})
 
 /** What a work with these inputs asks of whoever does it. */
-const requestOf = (asked: EmbedWork) => {
+const requestOf = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => {
   const longest = longestInput(asked)
   return {
-    modality: "embedding" as const,
-    bound: { kind: "tokens" as const, promptBound: embedBound(asked) },
+    ...paid,
+    modality: "embedding",
+    bound: { kind: "tokens", promptBound: embedBound(asked) },
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "input",
-    used: ({ tokens }: Embedded) => tokens,
+    ask: (provider, call) => provider.embed?.(call, asked),
+    used: ({ tokens }) => tokens,
     counted: () => countEmbed(asked),
     keep,
-    restore
+    restore: restoreEmbedded
   }
 }
 
@@ -52,6 +59,22 @@ const wholeOf = (embedded: Embedded): Effect.Effect<Embedded, Failure> =>
   embedded.arriving === undefined
     ? Effect.succeed(embedded)
     : Effect.map(Effect.mapError(embedded.arriving.whole, brokenOff), (tokens) => ({ ...embedded, tokens }))
+
+/** The same with all that was still to come in its list. */
+const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded, Failure> =>
+  arriving === undefined
+    ? Effect.succeed({ data, tokens })
+    : Effect.gen(function* () {
+        const parts: Array<Uint8Array> = [data]
+        for (let more = yield* arriving.next; more !== undefined; more = yield* arriving.next) parts.push(...more)
+        return { data: Buffer.concat(parts), tokens: yield* Effect.mapError(arriving.whole, brokenOff) }
+      })
+
+/** A request whose answer is taken as a whole, however long it is. */
+export const wholeRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
+  ...requestOf(paid, asked),
+  deliver: gathered
+})
 
 const contentType = { "content-type": "application/json" }
 
@@ -72,9 +95,7 @@ const embeddings = Effect.gen(function* () {
     const { model } = decoded
     const begun = Deferred.makeUnsafe<ArrivingVectors>()
     const asked: WorkRequest<Embedded> = {
-      ...paid,
-      ...requestOf(decoded.work),
-      ask: (provider, call) => provider.embed?.(call, decoded.work),
+      ...requestOf(paid, decoded.work),
       deliver: (embedded) => {
         if (embedded.arriving !== undefined) Deferred.doneUnsafe(begun, Exit.succeed(embedded.arriving))
         return wholeOf(embedded)

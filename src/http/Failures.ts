@@ -214,24 +214,29 @@ const paramOf = (reason: Reason): string | null => {
   }
 }
 
+/** A field of a body, or of the part of it that the failure is about. */
+const fieldAt = (at: string | undefined, field: string): string =>
+  clipped(at === undefined ? field : `${at}.${field}`, MAX_FIELD)
+
 /** The error object of a failure, for a body or a frame of a stream. */
-export const describe = ({ reason }: Failure): ErrorBody["error"] => {
+export const describe = ({ at, reason }: Failure): ErrorBody["error"] => {
   const { code, type } = table[reason._tag]
   const param = paramOf(reason)
-  return { message: messageOf(reason), type, code, param: param === null ? null : clipped(param, MAX_FIELD) }
+  const message = at === undefined ? messageOf(reason) : clipped(`${at}: ${messageOf(reason)}`, MAX_MESSAGE)
+  return { message, type, code, param: param === null ? (at ?? null) : fieldAt(at, param) }
 }
 
 /** A provider seldom says which field it minds; every validation error names one all the same. */
-const detailsOf = (reason: Reason): Pick<ErrorBody, "details"> => {
+const detailsOf = ({ at, reason }: Failure): Pick<ErrorBody, "details"> => {
   if (reason._tag === "ValidationError") {
     const details = reason.problems.map(({ field, message }) => ({
-      field: clipped(field, MAX_FIELD),
+      field: fieldAt(at, field),
       message: clipped(message, MAX_MESSAGE)
     }))
     return { details }
   }
   return reason._tag === "ProviderRefused"
-    ? { details: [{ field: reason.param ?? "body", message: messageOf(reason) }] }
+    ? { details: [{ field: fieldAt(at, reason.param ?? "body"), message: messageOf(reason) }] }
     : {}
 }
 
@@ -240,7 +245,7 @@ export const bodyOf = (failure: Failure): ErrorBody => {
   const { reason } = failure
   return {
     error: describe(failure),
-    ...detailsOf(reason),
+    ...detailsOf(failure),
     ...(reason._tag === "InsufficientCredits" ? { limit_source: reason.limitSource } : {}),
     ...(reason._tag === "BatchRequestFailed" ? { failed_index: reason.index } : {}),
     ...(reason._tag === "IdempotencyResultUnavailable" ? { request_id: reason.requestId } : {})
@@ -287,7 +292,7 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
 }
 
 /** By form: a body in the words of the operation. */
-const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
+export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: string) => object>> = {
   standard: (body) => body,
   legacy: encodeLegacyFailure,
   messages: encodeMessagesFailure

@@ -20,7 +20,7 @@ import { Requests } from "../usage/Requests.ts"
 import { readJson } from "./Body.ts"
 import { cacheWishOf } from "./CacheControl.ts"
 import { answered } from "./Chat.ts"
-import { chatRequestOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
+import { chatRequestOf, circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { images } from "./Images.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -60,8 +60,9 @@ const legacyChat = Effect.gen(function* () {
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body })
     const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decodeLegacyChat(body, preset?.config))
-    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", preset, sandbox }
-    const asked = yield* Effect.fromResult(chatRequestOf(received, { ...wish, stream: false }))
+    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox }
+    const circumstances = yield* Effect.fromResult(circumstancesOf(received))
+    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey") auth.forget(principal.keyId)

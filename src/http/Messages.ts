@@ -18,7 +18,8 @@ import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
 
-const dialect: ChatDialect<DecodedMessages> = {
+/** `POST /messages`. */
+export const messagesDialect: ChatDialect<DecodedMessages> = {
   decode: (body, preset) => decodeMessages(body, preset?.config),
   encode: (answer, { showsThinking }) => encodeMessage(answer, showsThinking),
   encoder: (opening, { conversation, showsThinking }) =>
@@ -44,7 +45,7 @@ const counting = Effect.gen(function* () {
 /** `POST /messages` and `POST /messages/count_tokens`. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const messages = yield* chatOperation(dialect)
+    const messages = yield* chatOperation(messagesDialect)
     const countTokens = yield* counting
     return leanHandlers(
       HttpApiBuilder.group(Api, "messages", (handlers) =>

@@ -6,11 +6,9 @@ import type { Failure } from "../domain/Failure.ts"
 import { defaultPolicy } from "../domain/Plan.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
-import { readTraceContext } from "../platform/Tracing.ts"
 import { readJson } from "./Body.ts"
-import { steeringOf } from "./ChatOperation.ts"
+import { circumstancesOf } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
-import { claimOf } from "./Idempotency.ts"
 
 /** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
 export interface WorkPlace {
@@ -31,22 +29,13 @@ export const paidWork = <D extends { readonly model: string }>(
 ) =>
   Effect.map(Config, ({ sandbox }) =>
     Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const { arrivedAt, requestId, span } = yield* Exchange
+      const exchange = yield* Exchange
       const principal = yield* Caller
-      const { headers, method } = request
       const body = yield* readJson(request)
       const decoded = yield* Effect.fromResult(decode(body))
-      const paid: PaidRequest = {
-        requestId,
-        operation,
-        principal,
-        model: decoded.model,
-        policy: defaultPolicy,
-        claim: yield* Effect.fromResult(claimOf(headers["idempotency-key"], method, path, body)),
-        steering: yield* Effect.fromResult(steeringOf(headers["x-svc-sandbox"], sandbox)),
-        trace: { span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
-        arrivedAt
-      }
+      const received = { request, exchange, principal, body, operation, path, sandbox }
+      const circumstances = yield* Effect.fromResult(circumstancesOf(received))
+      const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: defaultPolicy }
       return { decoded, paid } satisfies Accepted<D>
     })
   )

@@ -19,7 +19,7 @@ export interface Naming {
  */
 export const takePreset = (
   presets: Presets["Service"],
-  exchange: Exchange,
+  exchange: Pick<Exchange, "preset">,
   { accountId, body, slug }: Naming
 ): Effect.Effect<ResolvedPreset | undefined, Failure> => {
   const named = presetNamed(objectOf(body)?.["model"])

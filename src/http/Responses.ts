@@ -19,7 +19,8 @@ import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
 
-const dialect: ChatDialect<DecodedResponses> = {
+/** `POST /responses`. */
+export const responsesDialect: ChatDialect<DecodedResponses> = {
   decode: (body, preset) => decodeResponses(body, preset?.config),
   encode: (answer, { echo }) => encodeResponse(answer, echo),
   encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
@@ -50,7 +51,7 @@ const counting = Effect.gen(function* () {
 /** `POST /responses` and `POST /responses/input_tokens`. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const responses = yield* chatOperation(dialect)
+    const responses = yield* chatOperation(responsesDialect)
     const inputTokens = yield* counting
     return leanHandlers(
       HttpApiBuilder.group(Api, "responses", (handlers) =>

@@ -16,6 +16,9 @@ import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { layer as access } from "./Access.ts"
 import { clientAddress } from "./Address.ts"
+import { layer as batch } from "./Batch.ts"
+import { layer as batches } from "./Batches.ts"
+import { layer as batchFiles } from "./BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
@@ -180,6 +183,9 @@ const routes = Layer.mergeAll(
         search,
         videos,
         legacyVideos,
+        batch,
+        batches,
+        batchFiles,
         requests,
         responses,
         usage,

@@ -4,7 +4,7 @@ import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { noTokens, promptTokens, type Used } from "../domain/Usage.ts"
-import { minNano, type Nano } from "../domain/Money.ts"
+import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -69,11 +69,27 @@ export interface MeteredOptions {
   readonly metrics: Metrics
 }
 
-const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
+/** What becomes of a hold, as it is counted. */
+export const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
   Granted: "admitted",
   Claimed: "claimed",
   KeyInactive: "key_inactive",
   Refused: "refused"
+}
+
+/** Why a hold was not granted; a key that turned out to be inactive is remembered no more. */
+export const refusalOf = (
+  auth: Pick<Auth["Service"], "forget">,
+  keyId: string,
+  needed: Nano,
+  result: Extract<HoldResult, { readonly _tag: "KeyInactive" | "Refused" }>
+): Failure => {
+  if (result._tag === "Refused") {
+    const { available, limitSource, posted } = result
+    return failure({ _tag: "InsufficientCredits", limitSource, needed, available, posted })
+  }
+  auth.forget(keyId)
+  return failure({ _tag: "InvalidApiKey" })
 }
 
 /** What a request's span says of it from its plan on; the caller's own words are not among it. */
@@ -114,7 +130,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     operation: request.operation,
     model: request.model,
     atLeast: estimate.atLeast,
-    upTo: estimate.upTo,
+    upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
     ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
     budgets,
     opened,
@@ -146,15 +162,8 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
         }
         case "Claimed":
           return Effect.succeed({ claimedBy: result.byRequestId })
-        case "KeyInactive":
-          auth.forget(principal.keyId)
-          return Effect.fail(failure({ _tag: "InvalidApiKey" }))
-        case "Refused": {
-          const { available, limitSource, posted } = result
-          return Effect.fail(
-            failure({ _tag: "InsufficientCredits", limitSource, needed: estimate.atLeast, available, posted })
-          )
-        }
+        default:
+          return Effect.fail(refusalOf(auth, principal.keyId, estimate.atLeast, result))
       }
     }
   )

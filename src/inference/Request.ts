@@ -1,5 +1,6 @@
 import type { Principal } from "../../schemas/Access.ts"
 import type { Conversation } from "../domain/Conversation.ts"
+import type { Nano } from "../domain/Money.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/Tracing.ts"
@@ -35,6 +36,8 @@ export interface PaidRequest {
   readonly charge?: true
   /** The request out of whose open hold its own is taken. */
   readonly carvedFrom?: string
+  /** The most that is held for it, where that is less than it might be. */
+  readonly holdAtMost?: Nano
   /** The raw `X-Svc-Sandbox` header. */
   readonly steering: string | undefined
   /** The trace it belongs to, where there is one. */

@@ -79,7 +79,7 @@ export interface WorkAnswer<A> extends PaidAnswer {
 }
 
 /** What is kept of an answer. Its cost and the balance after it stand beside it. */
-interface KeptWork extends PaidAnswer {
+export interface KeptWork extends PaidAnswer {
   readonly value: unknown
   readonly used: number
 }
@@ -208,7 +208,11 @@ const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A>
  */
 export class Work extends Context.Service<
   Work,
-  { readonly run: <A>(request: WorkRequest<A>) => Effect.Effect<WorkAnswer<A>, Failure> }
+  {
+    readonly run: <A>(request: WorkRequest<A>) => Effect.Effect<WorkAnswer<A>, Failure>
+    /** What is held for a request of this kind; fails where nobody can serve it. */
+    readonly bounds: <A>(request: WorkRequest<A>) => Result.Result<Bounds, Failure>
+  }
 >()("tollgate/inference/Work") {
   static readonly layerFrom = (options: PaidFlowOptions) =>
     Layer.effect(
@@ -217,24 +221,27 @@ export class Work extends Context.Service<
         const router = yield* Router
         const pool = yield* ProviderPool
         const flow = yield* makePaidFlow(options)
+        const prepare = <A>(request: WorkRequest<A>) => {
+          const { bound, fits, modality, param, policy, promptTokens } = request
+          const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
+          const planned = router.planWork({
+            models: [request.model],
+            ...{ modality, policy, promptBound, fits, promptTokens, param }
+          })
+          return Result.map(planned, (plan) => ({ request, plan, estimate: holdOf(request, plan) }))
+        }
         const run = <A>(request: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
           const running: Running = { stopsBillingOnAbort: true }
           const again = (kept: KeptWork) => replayed(request, kept)
           const work = Effect.suspend(() => {
-            const { bound, fits, modality, param, policy, promptTokens } = request
-            const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
-            const planned = router.planWork({
-              models: [request.model],
-              ...{ modality, policy, promptBound, fits, promptTokens, param }
-            })
-            if (Result.isFailure(planned)) return flow.unplanned(request, planned.failure, again)
-            const plan = planned.success
-            const ready = { request, plan, estimate: holdOf(request, plan) }
-            return flow.enter(ready, (admitted) => carryOut(flow.metered, pool, admitted, running), again)
+            const ready = prepare(request)
+            return Result.isFailure(ready)
+              ? flow.unplanned(request, ready.failure, again)
+              : flow.enter(ready.success, (admitted) => carryOut(flow.metered, pool, admitted, running), again)
           })
           return flow.attended(Effect.uninterruptible(work), running)
         }
-        return Work.of({ run })
+        return Work.of({ run, bounds: (request) => Result.map(prepare(request), ({ estimate }) => estimate) })
       })
     )
 }

@@ -13,6 +13,7 @@ import {
   concludeOne,
   dropOldClaims,
   expireOverdue,
+  freeLapsed,
   refundOverdue
 } from "./LedgerSql.ts"
 import type {
@@ -76,6 +77,8 @@ export class Ledger extends Context.Service<
     ) => Effect.Effect<{ readonly posted: Nano; readonly held: Nano } | undefined, Unavailable>
     /** Ends what is overdue: settles its recorded progress, releases the rest. Answers how many it ended. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>
+    /** Frees those of an account's claims whose requests ended by their expiry with nothing charged; answers how many. */
+    readonly freeLapsed: (accountId: string, claims: ReadonlyArray<string>) => Effect.Effect<number, Unavailable>
     /** Frees some idempotency keys that ended longer ago than this and forgets their stored answers; answers how many. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
@@ -114,6 +117,7 @@ export class Ledger extends Context.Service<
           refundOverdue: storeErrors(refundOverdue(sql, SWEEP_BATCH)),
           balance: (accountId) => storeErrors(balanceOf(sql, accountId)),
           expireOverdue: storeErrors(expireOverdue(sql, SWEEP_BATCH)),
+          freeLapsed: (accountId, claims) => storeErrors(freeLapsed(sql, accountId, claims)),
           dropClaims: (olderThanMs) => storeErrors(dropOldClaims(sql, olderThanMs, SWEEP_BATCH))
         })
       })

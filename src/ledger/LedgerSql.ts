@@ -227,6 +227,14 @@ export const dropOldClaims = (sql: SqlClient.SqlClient, retentionMs: number, lim
     (rows) => rows.length
   )
 
+/** Frees those of an account's claims whose requests ended by their expiry with nothing charged; answers how many. */
+export const freeLapsed = (sql: SqlClient.SqlClient, accountId: string, claims: ReadonlyArray<string>) =>
+  Effect.map(
+    sql`UPDATE request SET claim = NULL WHERE claim = ANY (${claims as Array<string>}) AND account_id = ${accountId}
+      AND expired AND settled = 0 AND state <> 'open' RETURNING id`,
+    (rows) => rows.length
+  )
+
 /** What an account has and what of it is held; undefined when there is no such account. */
 export const balanceOf = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.map(

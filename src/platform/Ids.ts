@@ -41,6 +41,9 @@ export const firstRequestIdAt = (timeMs: number): string => `req_${ulidTime(time
 export const newResourceId = (): string =>
   Date.now().toString(16).padStart(12, "0") + Buffer.from(randomBytes(6)).toString("hex")
 
+/** What has the form of a resource's id. */
+export const isResourceId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
+
 const hex = (count: number): string => {
   const bytes = randomBytes(count)
   let text = ""

@@ -77,7 +77,8 @@ export class Media extends Context.Service<
     readonly list: (
       accountId: string,
       page: {
-        readonly purpose?: FilePurpose | undefined
+        /** Those of all purposes where it is absent. */
+        readonly purposes?: ReadonlyArray<FilePurpose> | undefined
         readonly limit: number
         readonly cursor?: string | undefined
       }
@@ -115,9 +116,9 @@ export class Media extends Context.Service<
         open: (file, range = { start: 0, end: file.bytes }) => store.open(file.id, range),
         find: (accountId, id) => Effect.map(look(id), (file) => (file?.accountId === accountId ? file : undefined)),
         remove: (accountId, id) => (isFileId(id) ? remove(desk, accountId, id) : Effect.succeed(false)),
-        list: (accountId, { cursor = null, limit, purpose = null }) =>
+        list: (accountId, { cursor = null, limit, purposes = null }) =>
           storeErrors(
-            Effect.map(filesOf(sql, accountId, { purpose, cursor, limit: limit + 1 }), (found) => {
+            Effect.map(filesOf(sql, accountId, { purposes, cursor, limit: limit + 1 }), (found) => {
               const rows = found.slice(0, limit)
               return { files: rows.map(fileOf), next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
             })

@@ -46,11 +46,11 @@ export const fileById = (sql: Sql, id: string): Found<FileRow | undefined> =>
 export const filesOf = (
   sql: Sql,
   accountId: string,
-  page: { readonly purpose: FilePurpose | null; readonly limit: number; readonly cursor: string | null }
+  page: { readonly purposes: ReadonlyArray<FilePurpose> | null; readonly limit: number; readonly cursor: string | null }
 ): Found<ReadonlyArray<FileRow>> =>
   sql<FileRow>`SELECT ${columns(sql)} FROM file
     WHERE account_id = ${accountId} AND ${there(sql)}
-      AND (${page.purpose}::text IS NULL OR purpose = ${page.purpose}::text)
+      AND (${page.purposes as Array<FilePurpose> | null}::text[] IS NULL OR purpose = ANY (${page.purposes as Array<FilePurpose> | null}::text[]))
       AND (${page.cursor}::text IS NULL OR id < ${page.cursor}::text)
     ORDER BY id DESC LIMIT ${page.limit}::int`
 

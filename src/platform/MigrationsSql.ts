@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { batches } from "./migrations/BatchesSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
@@ -263,5 +264,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0010_jobs": jobs,
   "0011_videos": videos,
   "0012_webhooks": webhooks,
-  "0013_sessions": sessions
+  "0013_sessions": sessions,
+  "0014_batches": batches
 }

@@ -1,7 +1,16 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { claimById, type ClaimRow, requestById, type RequestRow, requestsOf, requestWithClaim } from "./RequestsSql.ts"
+import {
+  claimById,
+  type Claimed,
+  type ClaimRow,
+  requestById,
+  type RequestRow,
+  requestsOf,
+  requestsWithClaims,
+  requestWithClaim
+} from "./RequestsSql.ts"
 
 export interface RequestPage {
   readonly limit: number
@@ -24,6 +33,11 @@ export class Requests extends Context.Service<
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<RequestRow>; readonly next: string | null }, Unavailable>
     /** The request of the account that has a claim, if one has. */
     readonly claimedBy: (accountId: string, claim: string) => Effect.Effect<string | undefined, Unavailable>
+    /** Those of the account that have any of these claims. */
+    readonly claims: (
+      accountId: string,
+      claims: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<Claimed>, Unavailable>
     readonly claimOf: (id: string) => Effect.Effect<ClaimRow | undefined, Unavailable>
   }
 >()("tollgate/usage/Requests") {
@@ -48,6 +62,7 @@ export class Requests extends Context.Service<
             )
           ),
         claimedBy: (accountId, claim) => storeErrors(requestWithClaim(sql, accountId, claim)),
+        claims: (accountId, claims) => storeErrors(requestsWithClaims(sql, accountId, claims)),
         claimOf: (id) => storeErrors(claimById(sql, id))
       })
     )

@@ -76,6 +76,30 @@ export const claimById = (
     (rows) => rows[0]
   )
 
+/** A request that has an idempotency claim, and what a repeat under it finds. */
+export interface Claimed {
+  readonly id: string
+  readonly claim: string
+  readonly fingerprint: string | null
+  /** It is not ended, and may yet be. */
+  readonly running: boolean
+  /** Its hold expired, or is about to, and nothing was charged: nobody knows what became of it, and it may be tried again. */
+  readonly lapsed: boolean
+  readonly cost: bigint
+  readonly answer: unknown
+}
+
+/** The requests of an account that have any of these claims. */
+export const requestsWithClaims = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  claims: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Claimed>, SqlError.SqlError> =>
+  sql<Claimed>`SELECT id, claim, fingerprint, state = 'open' AND expires_at > now() AS running,
+      CASE WHEN state = 'open' THEN expires_at <= now() ELSE expired AND settled = 0 END AS lapsed,
+      settled - refunded AS cost, answer
+    FROM request WHERE claim = ANY (${claims as Array<string>}) AND account_id = ${accountId}`
+
 export const requestWithClaim = (
   sql: SqlClient.SqlClient,
   accountId: string,

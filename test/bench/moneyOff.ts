@@ -39,6 +39,7 @@ const generous = Layer.succeed(
     refundOverdue: Effect.succeed(0),
     balance: () => Effect.succeed({ posted: MUCH, held: 0n }),
     expireOverdue: Effect.succeed(0),
+    freeLapsed: () => Effect.succeed(0),
     dropClaims: () => Effect.succeed(0)
   })
 )

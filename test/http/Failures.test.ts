@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HttpServerResponse } from "effect/http"
-import { type Failure, failure, invalid, type Reason } from "../../src/domain/Failure.ts"
+import { failedAt, type Failure, failure, invalid, type Reason } from "../../src/domain/Failure.ts"
 import { bodyOf, describe as describeFailure, headersOf, respond, table } from "../../src/http/Failures.ts"
 
 type Tag = Reason["_tag"]
@@ -250,6 +250,20 @@ describe("bodies of failures", () => {
     })
     const { details, error } = bodyOf(failure(samples.ProviderRefused))
     assert.strictEqual(details?.[0]?.field, error.param)
+  })
+
+  it("of a part of a body name its place", () => {
+    const at = "requests[1].body"
+    const wrong = bodyOf(failedAt(at, invalid("a", "is wrong", { field: "b", message: "too" })))
+    assert.deepInclude(wrong.error, { param: `${at}.a`, message: `${at}: a: is wrong; b: too` })
+    assert.deepStrictEqual(
+      wrong.details?.map(({ field }) => field),
+      [`${at}.a`, `${at}.b`]
+    )
+    const model = bodyOf(failedAt(at, failure({ _tag: "UnknownModel", model: "m" })))
+    assert.strictEqual(model.error.param, `${at}.model`)
+    const none = bodyOf(failedAt(at, failure({ _tag: "NotFound", what: "preset", id: "p" })))
+    assert.strictEqual(none.error.param, at)
   })
 
   it("do not grow with what they complain of", () => {

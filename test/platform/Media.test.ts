@@ -141,7 +141,7 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         assert.strictEqual(first.next, newest[2])
         const rest = yield* media.list(accountId, { limit: 3, cursor: first.next! })
         assert.deepStrictEqual([rest.files.map(({ id }) => id), rest.next], [newest.slice(3), null])
-        const outputs = yield* media.list(accountId, { purpose: "batch_output", limit: 3 })
+        const outputs = yield* media.list(accountId, { purposes: ["batch_output"], limit: 3 })
         assert.deepStrictEqual([outputs.files.map(({ id }) => id), outputs.next], [[ids[1]], null])
       })
     )

@@ -1,0 +1,55 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { InferenceAccess } from "../Access.ts"
+import { sized, textOf, Usd } from "../Bounds.ts"
+import { RequestId } from "../Ids.ts"
+import { operation } from "../Operation.ts"
+import { BalanceWarning } from "../Routing.ts"
+import { BatchItem } from "./BatchItem.ts"
+import { idempotency, paidErrors } from "./ChatGroup.ts"
+
+/** The operations that a batch can be made of, by their paths. */
+export const batchUrls = ["/chat/completions", "/messages", "/responses", "/embeddings"] as const
+
+/** The most requests of one batch. */
+export const MAX_BATCH = 100
+
+const body = Schema.Record(Schema.String, Schema.Unknown)
+
+/** One request of a batch; `body` is that of the operation, without streaming, and may be called `params`. */
+export const BatchEntry = Schema.Struct({
+  /** The caller's name for it, of its own in this batch. */
+  custom_id: Schema.optionalKey(textOf(1, 64)),
+  /** `/chat/completions` unless told. */
+  url: Schema.optionalKey(Schema.Literals(batchUrls)),
+  body: Schema.optionalKey(body),
+  params: Schema.optionalKey(body)
+}).annotate({ identifier: "BatchEntry" })
+export type BatchEntry = typeof BatchEntry.Type
+
+/** Up to 100 requests that are checked together before any of them is begun. Nothing but these fields is allowed. */
+export const BatchRequest = Schema.Struct({
+  requests: Schema.Array(BatchEntry).check(...sized(1, MAX_BATCH, "items"))
+}).annotate({ identifier: "BatchRequest" })
+
+/** All requests of a batch, answered, in their order. `cost_usd` is that of all of them; each has a receipt of its own. */
+export const BatchList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(BatchItem),
+  cost_usd: Usd,
+  request_id: RequestId,
+  balance_warning: Schema.optionalKey(BalanceWarning)
+}).annotate({ identifier: "BatchList" })
+export type BatchList = typeof BatchList.Type
+
+/** Many requests in one. */
+export class BatchGroup extends HttpApiGroup.make("batch")
+  .add(
+    HttpApiEndpoint.post("batch", "/batch", {
+      headers: idempotency,
+      payload: BatchRequest,
+      success: BatchList,
+      error: paidErrors
+    }).annotateMerge(operation("batch", "Run many requests in one", { limit: "default", charge: "tokens" }))
+  )
+  .middleware(InferenceAccess) {}

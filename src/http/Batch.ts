@@ -1,0 +1,142 @@
+import { Effect, Layer, Result } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { createHash } from "node:crypto"
+import { Caller } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import type { BatchList } from "../../schemas/inference/Batch.ts"
+import type { BatchItem as WireItem } from "../../schemas/inference/BatchItem.ts"
+import { decodeBatch, type DecodedEntry } from "../dialects/batch/BatchDecode.ts"
+import { canonicalJson } from "../domain/CanonicalJson.ts"
+import { failedAt, failure } from "../domain/Failure.ts"
+import { usdFromNano } from "../domain/Money.ts"
+import { Batch, type BatchItem, type BatchOutcome } from "../inference/Batch.ts"
+import { Surfaces } from "../inference/Batches.ts"
+import type { ServedItem } from "../inference/Surface.ts"
+import type { Claim } from "../ledger/Operation.ts"
+import { Config } from "../platform/Config.ts"
+import { newRequestId } from "../platform/Ids.ts"
+import { readJson } from "./Body.ts"
+import { answered } from "./Chat.ts"
+import { circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
+import { Exchange } from "./Exchange.ts"
+import { bodyOf, headersOf, logged, messageOf, table } from "./Failures.ts"
+import { leanHandlers } from "./Lean.ts"
+
+const PATH = "/batch"
+
+/** What served one request of a batch alone would be answered with. */
+const SERVED = 200
+
+/** The claim of one request of a batch, in a scope that no caller's own key can name. */
+const itemClaim = (claim: Claim | undefined, index: number, { body, url }: DecodedEntry): Claim | undefined =>
+  claim && {
+    idempotencyKey: `${claim.idempotencyKey}:${index}`,
+    claim: `POST ${PATH}/${index} ${claim.idempotencyKey}`,
+    fingerprint: createHash("sha256")
+      .update(`POST ${url}\n${canonicalJson(body)}`)
+      .digest("hex")
+  }
+
+/** The JSON of an item, whose answer is JSON already and may hold much: it is not read again. */
+const itemText = ({ body, requestId }: ServedItem, index: number, { customId }: DecodedEntry): string => {
+  const unavailable = { _tag: "IdempotencyResultUnavailable", requestId } as const
+  const item = {
+    index,
+    custom_id: customId,
+    response: null,
+    error: body === undefined ? { code: table[unavailable._tag].code, message: messageOf(unavailable) } : null
+  } satisfies WireItem
+  const text = JSON.stringify(item)
+  if (body === undefined) return text
+  const response = `{"status_code":${SERVED},"request_id":${JSON.stringify(requestId)},"body":${body}}`
+  return text.replace('"response":null', () => `"response":${response}`)
+}
+
+const itemTexts = ({ served }: BatchOutcome, entries: ReadonlyArray<DecodedEntry>): string =>
+  entries
+    .flatMap((entry, index) => {
+      const one = served[index]
+      return one === undefined ? [] : [itemText(one, index, entry)]
+    })
+    .join()
+
+const asJson = { contentType: "application/json" }
+
+const doneResponse = (
+  outcome: BatchOutcome,
+  entries: ReadonlyArray<DecodedEntry>,
+  headers: Readonly<Record<string, string>>
+): HttpServerResponse.HttpServerResponse => {
+  const { balanceWarning, replayed, requestId, served } = outcome
+  const cost = served.reduce((all, one) => all + (one?.cost ?? 0n), 0n)
+  const tail: Omit<BatchList, "object" | "data"> = {
+    cost_usd: usdFromNano(cost),
+    request_id: requestId,
+    ...(balanceWarning === undefined ? {} : { balance_warning: { warning: "low_balance", threshold: balanceWarning } })
+  }
+  const text = `{"object":"list","data":[${itemTexts(outcome, entries)}],${JSON.stringify(tail).slice(1)}`
+  return HttpServerResponse.text(text, { ...asJson, headers: { ...headers, ...replayHeader(replayed) } })
+}
+
+/** What was served stands in the answer of the batch that failed, since it is paid for. */
+const failedResponse = (
+  outcome: BatchOutcome,
+  entries: ReadonlyArray<DecodedEntry>,
+  failed: NonNullable<BatchOutcome["failed"]>
+): HttpServerResponse.HttpServerResponse => {
+  const { failure: cause, index } = failed
+  const error = failure({ _tag: "BatchRequestFailed", index, detail: messageOf(cause.reason) })
+  const text = `${JSON.stringify(bodyOf(error)).slice(0, -1)},"completed":[${itemTexts(outcome, entries)}]}`
+  const { status } = table[error.reason._tag]
+  return HttpServerResponse.text(text, { ...asJson, status, headers: headersOf(error) })
+}
+
+const batches = Effect.gen(function* () {
+  const batch = yield* Batch
+  const served = yield* Surfaces
+  const { sandbox } = yield* Config
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const exchange = yield* Exchange
+    const principal = yield* Caller
+    const body = yield* readJson(request)
+    const entries = yield* Effect.fromResult(decodeBatch(body))
+    const received = { request, exchange, principal, body, operation: "batch", path: PATH, sandbox }
+    const circumstances = yield* Effect.fromResult(circumstancesOf(received))
+    const { arrivedAt, claim, requestId, trace } = circumstances
+    // One by one, so that the first that is wrong is the one that is named.
+    const accepted = yield* Effect.forEach(entries, (entry, index) => {
+      const { accept, operation } = served[entry.url]
+      const own = { ...circumstances, requestId: newRequestId(), operation, claim: itemClaim(claim, index, entry) }
+      const inPlace = (error: Parameters<typeof failedAt>[1]) => failedAt(entry.at, error)
+      return Effect.mapBoth(accept(entry.body, own), {
+        onFailure: inPlace,
+        onSuccess: ({ bounds, ...one }) => ({
+          ...one,
+          claim: own.claim,
+          bounds: () => Result.mapError(bounds(), inPlace)
+        })
+      })
+    })
+    const items: ReadonlyArray<BatchItem> = accepted
+    const outcome = yield* batch.run({ requestId, principal, claim, trace, arrivedAt, items })
+    if (outcome.failed !== undefined) {
+      yield* logged(outcome.failed.failure, exchange)
+      return failedResponse(outcome, entries, outcome.failed)
+    }
+    const ignored = [...new Set(accepted.flatMap((one) => one.ignored))]
+    return doneResponse(outcome, entries, ignoredHeader(ignored))
+  })
+})
+
+/** `POST /batch`. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const run = yield* batches
+    return leanHandlers(
+      HttpApiBuilder.group(Api, "batch", (handlers) =>
+        handlers.handleRaw("batch", ({ request }) => answered(run(request)))
+      )
+    )
+  })
+)

@@ -1,0 +1,156 @@
+import { Effect, Layer, Stream } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import type { FileObject } from "../../schemas/inference/Files.ts"
+import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { linesOf, MAX_LINES } from "../inference/BatchInput.ts"
+import { Media, type StoredFile } from "../platform/Media.ts"
+import type { Unavailable } from "../platform/Sql.ts"
+import { answered } from "./Chat.ts"
+import { type Upload, withUpload } from "./Upload.ts"
+
+/** Seconds for which the input of a batch is kept, at the most and where nothing is said, and at the least. */
+const MOST_SECONDS = 30 * 86_400
+const LEAST_SECONDS = 3_600
+
+const MAX_NAME = 255
+
+const purposes = { batch: "batch_input", batch_output: "batch_output" } as const
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
+
+/** A file as it is shown. */
+export const fileObjectOf = (file: StoredFile): FileObject => ({
+  id: file.id,
+  object: "file",
+  bytes: file.bytes,
+  created_at: secondsOf(file.createdAt),
+  filename: file.name ?? file.id,
+  purpose: file.purpose === "batch_output" ? "batch_output" : "batch",
+  status: "processed",
+  expires_at: file.expiresAt === undefined ? null : secondsOf(file.expiresAt)
+})
+
+/** Pictures and clips have an address of their own, and are not among these. */
+const isOfBatch = ({ purpose }: StoredFile): boolean => purpose === "batch_input" || purpose === "batch_output"
+
+const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+const known = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]"])
+
+/** How long an upload is to be kept, in seconds; or what is wrong with it. */
+const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
+  const unknown = [...fields.keys()].find((name) => !known.has(name))
+  if (unknown !== undefined) return Effect.fail(invalid(unknown, "Unexpected key"))
+  if (fields.get("purpose") !== "batch") return Effect.fail(invalid("purpose", "batch is the one purpose"))
+  if (file === undefined) return Effect.fail(invalid("file", "Missing key"))
+  if ((fields.get("expires_after[anchor]") ?? "created_at") !== "created_at") {
+    return Effect.fail(invalid("expires_after[anchor]", "created_at is the one anchor"))
+  }
+  const seconds = Number(fields.get("expires_after[seconds]") ?? MOST_SECONDS)
+  if (!Number.isInteger(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
+    return Effect.fail(invalid("expires_after[seconds]", `an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
+  }
+  const lines = linesOf(file.bytes)
+  if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
+  if (lines.length === 0) return Effect.fail(invalid("file", "a request on each line"))
+  return lines.length > MAX_LINES ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`)) : Effect.succeed(seconds)
+}
+
+/** A name can stand in a header and a listing, whatever it was called. */
+const nameOf = (name: string): string =>
+  name
+    .replace(/[^\p{L}\p{M}\p{N}\p{S} !#-.:;=?@[\]^-~]/gu, "_")
+    .slice(0, MAX_NAME)
+    .toWellFormed()
+
+const files = Effect.map(Media, (media) => {
+  const find = (id: string) =>
+    Effect.gen(function* () {
+      const { accountId } = yield* Caller
+      const file = yield* Effect.mapError(media.find(accountId, id), unavailable)
+      if (file !== undefined && isOfBatch(file)) return file
+      return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
+    })
+
+  const create = (request: HttpServerRequest.HttpServerRequest) =>
+    Effect.flatMap(Caller, ({ accountId }) =>
+      withUpload(request, (upload) =>
+        Effect.gen(function* () {
+          const seconds = yield* checked(upload)
+          const { bytes, name } = upload.file!
+          const stored = media.store({
+            bytes,
+            contentType: "application/jsonl",
+            accountId,
+            purpose: "batch_input",
+            name: nameOf(name),
+            expiresAt: new Date(Date.now() + seconds * 1_000)
+          })
+          return HttpServerResponse.jsonUnsafe(fileObjectOf(yield* Effect.mapError(stored, unavailable)))
+        })
+      )
+    )
+
+  const list = (query: {
+    readonly limit?: number
+    readonly after?: string
+    readonly purpose?: keyof typeof purposes
+  }) =>
+    Effect.gen(function* () {
+      const { accountId } = yield* Caller
+      const { after, limit = DEFAULT_LIMIT, purpose } = query
+      const wanted = purpose === undefined ? Object.values(purposes) : [purposes[purpose]]
+      const page = yield* Effect.mapError(
+        media.list(accountId, { purposes: wanted, limit, cursor: after }),
+        unavailable
+      )
+      return HttpServerResponse.jsonUnsafe({
+        object: "list",
+        data: page.files.map(fileObjectOf),
+        first_id: page.files[0]?.id ?? null,
+        last_id: page.files.at(-1)?.id ?? null,
+        has_more: page.next !== null
+      })
+    })
+
+  const content = (id: string) =>
+    Effect.gen(function* () {
+      const file = yield* find(id)
+      const found = yield* Effect.mapError(media.read(file.id), unavailable)
+      if (found === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
+      return HttpServerResponse.stream(Stream.succeed(found.bytes), {
+        contentType: file.contentType,
+        contentLength: found.bytes.length,
+        headers: { "cache-control": "private, no-store", "x-content-type-options": "nosniff" }
+      })
+    })
+
+  const remove = (id: string) =>
+    Effect.gen(function* () {
+      const { accountId, id: found } = { ...(yield* Caller), id: (yield* find(id)).id }
+      yield* Effect.mapError(media.remove(accountId, found), unavailable)
+      return HttpServerResponse.jsonUnsafe({ id, object: "file", deleted: true })
+    })
+
+  return { find, create, list, content, remove }
+})
+
+/** `/files`: inputs and outputs of batches in the background. */
+export const layer = Layer.unwrap(
+  Effect.map(files, ({ content, create, find, list, remove }) =>
+    HttpApiBuilder.group(Api, "files", (handlers) =>
+      handlers
+        .handleRaw("createFile", ({ request }) => answered(create(request)))
+        .handle("listFiles", ({ query }) => answered(list(query)))
+        .handle("getFile", ({ params }) =>
+          answered(Effect.map(find(params.file_id), (file) => HttpServerResponse.jsonUnsafe(fileObjectOf(file))))
+        )
+        .handle("fileContent", ({ params }) => answered(content(params.file_id)))
+        .handle("deleteFile", ({ params }) => answered(remove(params.file_id)))
+    )
+  )
+)

@@ -1,0 +1,112 @@
+/** Operations whose bodies can be served without an HTTP request of their own, as those of a batch. */
+import { Effect, Layer, Result } from "effect"
+import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
+import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"
+import type { Decoded } from "../dialects/Wish.ts"
+import { type Failure, invalid } from "../domain/Failure.ts"
+import { defaultPolicy } from "../domain/Plan.ts"
+import { type Answer, type PaidAnswer, restore } from "../inference/Answer.ts"
+import { Surfaces } from "../inference/Batches.ts"
+import { Inference } from "../inference/Inference.ts"
+import type { ServedItem, Surface } from "../inference/Surface.ts"
+import { type KeptWork, Work } from "../inference/Work.ts"
+import { Presets } from "../presets/Presets.ts"
+import { chatDialect } from "./Chat.ts"
+import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
+import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
+import type { ErrorForm } from "./Exchange.ts"
+import { bodyOf, forms, table } from "./Failures.ts"
+import { messagesDialect } from "./Messages.ts"
+import { takePreset } from "./Preset.ts"
+import { responsesDialect } from "./Responses.ts"
+
+const streamed = invalid("stream", "what is part of a batch is not streamed")
+
+/** The answer that was kept of a request; undefined for a refusal. */
+const answerKept = <A extends PaidAnswer>(kept: unknown, cost: bigint): A | undefined => {
+  const restored = restore<A>(kept, cost)
+  return restored._tag === "Answer" ? restored.answer : undefined
+}
+
+const refusedIn =
+  (form: ErrorForm): Surface["refused"] =>
+  (failed, requestId) => ({
+    statusCode: table[failed.reason._tag].status,
+    body: forms[form](bodyOf(failed), requestId)
+  })
+
+const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<D>, form: ErrorForm = "standard") =>
+  Effect.gen(function* () {
+    const inference = yield* Inference
+    const presets = yield* Presets
+    const inWords = (failed: Failure) => named(dialect.prompt, failed)
+    const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
+      const { accountId } = circumstances.principal
+      const preset = yield* takePreset(presets, { preset: undefined }, { accountId, body })
+      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, false))
+      if (decoded.stream) return yield* Effect.fail(streamed)
+      const request = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, decoded))
+      const said = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
+      return {
+        ignored: decoded.ignored,
+        dataPolicy: decoded.policy.dataPolicy,
+        bounds: () =>
+          Result.mapBoth(inference.prepare({ ...request, accountId }), {
+            onFailure: inWords,
+            onSuccess: ({ estimate }) => estimate
+          }),
+        serve: (share) =>
+          Effect.mapBoth(inference.chat({ ...request, ...share }), {
+            onFailure: inWords,
+            onSuccess: ({ answer }): ServedItem => ({
+              requestId: answer.requestId,
+              cost: answer.cost,
+              body: said(answer)
+            })
+          }),
+        again: (kept, cost) => {
+          const answer = answerKept<Answer>(kept, cost)
+          return answer && said(answer)
+        }
+      }
+    })
+    return { operation, accept, refused: refusedIn(form) } satisfies Surface
+  })
+
+const embeddingsSurface = Effect.map(Work, (work): Surface => {
+  const accept: Surface["accept"] = (body, circumstances) =>
+    Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
+      const request = wholeRequest({ ...circumstances, model, policy: defaultPolicy }, asked)
+      const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
+        `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
+      return {
+        ignored: [],
+        dataPolicy: defaultPolicy.dataPolicy,
+        bounds: () => work.bounds(request),
+        serve: (share) =>
+          Effect.map(work.run({ ...request, ...share }), (answer): ServedItem => ({
+            requestId: answer.requestId,
+            cost: answer.cost,
+            body: said(answer, answer.value.data)
+          })),
+        again: (kept, cost) => {
+          const answer = answerKept<KeptWork>(kept, cost)
+          return answer && said(answer, restoreEmbedded(answer.value).data)
+        }
+      }
+    })
+  return { operation: "embeddings", accept, refused: refusedIn("standard") }
+})
+
+/** Every operation that a batch can be made of. */
+export const layer = Layer.effect(
+  Surfaces,
+  Effect.gen(function* () {
+    return {
+      "/chat/completions": yield* chatSurface("chat.completions", chatDialect),
+      "/messages": yield* chatSurface("messages", messagesDialect, "messages"),
+      "/responses": yield* chatSurface("responses", responsesDialect),
+      "/embeddings": yield* embeddingsSurface
+    }
+  })
+)

@@ -1,0 +1,314 @@
+import { Context, Duration, Effect, Exit, Layer, Result } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
+import { Auth } from "../auth/Auth.ts"
+import { periodStart } from "../domain/Budget.ts"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { Nano } from "../domain/Money.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { Claim } from "../ledger/Operation.ts"
+import { Metrics } from "../platform/Metrics.ts"
+import { type Trace, traceIdOf } from "../platform/Tracing.ts"
+import { Requests } from "../usage/Requests.ts"
+import type { Claimed } from "../usage/RequestsSql.ts"
+import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
+import { type Bounds, holdOutcomes, refusalOf, storeUnavailable } from "./Metered.ts"
+import type { Opened } from "./Receipt.ts"
+import type { PaidRequest } from "./Request.ts"
+import type { AcceptedBody, ServedItem } from "./Surface.ts"
+
+/** Requests of a batch that run at a time. */
+const CONCURRENCY = 8
+
+/** Of the life of a batch's hold, after which part it is put off. */
+const RENEWALS_PER_TTL = 3
+
+/** One request of a batch, decoded. */
+export interface BatchItem extends Pick<AcceptedBody, "bounds" | "serve" | "again"> {
+  readonly claim: Claim | undefined
+}
+
+/** A batch, whose requests share one hold and one idempotency key. */
+export interface BatchRequest extends Pick<PaidRequest, "requestId" | "claim" | "arrivedAt"> {
+  readonly principal: Principal
+  readonly trace: Trace | undefined
+  readonly items: ReadonlyArray<BatchItem>
+}
+
+/** What became of a batch that was begun. */
+export interface BatchOutcome {
+  /** That of the batch; of a replayed one the first's. */
+  readonly requestId: string
+  /** In the order of the requests; undefined for what was not served. */
+  readonly served: ReadonlyArray<ServedItem | undefined>
+  /** The request that failed first of all in that order; those that had not been begun then were not. */
+  readonly failed: { readonly index: number; readonly failure: Failure } | undefined
+  readonly balanceWarning: string | undefined
+  readonly replayed: boolean
+}
+
+/** A request still to be served, and what is to be held for it. */
+interface Due {
+  readonly index: number
+  readonly item: BatchItem
+  readonly bounds: Bounds
+}
+
+/** What earlier tries under the same idempotency key have left. */
+interface Before {
+  readonly batch: Claimed | undefined
+  readonly served: ReadonlyArray<ServedItem | undefined>
+  /** The claims of those of which nobody knows what became. */
+  readonly lapsed: ReadonlyArray<string>
+}
+
+const nothingBefore = ({ items }: BatchRequest): Before => ({
+  batch: undefined,
+  served: items.map(() => undefined),
+  lapsed: []
+})
+
+const servedBefore = (item: BatchItem, { answer, cost, id, lapsed }: Claimed): ServedItem | undefined => {
+  if (lapsed) return undefined
+  if (answer === null) return { requestId: id, cost, body: undefined }
+  const body = item.again(answer, cost)
+  return body === undefined ? undefined : { requestId: id, cost, body }
+}
+
+/** Reads what stands under the claims of a batch and its requests. Fails where that is of other requests, or still runs. */
+const lookUp = ({ requests }: Desk, request: BatchRequest): Effect.Effect<Before, Failure> => {
+  const { claim, items, principal } = request
+  if (claim === undefined) return Effect.succeed(nothingBefore(request))
+  const claims = [claim, ...items.flatMap((item) => (item.claim === undefined ? [] : [item.claim]))]
+  const found = requests.claims(
+    principal.accountId,
+    claims.map((one) => one.claim)
+  )
+  return Effect.flatMap(Effect.mapError(found, storeUnavailable), (rows) => {
+    const byClaim = new Map(rows.map((row) => [row.claim, row]))
+    if (claims.some((one) => (byClaim.get(one.claim) ?? one).fingerprint !== one.fingerprint)) {
+      return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
+    }
+    if (rows.some(({ running }) => running)) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
+    return Effect.succeed({
+      batch: byClaim.get(claim.claim),
+      served: items.map((item) => {
+        const row = byClaim.get(item.claim?.claim ?? "")
+        return row === undefined ? undefined : servedBefore(item, row)
+      }),
+      lapsed: rows.filter(({ lapsed }) => lapsed).map((row) => row.claim)
+    })
+  })
+}
+
+/** The requests that are still to be served; fails as the first does that cannot be planned. */
+const dueOf = ({ items }: BatchRequest, { served }: Before): Result.Result<ReadonlyArray<Due>, Failure> =>
+  Result.gen(function* () {
+    const due: Array<Due> = []
+    for (const [index, item] of items.entries()) {
+      if (served[index] === undefined) due.push({ index, item, bounds: yield* item.bounds() })
+    }
+    return due
+  })
+
+const sum = (amounts: ReadonlyArray<Nano>): Nano => amounts.reduce((all, one) => all + one, 0n)
+
+const leastOf = (due: ReadonlyArray<Due>): Nano => sum(due.map(({ bounds }) => bounds.atLeast))
+
+/** Divides what was granted beyond the least of all among them, by how much more each may need. */
+const sharesOf = (granted: Nano, due: ReadonlyArray<Due>): ReadonlyArray<Nano> => {
+  const least = leastOf(due)
+  const room = sum(due.map(({ bounds }) => bounds.upTo)) - least
+  return due.map(({ bounds: { atLeast, upTo } }) =>
+    room === 0n ? upTo : atLeast + ((granted - least) * (upTo - atLeast)) / room
+  )
+}
+
+/** Lets what may be interrupted be so again. */
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
+/** What a batch that is done keeps: its requests have kept their answers themselves. */
+const keptBatch = keepAnswer({})
+
+const warningOf = (kept: unknown): string | undefined => {
+  const restored = restore<PaidAnswer>(kept, 0n)
+  return restored._tag === "Answer" ? restored.answer.balanceWarning : undefined
+}
+
+/** What running a batch takes. */
+interface Desk {
+  readonly ledger: Ledger["Service"]
+  readonly auth: Auth["Service"]
+  readonly metrics: Metrics
+  readonly requests: Requests["Service"]
+  readonly holdTtlMs: number
+}
+
+const holding = (
+  { holdTtlMs, ledger }: Desk,
+  { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
+  due: ReadonlyArray<Due>
+) => {
+  const opened: Opened = {
+    streamed: false,
+    queueMs: performance.now() - arrivedAt,
+    traceId: traceIdOf(trace),
+    prices: []
+  }
+  const { accountId, budget, keyId, projectId } = principal
+  const budgets =
+    budget === undefined ? [] : [{ budgetId: budget.id, periodStart: periodStart(budget.period, Date.now()) }]
+  return ledger.commit(
+    {
+      _tag: "Hold",
+      ...{ requestId, accountId, keyId, projectId, operation: "batch", model: "batch" },
+      atLeast: leastOf(due),
+      upTo: sum(due.map(({ bounds }) => bounds.upTo)),
+      ...{ ttlMs: holdTtlMs, budgets, opened, claim, charge: false }
+    },
+    trace?.span
+  )
+}
+
+/** Puts the expiry of the batch's hold off, for as long as it is not interrupted. */
+const renewing = ({ holdTtlMs, ledger }: Desk, { principal, requestId }: BatchRequest): Effect.Effect<never> => {
+  // It names nothing as held, since what was carved out is not to be held again.
+  const renewed = ledger.commit({
+    _tag: "Extend",
+    ...{ requestId, accountId: principal.accountId, held: 0n, more: 0n, progress: 0n, ttlMs: holdTtlMs }
+  })
+  return Effect.forever(Effect.andThen(Effect.sleep(holdTtlMs / RENEWALS_PER_TTL), Effect.ignore(renewed)))
+}
+
+/** Gives back what is left of the hold. `error` is null for a batch that is done, and undefined for one whose caller left. */
+const close = (
+  { ledger }: Desk,
+  { claim, principal, requestId, trace }: BatchRequest,
+  error: Reason | null | undefined
+) => {
+  const keepClaim = error === null && claim !== undefined
+  return ledger.commit(
+    {
+      _tag: "Close",
+      ...{ requestId, accountId: principal.accountId, onlyIfExpired: false, resolvedModel: null, provider: null },
+      settle: error === null ? { cost: 0n } : undefined,
+      status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
+      keepClaim,
+      closed: { error: error ?? null },
+      answer: keepClaim ? keptBatch : null
+    },
+    trace?.span
+  )
+}
+
+/** Frees the claims of tries of which nobody knows what became, as far as they have been ended by their expiry. */
+const free = ({ ledger }: Desk, { principal }: BatchRequest, { lapsed }: Before): Effect.Effect<void, Failure> =>
+  lapsed.length === 0
+    ? Effect.void
+    : Effect.asVoid(Effect.mapError(ledger.freeLapsed(principal.accountId, lapsed), storeUnavailable))
+
+/** Serves what is due, and begins nothing more once something has failed. */
+const serving = (request: BatchRequest, before: Before, due: ReadonlyArray<Due>, granted: Nano) =>
+  Effect.suspend(() => {
+    const served = [...before.served]
+    const shares = sharesOf(granted, due)
+    const progress: { failed: BatchOutcome["failed"] } = { failed: undefined }
+    const serveOne = ({ index, item }: Due, place: number) =>
+      Effect.suspend(() => {
+        if (progress.failed !== undefined) return Effect.void
+        return Effect.match(item.serve({ carvedFrom: request.requestId, holdAtMost: shares[place]! }), {
+          onSuccess: (one) => {
+            served[index] = one
+          },
+          onFailure: (failed) => {
+            if (progress.failed === undefined || index < progress.failed.index) {
+              progress.failed = { index, failure: failed }
+            }
+          }
+        })
+      })
+    const all = Effect.forEach(due, serveOne, { concurrency: CONCURRENCY, discard: true })
+    return Effect.map(all, () => ({ served, failed: progress.failed }))
+  })
+
+/** Serves what is due within the hold that was granted, and closes it, whatever happens. */
+const carried = (
+  desk: Desk,
+  restored: Restore,
+  request: BatchRequest,
+  [before, due, granted]: readonly [Before, ReadonlyArray<Due>, Nano]
+): Effect.Effect<BatchOutcome, Failure> =>
+  Effect.gen(function* () {
+    // Taking the hold has ended what was overdue.
+    const work = Effect.andThen(free(desk, request, before), serving(request, before, due, granted))
+    const exit = yield* Effect.exit(restored(Effect.raceFirst(work, renewing(desk, request))))
+    desk.metrics.ledger.closed()
+    if (Exit.isFailure(exit)) {
+      yield* Effect.ignore(close(desk, request, undefined))
+      return yield* Effect.failCause(exit.cause)
+    }
+    const { failed, served } = exit.value
+    const reason = failed === undefined ? null : failed.failure.reason
+    const closed = yield* Effect.mapError(close(desk, request, reason), storeUnavailable)
+    const balance = closed._tag === "Closed" ? balanceWarning(closed.posted) : undefined
+    return { requestId: request.requestId, served, failed, balanceWarning: balance, replayed: false }
+  })
+
+const begun = (
+  desk: Desk,
+  restored: Restore,
+  request: BatchRequest,
+  [before, due]: readonly [Before, ReadonlyArray<Due>]
+): Effect.Effect<BatchOutcome, Failure> =>
+  Effect.gen(function* () {
+    const { held: counted } = desk.metrics.ledger
+    const held = yield* Effect.mapError(holding(desk, request, due), (error) => {
+      counted("unavailable")
+      return storeUnavailable(error)
+    })
+    counted(holdOutcomes[held._tag])
+    if (held._tag === "Granted") return yield* carried(desk, restored, request, [before, due, held.granted])
+    // Another try was quicker, or one that had lapsed is expired by now: what it left says more.
+    if (held._tag === "Claimed") return yield* restored(runWith(desk)(request))
+    return yield* Effect.fail(refusalOf(desk.auth, request.principal.keyId, leastOf(due), held))
+  })
+
+const runWith =
+  (desk: Desk) =>
+  (request: BatchRequest): Effect.Effect<BatchOutcome, Failure> =>
+    Effect.gen(function* () {
+      const before = yield* lookUp(desk, request)
+      const { batch, served } = before
+      if (batch !== undefined && !batch.lapsed) {
+        yield* desk.auth.confirm(request.principal.keyId)
+        const balance = warningOf(batch.answer)
+        return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
+      }
+      const due = yield* Effect.fromResult(dueOf(request, before))
+      yield* free(desk, request, before)
+      return yield* Effect.uninterruptibleMask((restored) => begun(desk, restored, request, [before, due]))
+    })
+
+/**
+ * Many paid requests in one call, all or the first that fails: one hold for the sum of what they may cost, out of which each takes
+ * its own, has its own receipt and is settled by itself. What was served stays served and paid for; the rest of the hold is given
+ * back. Under an idempotency key another try goes on where the last one ended, and holds for what is left alone.
+ */
+export class Batch extends Context.Service<
+  Batch,
+  { readonly run: (request: BatchRequest) => Effect.Effect<BatchOutcome, Failure> }
+>()("tollgate/inference/Batch") {
+  static readonly layerFrom = (options: { readonly holdTtl: Duration.Duration }) =>
+    Layer.effect(
+      Batch,
+      Effect.gen(function* () {
+        const run = runWith({
+          ledger: yield* Ledger,
+          auth: yield* Auth,
+          metrics: yield* Metrics,
+          requests: yield* Requests,
+          holdTtlMs: Duration.toMillis(options.holdTtl)
+        })
+        return Batch.of({ run })
+      })
+    )
+}

@@ -1,0 +1,138 @@
+/** One line of a batch that runs in the background: an ordinary paid request under a claim of its own. */
+import { Cause, Effect } from "effect"
+import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { InputLine } from "../inference/BatchInput.ts"
+import type { Circumstances, Surface } from "../inference/Surface.ts"
+import type { Ledger } from "../ledger/Ledger.ts"
+import { newRequestId } from "../platform/Ids.ts"
+import type { Unavailable } from "../platform/Sql.ts"
+import type { Requests } from "../usage/Requests.ts"
+
+/** How a line ended: a line of the output, or of the errors. */
+export interface EndedLine {
+  readonly ok: boolean
+  readonly line: string
+}
+
+/** A line to be served. */
+export interface DueLine {
+  readonly batchId: string
+  readonly index: number
+  readonly principal: Circumstances["principal"]
+  readonly input: InputLine
+  readonly surface: Surface
+}
+
+/** What each try at a line needs of others. */
+export interface LineDesk {
+  readonly ledger: Pick<Ledger["Service"], "freeLapsed">
+  readonly requests: Pick<Requests["Service"], "claims">
+}
+
+/** Tries at a line that fails in a way that seldom lasts, and the pauses between them. */
+const PAUSES = ["1 second", "4 seconds"] as const
+
+/** Failures that say nothing of the line: it waits until they have passed, for as long as its batch may take. */
+const passes = (reason: Reason): boolean => {
+  switch (reason._tag) {
+    case "StoreUnavailable":
+    case "Overloaded":
+    case "RateLimitExceeded":
+    case "IdempotencyInProgress":
+      return true
+    case "NoProviderAvailable":
+      return reason.retryAfterSeconds !== undefined
+    case "InsufficientCredits":
+      return reason.limitSource === "in_flight"
+    default:
+      return false
+  }
+}
+
+const seldomLasts = new Set<Reason["_tag"]>(["UpstreamError", "UpstreamTimeout", "EmptyCompletion"])
+
+/** The claim of a line: whoever serves it, and however often, it is paid for once. */
+export const claimOf = (batchId: string, index: number): string => `batch:${batchId}:${index}`
+
+const idOf = (batchId: string, index: number): string => `${batchId}-${index}`
+
+const keepsContent = failure({
+  _tag: "UnsupportedParameter",
+  param: "routing.data_policy",
+  detail: "A batch keeps its answers in files, so it cannot be under zero_retention"
+})
+
+/** The line of one that was not served for a reason that is none of a request's. */
+export const unservedLine = (
+  batchId: string,
+  index: number,
+  customId: string | null,
+  error: { readonly code: string; readonly message: string }
+): EndedLine => ({
+  ok: false,
+  line: JSON.stringify({ id: idOf(batchId, index), custom_id: customId, response: null, error })
+})
+
+const refusedLine = ({ batchId, index, input, surface }: DueLine, failed: Failure, requestId: string): EndedLine => {
+  const { body, statusCode } = surface.refused(failed, requestId)
+  const response = { status_code: statusCode, request_id: requestId, body }
+  const line = { id: idOf(batchId, index), custom_id: input.customId, response, error: null }
+  return { ok: false, line: JSON.stringify(line) }
+}
+
+const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body: string): EndedLine => {
+  const head = JSON.stringify({ id: idOf(batchId, index), custom_id: input.customId }).slice(0, -1)
+  // What passes through from a provider may be spread over lines; outside of its texts a break is a space like any.
+  const answer = body.replace(/[\r\n]+/g, " ")
+  const response = `{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${answer}}`
+  return { ok: true, line: `${head},"response":${response},"error":null}` }
+}
+
+const tryOnce = (due: DueLine, requestId: string) => {
+  const { batchId, index, input, principal, surface } = due
+  const claim = claimOf(batchId, index)
+  const circumstances: Circumstances = {
+    ...{ requestId, operation: surface.operation, principal, steering: undefined, trace: undefined },
+    claim: { idempotencyKey: claim, claim, fingerprint: input.fingerprint },
+    arrivedAt: performance.now()
+  }
+  return Effect.flatMap(surface.accept(input.body, circumstances), (accepted) =>
+    accepted.dataPolicy === "zero_retention" ? Effect.fail(keepsContent) : accepted.serve()
+  ).pipe(
+    Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),
+    Effect.tapError(({ log }) =>
+      log === undefined ? Effect.void : Effect.logWarning(`a try at line ${index} of batch ${batchId} failed`, log)
+    )
+  )
+}
+
+/** Frees the claim of a try whose process died, of which nobody knows what became; false where it was paid for. */
+const freed = ({ ledger, requests }: LineDesk, { batchId, index, principal }: DueLine) =>
+  Effect.gen(function* () {
+    const { accountId } = principal
+    const claims = [claimOf(batchId, index)]
+    const [row] = yield* requests.claims(accountId, claims)
+    if (row?.lapsed === true) yield* ledger.freeLapsed(accountId, claims)
+    return row === undefined || row.lapsed
+  })
+
+/**
+ * Serves a line, or answers what served it before. Undefined when it is to wait. Under its claim it is charged once, whatever
+ * happens: a process that dies between the settle and the writing down of the line finds its answer again.
+ */
+export const serveLine = (desk: LineDesk, due: DueLine, tries = 0): Effect.Effect<EndedLine | undefined, Unavailable> =>
+  Effect.gen(function* () {
+    const requestId = newRequestId()
+    const exit = yield* Effect.exit(tryOnce(due, requestId))
+    if (exit._tag === "Success") return servedLine(due, exit.value.requestId, exit.value.body ?? "null")
+    const failed = exit.cause.reasons.find(Cause.isFailReason)?.error
+    if (failed === undefined) return yield* Effect.interrupt
+    const { reason } = failed
+    if (passes(reason)) return undefined
+    if (reason._tag === "IdempotencyResultUnavailable" && (yield* freed(desk, due))) {
+      return yield* serveLine(desk, due, tries)
+    }
+    const pause = seldomLasts.has(reason._tag) ? PAUSES[tries] : undefined
+    if (pause === undefined) return refusedLine(due, failed, requestId)
+    return yield* Effect.andThen(Effect.sleep(pause), serveLine(desk, due, tries + 1))
+  })

@@ -1,0 +1,317 @@
+import { type Context, Effect, Layer, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { type InputLine, linesOf, makeInputCheck, readLine, surfaceUrlOf } from "../inference/BatchInput.ts"
+import {
+  batchById,
+  type BatchRow,
+  endBatch,
+  endedAfter,
+  endedLines,
+  endLine,
+  failBatch,
+  finalizeBatch,
+  startBatch
+} from "../inference/BatchesSql.ts"
+import { Surfaces } from "../inference/Batches.ts"
+import type { Circumstances, Surface } from "../inference/Surface.ts"
+import { Jobs, type Outcome } from "../jobs/Jobs.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Media, type MediaError } from "../platform/Media.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { Requests } from "../usage/Requests.ts"
+import { claimOf, type DueLine, type EndedLine, type LineDesk, serveLine, unservedLine } from "./BatchLine.ts"
+
+/** Batches that a node works on at a time, lines of one batch, and lines of one account on a node. */
+const BATCHES = 4
+const LINES_PER_BATCH = 8
+const LINES_PER_ACCOUNT = 16
+
+/** How long lines are begun before the batch goes back into its queue, so that all batches get their turn. */
+const SLICE_MS = 20_000
+
+/** Lines that are found to have to wait before no more are begun for a while: what keeps so many may keep all. */
+const MOST_WAITING = 32
+
+/** When lines have to wait, for how long. */
+const PAUSE = "5 seconds"
+
+/** Bytes of answers after which a batch begins no more lines: a file that is kept may have 256 MiB. */
+const MAX_OUTPUT_BYTES = 192 * 1_048_576
+
+/** How long its files are kept. */
+const RETENTION_MS = 30 * 24 * 3_600_000
+
+/** Rows read at a time. */
+const PAGE = 500
+
+/** Lines checked before others have their turn. */
+const CHECKED_AT_ONCE = 256
+
+const expiredError = {
+  code: "batch_expired",
+  message: "This request could not be served before the time of its batch was over"
+}
+const tooMuchError = {
+  code: "output_too_large",
+  message: "The answers of this batch are as large as a file may be; put the rest into another"
+}
+const goneError = {
+  code: "input_file_deleted",
+  message: "The input of this batch was deleted before all of it was served"
+}
+
+interface Desk extends LineDesk {
+  readonly sql: SqlClient.SqlClient
+  readonly media: Media["Service"]
+  readonly surfaces: Context.Service.Shape<typeof Surfaces>
+  readonly gates: ReturnType<typeof makeGates>
+  /** By batch, lines that had to wait when this node last came to them. */
+  readonly late: Map<string, Set<number>>
+  /** One batch at a time writes its files, which are made in memory. */
+  readonly writing: Semaphore.Semaphore
+}
+
+/** What each account's lines of one node share. */
+const makeGates = () => {
+  const gates = new Map<string, { readonly gate: Semaphore.Semaphore; users: number }>()
+  return (accountId: string) =>
+    Effect.acquireRelease(
+      Effect.map(Semaphore.make(LINES_PER_ACCOUNT), (fresh) => {
+        const one = gates.get(accountId) ?? { gate: fresh, users: 0 }
+        one.users += 1
+        gates.set(accountId, one)
+        return one.gate
+      }),
+      () =>
+        Effect.sync(() => {
+          const one = gates.get(accountId)!
+          one.users -= 1
+          if (one.users === 0) gates.delete(accountId)
+        })
+    )
+}
+
+type Lines = NonNullable<ReturnType<typeof linesOf>>
+
+const urlOf = ({ endpoint }: BatchRow) => surfaceUrlOf(endpoint) ?? "/chat/completions"
+
+const inputOf = ({ media }: Desk, { input_file_id }: BatchRow): Effect.Effect<Lines | undefined, MediaError> =>
+  Effect.map(media.read(input_file_id), (found) => found && linesOf(found.bytes))
+
+const validate = (desk: Desk, batch: BatchRow) =>
+  Effect.gen(function* () {
+    const found = yield* desk.media.read(batch.input_file_id)
+    if (found === undefined) {
+      const faults = [{ ...goneError, param: "input_file_id", line: null }]
+      return yield* storeErrors(failBatch(desk.sql, batch.id, JSON.stringify(faults)))
+    }
+    const checking = makeInputCheck(linesOf(found.bytes), urlOf(batch))
+    for (let at = 0; at < checking.total; at++) {
+      checking.check(at)
+      if (at % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) yield* Effect.yieldNow
+    }
+    yield* storeErrors(
+      checking.faults.length > 0
+        ? failBatch(desk.sql, batch.id, JSON.stringify(checking.faults))
+        : startBatch(desk.sql, batch.id, checking.total)
+    )
+  })
+
+/** The lines that have not ended, in their order. */
+const pendingOf = ({ sql }: Desk, { id, total }: BatchRow) =>
+  Effect.map(storeErrors(endedLines(sql, id)), (ended) => {
+    const done = new Set(ended)
+    return Array.from({ length: total }, (_, index) => index).filter((index) => !done.has(index))
+  })
+
+const noted = ({ sql }: Desk, id: string, index: number, { line, ok }: EndedLine) =>
+  storeErrors(endLine(sql, { id, index, ok, line }))
+
+const dueOf = (desk: Desk, batch: BatchRow, lines: Lines, index: number): DueLine => {
+  const url = urlOf(batch)
+  const surface: Surface = desk.surfaces[url]
+  // It was checked before the batch began.
+  const input = readLine(lines[index]!.text, url) as InputLine
+  return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
+}
+
+/** Batches whose lines that had to wait a node remembers: those that end on other nodes are not told of here. */
+const MOST_REMEMBERED = 64
+
+const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): void => {
+  remembered.delete(id)
+  if (late.size === 0) return
+  const [oldest] = remembered.keys()
+  if (oldest !== undefined && remembered.size >= MOST_REMEMBERED) remembered.delete(oldest)
+  remembered.set(id, late)
+}
+
+/** Serves lines for a while; true when there is nothing left but lines that have to wait, or too many of them. */
+const serveSome = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending: ReadonlyArray<number>) =>
+  Effect.gen(function* () {
+    const until = performance.now() + SLICE_MS
+    const gate = yield* desk.gates(batch.account_id)
+    const late = desk.late.get(batch.id) ?? new Set()
+    let [stopped, waiting, ended] = [false, 0, 0]
+    let written = batch.output_bytes
+    const endOf = (index: number): Effect.Effect<EndedLine | undefined, Unavailable> => {
+      if (lines === undefined) return Effect.succeed(unservedLine(batch.id, index, null, goneError))
+      const due = dueOf(desk, batch, lines, index)
+      return written > MAX_OUTPUT_BYTES
+        ? Effect.succeed(unservedLine(batch.id, index, due.input.customId, tooMuchError))
+        : gate.withPermits(1)(serveLine(desk, due))
+    }
+    const serveOne = (index: number) =>
+      Effect.gen(function* () {
+        if (stopped || performance.now() > until) return
+        const end = yield* endOf(index)
+        if (end === undefined) {
+          late.add(index)
+          if (++waiting >= MOST_WAITING) stopped = true
+          return
+        }
+        late.delete(index)
+        ended++
+        const stands = yield* noted(desk, batch.id, index, end)
+        written = stands?.output_bytes ?? written
+        if (stands?.status !== "in_progress") stopped = true
+      })
+    // Those that had to wait come last, so that none waits behind them.
+    const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
+    yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
+    remember(desk, batch.id, late)
+    return waiting >= MOST_WAITING || (waiting > 0 && ended === 0)
+  }).pipe(Effect.scoped)
+
+/**
+ * Writes down lines that were served and paid for, though whoever served them could not say so; false while some are still
+ * being served.
+ */
+const collect = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending: ReadonlyArray<number>) =>
+  Effect.gen(function* () {
+    if (lines === undefined) return true
+    for (let at = 0; at < pending.length; at += PAGE) {
+      const indexes = new Map(pending.slice(at, at + PAGE).map((index) => [claimOf(batch.id, index), index]))
+      const rows = yield* desk.requests.claims(batch.account_id, [...indexes.keys()])
+      if (rows.some(({ running }) => running)) return false
+      for (const { claim } of rows.filter(({ lapsed }) => !lapsed)) {
+        const index = indexes.get(claim)!
+        const ended = yield* serveLine(desk, dueOf(desk, batch, lines, index))
+        if (ended === undefined) return false
+        yield* noted(desk, batch.id, index, ended)
+      }
+    }
+    return true
+  })
+
+/** Stores the lines that ended well, or did not, in a file; null where there are none. */
+const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const parts: Array<Buffer> = []
+    const push = (line: string) => parts.push(Buffer.from(`${line}\n`))
+    for (let after = -1; ;) {
+      const rows = yield* storeErrors(endedAfter(desk.sql, batch.id, { ok, after, limit: PAGE }))
+      const last = rows.at(-1)
+      if (last === undefined) break
+      for (const { line } of rows) push(line)
+      after = last.index
+    }
+    more.forEach(push)
+    if (parts.length === 0) return null
+    const { id } = yield* desk.media.store({
+      bytes: Buffer.concat(parts),
+      contentType: "application/jsonl",
+      accountId: batch.account_id,
+      purpose: "batch_output",
+      name: `batch_${batch.id}_${ok ? "output" : "error"}.jsonl`,
+      expiresAt: new Date(Date.now() + RETENTION_MS)
+    })
+    return id
+  })
+
+/** Writes the files of a batch whose lines have ended, and ends it. */
+const finish = (desk: Desk, batch: BatchRow) =>
+  Effect.gen(function* () {
+    desk.late.delete(batch.id)
+    const pending = yield* pendingOf(desk, batch)
+    const expired = batch.status === "finalizing" && pending.length > 0
+    const lines = expired ? yield* inputOf(desk, batch) : undefined
+    const unserved = expired ? pending : []
+    const late = unserved.map((index) => {
+      const customId = lines === undefined ? null : dueOf(desk, batch, lines, index).input.customId
+      return unservedLine(batch.id, index, customId, expiredError).line
+    })
+    const outputFileId = yield* writeFile(desk, batch, true, [])
+    const errorFileId = yield* writeFile(desk, batch, false, late)
+    const ended = yield* storeErrors(
+      endBatch(desk.sql, {
+        id: batch.id,
+        status: batch.status === "cancelling" ? "cancelled" : expired ? "expired" : "completed",
+        failed: batch.failed + late.length,
+        outputFileId,
+        errorFileId
+      })
+    )
+    if (ended) return
+    // Another process ended it with files of its own.
+    for (const id of [outputFileId, errorFileId]) if (id !== null) yield* desk.media.remove(batch.account_id, id)
+  }).pipe(desk.writing.withPermits(1))
+
+/** Serves what is pending, or ends the serving where all is done or the time is over. */
+const proceed = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
+  Effect.gen(function* () {
+    const pending = yield* pendingOf(desk, batch)
+    const over = batch.overdue || batch.status === "cancelling"
+    const lines = pending.length === 0 ? undefined : yield* inputOf(desk, batch)
+    if (over && !(yield* collect(desk, batch, lines, pending))) return { again: "1 second" }
+    if (batch.status === "cancelling") {
+      const collected = yield* storeErrors(batchById(desk.sql, batch.id))
+      if (collected !== undefined) yield* finish(desk, collected)
+      return "done"
+    }
+    if (!over && pending.length > 0) {
+      const waits = yield* serveSome(desk, batch, lines, pending)
+      return { again: waits ? PAUSE : 0 }
+    }
+    yield* storeErrors(finalizeBatch(desk.sql, batch.id))
+    return { again: 0 }
+  })
+
+/** The next step of a batch, as it stands in its row. */
+const stepWith =
+  (desk: Desk) =>
+  (id: string): Effect.Effect<Outcome, Unavailable> =>
+    Effect.flatMap(storeErrors(batchById(desk.sql, id)), (batch): Effect.Effect<Outcome, Unavailable> => {
+      switch (batch?.status) {
+        case "validating":
+          return Effect.as(validate(desk, batch), { again: 0 })
+        case "in_progress":
+        case "cancelling":
+          return proceed(desk, batch)
+        case "finalizing":
+          return Effect.as(finish(desk, batch), "done")
+        default:
+          return Effect.succeed("done")
+      }
+    })
+
+/**
+ * Works on batches in the background. What a batch has come to stands in the database: a process that dies takes nothing with
+ * it, and others go on. No line is charged twice, nor is one lost that was.
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const jobs = yield* Jobs
+    const desk: Desk = {
+      sql: yield* SqlClient.SqlClient,
+      media: yield* Media,
+      surfaces: yield* Surfaces,
+      ledger: yield* Ledger,
+      requests: yield* Requests,
+      gates: makeGates(),
+      late: new Map(),
+      writing: yield* Semaphore.make(1)
+    }
+    yield* Effect.forkScoped(jobs.work("batches", BATCHES, stepWith(desk)))
+  })
+)

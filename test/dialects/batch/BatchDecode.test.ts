@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { decodeBatch } from "../../../src/dialects/batch/BatchDecode.ts"
+
+const body = { model: "a" }
+
+describe("the body of a batch", () => {
+  it("is a list of bodies for other operations, chat where nothing is said", () => {
+    const requests = [{ custom_id: "a", url: "/embeddings", body }, { params: body }]
+    assert.deepStrictEqual(
+      decodeBatch({ requests }),
+      Result.succeed([
+        { customId: "a", url: "/embeddings" as const, body, at: "requests[0].body" },
+        { customId: null, url: "/chat/completions" as const, body, at: "requests[1].params" }
+      ])
+    )
+  })
+
+  it("is refused with the place of what is wrong", () => {
+    const placeOf = (value: unknown) => {
+      const decoded = decodeBatch(value)
+      if (Result.isSuccess(decoded)) return undefined
+      const { at, reason } = decoded.failure
+      return reason._tag === "ValidationError" ? [at, reason.problems[0].field].filter(Boolean).join(" ") : reason._tag
+    }
+    assert.strictEqual(placeOf(null), "body")
+    assert.strictEqual(placeOf({ requests: [{ body }], other: 1 }), "other")
+    assert.strictEqual(placeOf({}), "requests")
+    assert.strictEqual(placeOf({ requests: {} }), "requests")
+    assert.strictEqual(placeOf({ requests: [{ body }, []] }), "requests[1]")
+    assert.strictEqual(placeOf({ requests: [{ body, custom_id: "" }] }), "requests[0] custom_id")
+    assert.strictEqual(placeOf({ requests: [{ body, custom_id: "a".repeat(65) }] }), "requests[0] custom_id")
+    assert.strictEqual(placeOf({ requests: [{ body, url: "/batch" }] }), "requests[0] url")
+    assert.strictEqual(placeOf({ requests: [{ body: [] }] }), "requests[0] body")
+    const twins = [
+      { body, custom_id: "a" },
+      { body, custom_id: "b" },
+      { body, custom_id: "a" }
+    ]
+    assert.strictEqual(placeOf({ requests: twins }), "requests[2].custom_id")
+  })
+})

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { batchObjectOf } from "../../src/http/Batches.ts"
+import type { BatchRow } from "../../src/inference/BatchesSql.ts"
+import { get, json, post, startService } from "../support/Service.ts"
+
+const at = (seconds: number) => new Date(seconds * 1_000 + 999)
+
+const row: BatchRow = {
+  ...{ id: "a", account_id: "b", principal: {}, endpoint: "/v1/messages", input_file_id: "c", metadata: null },
+  ...{ status: "in_progress", errors: null, total: 3, completed: 1, failed: 1, output_bytes: 9n },
+  ...{ output_file_id: null, error_file_id: null, created_at: at(1), expires_at: at(2), in_progress_at: at(3) },
+  ...{ finalizing_at: null, completed_at: null, failed_at: null, expired_at: null, cancelling_at: null },
+  ...{ cancelled_at: null, overdue: false }
+}
+
+describe("/batches", () => {
+  it("shows a batch with its times in seconds, and nothing of who runs it", () => {
+    const shown = batchObjectOf(row)
+    assert.deepInclude(shown, { created_at: 1, expires_at: 2, in_progress_at: 3, completed_at: null, errors: null })
+    assert.deepStrictEqual(shown.request_counts, { total: 3, completed: 1, failed: 1 })
+    assert.notProperty(shown, "principal")
+    const fault = { code: "empty_file", message: "m", param: null, line: null }
+    assert.deepStrictEqual(batchObjectOf({ ...row, errors: [fault] }).errors, { object: "list", data: [fault] })
+  })
+
+  it.live("refuses what is no page", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      for (const [query, param] of [
+        ["limit=0", "limit"],
+        ["after=x", "after"],
+        ["more=1", "more"]
+      ]) {
+        const response = yield* get(`${service.api}/batches?${query}`, inferenceKey)
+        assert.deepStrictEqual([response.status, (yield* json(response)).error.param], [400, param])
+      }
+      const body = {
+        input_file_id: "a",
+        endpoint: "/v1/messages",
+        completion_window: "24h",
+        metadata: { a: "b".repeat(513) }
+      }
+      const response = yield* post(`${service.api}/batches`, inferenceKey, body)
+      assert.deepStrictEqual([response.status, (yield* json(response)).error.param], [400, "metadata.a"])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,219 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Principal } from "../../schemas/Access.ts"
+import { Audit } from "../../src/account/Audit.ts"
+import { Keys } from "../../src/account/Keys.ts"
+import { Auth } from "../../src/auth/Auth.ts"
+import { failure } from "../../src/domain/Failure.ts"
+import type { Nano } from "../../src/domain/Money.ts"
+import { keepAnswer } from "../../src/inference/Answer.ts"
+import { Batch, type BatchItem, type BatchRequest } from "../../src/inference/Batch.ts"
+import type { Share } from "../../src/inference/Surface.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import type { Claim, HoldOperation } from "../../src/ledger/Operation.ts"
+import { verify } from "../../src/ledger/Verify.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { Requests } from "../../src/usage/Requests.ts"
+import { until } from "../crash/Patience.ts"
+import { customer } from "../ledger/Fixture.ts"
+import { layer as database } from "../support/Database.ts"
+
+const BALANCE = 1_000n
+
+const claimOf = (claim: string): Claim => ({ idempotencyKey: claim, claim, fingerprint: claim })
+
+const scene = (holdTtl: Duration.Input = "1 minute") =>
+  Effect.gen(function* () {
+    const rooms = Batch.layerFrom({ holdTtl: Duration.fromInputUnsafe(holdTtl) }).pipe(
+      Layer.provideMerge(Layer.mergeAll(Auth.layer, Requests.layer, Ledger.layer)),
+      Layer.provideMerge(Keys.layer),
+      Layer.provideMerge(Audit.layer),
+      Layer.provideMerge(database)
+    )
+    const context = yield* Layer.build(rooms)
+    return yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* Ledger
+      const batch = yield* Batch
+      const { accountId, keyId } = yield* customer(sql, BALANCE)
+      const principal: Principal = {
+        ...{ keyId, accountId, projectId: null, kind: "inference", scopes: [], limitScale: 1, budget: undefined }
+      }
+      const hold = (claim: Claim | undefined, ttlMs: number, amount: Nano, upTo = amount): HoldOperation => ({
+        _tag: "Hold",
+        ...{ requestId: newRequestId(), accountId, keyId, projectId: null, operation: "test", model: "test" },
+        ...{ atLeast: amount, upTo, ttlMs, budgets: [], opened: { prices: [] }, claim, charge: false }
+      })
+      const shares: Array<Share> = []
+      let running = 0
+      let most = 0
+      /** A request that costs this much, once what it waits for has come. */
+      const item = (
+        name: string,
+        cost: Nano,
+        more: { first?: Effect.Effect<void>; claimed?: boolean } = {}
+      ): BatchItem => {
+        const claim = more.claimed === true ? claimOf(name) : undefined
+        return {
+          claim,
+          bounds: () => Result.succeed({ atLeast: cost, upTo: 2n * cost }),
+          serve: (share) =>
+            Effect.gen(function* () {
+              shares.push(share!)
+              most = Math.max(most, ++running)
+              const operation = hold(claim, 60_000, cost, share!.holdAtMost)
+              const held = yield* Effect.orDie(ledger.carve(share!.carvedFrom, operation))
+              assert.strictEqual(held._tag, "Granted")
+              yield* more.first ?? Effect.yieldNow
+              running--
+              yield* Effect.orDie(
+                ledger.commit({
+                  _tag: "Close",
+                  ...{ requestId: operation.requestId, accountId, settle: { cost }, onlyIfExpired: false },
+                  ...{ status: "succeeded", keepClaim: claim !== undefined, resolvedModel: null, provider: null },
+                  ...{ closed: {}, answer: claim === undefined ? null : keepAnswer({ name }) }
+                })
+              )
+              return { requestId: operation.requestId, cost, body: `"${name}"` }
+            }),
+          again: () => `"${name} again"`
+        }
+      }
+      const failing = (name: string): BatchItem => ({
+        ...item(name, 10n),
+        serve: () => Effect.fail(failure({ _tag: "UpstreamError", detail: name }))
+      })
+      const request = (items: ReadonlyArray<BatchItem>, key?: string): BatchRequest => ({
+        ...{ requestId: newRequestId(), principal, trace: undefined, arrivedAt: performance.now(), items },
+        claim: key === undefined ? undefined : claimOf(key)
+      })
+      const money = Effect.map(Effect.orDie(ledger.balance(accountId)), (balance) => balance!)
+      return {
+        ...{ ledger, hold, item, failing, shares, money },
+        /** The oldest batch. */
+        rowOf: Effect.map(
+          sql<{
+            readonly state: string
+            readonly status: string
+            readonly claim: string | null
+            readonly expires_at: Date
+          }>`
+            SELECT state, status, claim, expires_at FROM request WHERE operation = 'batch' ORDER BY id LIMIT 1`,
+          ([row]) => row!
+        ),
+        run: (items: ReadonlyArray<BatchItem>, key?: string) => batch.run(request(items, key)),
+        most: () => most,
+        faults: Effect.map(verify(sql), ({ checks }) => checks.filter(({ ok }) => !ok))
+      }
+    }).pipe(Effect.provide(context))
+  })
+
+describe("a batch", () => {
+  it.live("runs eight requests at a time, out of one hold that is divided among them", () =>
+    Effect.gen(function* () {
+      const { faults, item, money, most, run, shares } = yield* scene()
+      const outcome = yield* run(Array.from({ length: 30 }, (_, at) => item(`${at}`, 20n)))
+      assert.isUndefined(outcome.failed)
+      assert.lengthOf(outcome.served, 30)
+      assert.strictEqual(most(), 8)
+      const divided = shares.reduce((all, { holdAtMost }) => all + holdAtMost, 0n)
+      assert.isAtMost(Number(divided), Number(BALANCE))
+      assert.isTrue(shares.every(({ holdAtMost }) => holdAtMost >= 20n))
+      assert.deepStrictEqual(yield* money, { posted: 400n, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused whole where the sum is more than there is", () =>
+    Effect.gen(function* () {
+      const { item, money, run, shares } = yield* scene()
+      const { reason } = yield* Effect.flip(run([item("a", 600n), item("b", 600n)]))
+      assert.deepInclude(reason, { _tag: "InsufficientCredits", limitSource: "balance", needed: 1_200n })
+      assert.isEmpty(shares)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("begins nothing more once one has failed, lets others end, and names the first", () =>
+    Effect.gen(function* () {
+      const { failing, faults, item, money, run, shares } = yield* scene()
+      const items = [
+        item("a", 10n),
+        failing("b"),
+        failing("c"),
+        ...Array.from({ length: 40 }, (_, at) => item(`${at}`, 10n))
+      ]
+      const { failed, served } = yield* run(items)
+      assert.deepInclude(failed?.failure.reason, { detail: "b" })
+      assert.strictEqual(failed?.index, 1)
+      const done = served.filter((one) => one !== undefined)
+      assert.lengthOf(done, shares.length)
+      assert.isBelow(done.length, 9)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - 10n * BigInt(done.length), held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on under its key: what was served is not served again, and only the rest is held for", () =>
+    Effect.gen(function* () {
+      const { failing, faults, item, money, run, shares } = yield* scene()
+      const first = item("a", 700n, { claimed: true })
+      const failed = yield* run([first, failing("b")], "key")
+      assert.strictEqual(failed.failed?.index, 1)
+      const again = yield* run([first, item("b", 100n, { claimed: true })], "key")
+      assert.deepStrictEqual(
+        again.served.map((one) => one?.body),
+        ['"a again"', '"b"']
+      )
+      assert.isFalse(again.replayed)
+      const replayed = yield* run([first, item("b", 100n, { claimed: true })], "key")
+      assert.deepStrictEqual(
+        [replayed.replayed, replayed.requestId, ...replayed.served.map((one) => one?.body)],
+        [true, again.requestId, '"a again"', '"b again"']
+      )
+      assert.lengthOf(shares, 2)
+      const other = { ...item("b", 100n, { claimed: true }), claim: { ...claimOf("b"), fingerprint: "other" } }
+      const { reason } = yield* Effect.flip(run([first, other], "key"))
+      assert.strictEqual(reason._tag, "IdempotencyKeyReused")
+      assert.deepStrictEqual(yield* money, { posted: 200n, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on where nobody knows what became of a request, once its hold has expired", () =>
+    Effect.gen(function* () {
+      const { faults, hold, item, ledger, money, run } = yield* scene()
+      const items = [item("a", 10n, { claimed: true }), item("b", 10n, { claimed: true })]
+      yield* Effect.orDie(ledger.commit(hold(claimOf("key"), 1_000, 50n)))
+      yield* Effect.orDie(ledger.commit(hold(claimOf("b"), 1_000, 10n)))
+      const { reason } = yield* Effect.flip(run(items, "key"))
+      assert.strictEqual(reason._tag, "IdempotencyInProgress")
+      yield* until(
+        "the batch goes on",
+        Effect.map(Effect.result(run(items, "key")), (result) => Result.isSuccess(result))
+      )
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - 20n, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps its hold while it runs, and gives it back when its caller leaves", () =>
+    Effect.gen(function* () {
+      const { item, money, rowOf, run } = yield* scene("600 millis")
+      const begun = yield* Deferred.make<void>()
+      const first = Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+      const caller = yield* Effect.forkChild(run([item("a", 10n, { first })], "key"))
+      yield* Deferred.await(begun)
+      const { expires_at } = yield* rowOf
+      yield* until(
+        "the hold is renewed",
+        Effect.map(rowOf, (row) => row.expires_at > expires_at && row.state === "open")
+      )
+      yield* Fiber.interrupt(caller)
+      assert.deepInclude(yield* rowOf, { state: "released", status: "cancelled", claim: null })
+      assert.isUndefined((yield* run([item("b", 10n)], "key")).failed)
+      assert.strictEqual((yield* money).posted, BALANCE - 10n)
+    }).pipe(Effect.scoped)
+  )
+})

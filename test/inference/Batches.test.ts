@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Principal } from "../../schemas/Access.ts"
+import { Batches, noBatch } from "../../src/inference/Batches.ts"
+import { endBatch, endLine, finalizeBatch, startBatch } from "../../src/inference/BatchesSql.ts"
+import { Jobs } from "../../src/jobs/Jobs.ts"
+import type { FilePurpose } from "../../src/platform/MediaSql.ts"
+import { Media } from "../../src/platform/Media.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
+import { customer } from "../ledger/Fixture.ts"
+import { layer as database } from "../support/Database.ts"
+
+/** Files that exist, by their ids: of whom, and what for. */
+type Files = Map<string, { readonly accountId: string; readonly purpose: FilePurpose }>
+
+const scene = Effect.gen(function* () {
+  const files: Files = new Map()
+  const jobs: Array<string> = []
+  const media = Layer.succeed(Media, {
+    find: (accountId: string, id: string) =>
+      Effect.sync(() => (files.get(id)?.accountId === accountId ? files.get(id) : undefined))
+  } as unknown as Media["Service"])
+  const queue = Layer.succeed(Jobs, {
+    enqueue: (name, id) => Effect.sync(() => void jobs.push(`${name} ${id}`)),
+    work: () => Effect.never
+  })
+  const context = yield* Layer.build(Batches.layer.pipe(Layer.provideMerge(Layer.mergeAll(media, queue, database))))
+  return yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { accountId, keyId } = yield* customer(sql, 0n)
+    const principal: Principal = {
+      ...{ keyId, accountId, projectId: null, kind: "inference", scopes: [], limitScale: 1, budget: undefined }
+    }
+    files.set("input", { accountId, purpose: "batch_input" })
+    files.set("output", { accountId, purpose: "batch_output" })
+    files.set("foreign", { accountId: "other", purpose: "batch_input" })
+    const batches = yield* Batches
+    const create = (inputFileId = "input") =>
+      batches.create({ principal, inputFileId, endpoint: "/v1/messages", metadata: { a: "b" } })
+    return { sql, jobs, batches, create, accountId }
+  }).pipe(Effect.provide(context))
+})
+
+describe("batches", () => {
+  it.live("begin with a job, and only with a file of the account's", () =>
+    Effect.gen(function* () {
+      const { accountId, batches, create, jobs } = yield* scene
+      const row = yield* create()
+      assert.deepInclude(row, { status: "validating", endpoint: "/v1/messages", metadata: { a: "b" }, total: 0 })
+      assert.strictEqual(row.expires_at.getTime() - row.created_at.getTime(), 24 * 3_600_000)
+      assert.deepStrictEqual(jobs, [`batches ${row.id}`])
+      for (const id of ["output", "foreign", "none"]) {
+        assert.strictEqual((yield* Effect.flip(create(id)))._tag, "Failure", id)
+      }
+      assert.lengthOf(jobs, 1)
+      assert.strictEqual((yield* batches.find(accountId, row.id))?.id, row.id)
+      for (const [owner, id] of [
+        [newResourceId(), row.id],
+        [accountId, newResourceId()],
+        [accountId, "\0"]
+      ] as const) {
+        assert.isUndefined(yield* batches.find(owner, id))
+        assert.isUndefined(yield* batches.cancel(owner, id))
+      }
+      assert.strictEqual(noBatch("a").reason._tag, "NotFound")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are listed in pages, newest first", () =>
+    Effect.gen(function* () {
+      const { accountId, batches, create } = yield* scene
+      const ids = yield* Effect.forEach([1, 2, 3], () => Effect.map(create(), ({ id }) => id))
+      const sorted = ids.toSorted().toReversed()
+      const first = yield* batches.list(accountId, { limit: 2, after: undefined })
+      assert.deepStrictEqual([first.rows.map(({ id }) => id), first.more], [sorted.slice(0, 2), true])
+      const second = yield* batches.list(accountId, { limit: 2, after: sorted[1] })
+      assert.deepStrictEqual([second.rows.map(({ id }) => id), second.more], [sorted.slice(2), false])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("count each line once, and none when their files are being written", () =>
+    Effect.gen(function* () {
+      const { accountId, batches, create, sql } = yield* scene
+      const { id } = yield* create()
+      yield* startBatch(sql, id, 3)
+      const end = (index: number, ok: boolean) => endLine(sql, { id, index, ok, line: "{}" })
+      yield* Effect.forEach([0, 0, 1, 0], (index) => end(index, index === 0), { concurrency: 4 })
+      assert.deepInclude(yield* batches.find(accountId, id), { completed: 1, failed: 1, output_bytes: 4n })
+      yield* finalizeBatch(sql, id)
+      assert.isUndefined(yield* end(2, true))
+      const ending = { id, status: "expired", failed: 2, outputFileId: "a", errorFileId: "b" } as const
+      assert.deepStrictEqual([yield* endBatch(sql, ending), yield* endBatch(sql, ending)], [true, false])
+      const row = yield* batches.find(accountId, id)
+      assert.deepInclude(row, { status: "expired", completed: 1, failed: 2, output_file_id: "a", error_file_id: "b" })
+      assert.isNotNull(row?.expired_at)
+      assert.isNull(row?.completed_at)
+      assert.deepStrictEqual(yield* sql`SELECT 1 FROM batch_item`, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are cancelled while they run, and stay as they are once they have ended", () =>
+    Effect.gen(function* () {
+      const { accountId, batches, create, jobs, sql } = yield* scene
+      const { id } = yield* create()
+      yield* startBatch(sql, id, 1)
+      assert.strictEqual((yield* batches.cancel(accountId, id))?.status, "cancelling")
+      assert.lengthOf(jobs, 2)
+      yield* endBatch(sql, { id, status: "cancelled", failed: 0, outputFileId: null, errorFileId: null })
+      assert.strictEqual((yield* batches.cancel(accountId, id))?.status, "cancelled")
+      assert.lengthOf(jobs, 2)
+    }).pipe(Effect.scoped)
+  )
+})

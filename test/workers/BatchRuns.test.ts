@@ -1,0 +1,176 @@
+/** What becomes of batches other than by their being served; that is in test/journeys. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { until } from "../crash/Patience.ts"
+import { layerUrl } from "../support/Database.ts"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+
+const line = (at: number) => ({
+  custom_id: `line ${at}`,
+  method: "POST",
+  url: "/v1/chat/completions",
+  body: { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: `Say ${at}` }] }
+})
+
+/** An account with ten cents, and the id of its key. */
+const accountOf = (service: Service) =>
+  Effect.gen(function* () {
+    const opened = yield* service.account(0.1)
+    const [row] = yield* inDatabase(
+      service,
+      (sql) =>
+        sql<{ id: string }>`SELECT id FROM api_key WHERE account_id = ${opened.account.id} AND kind = 'inference'`
+    )
+    return { ...opened, keyId: row!.id }
+  })
+
+const upload = (service: Service, key: string, lines: ReadonlyArray<object>) =>
+  Effect.promise(async () => {
+    const body = new FormData()
+    body.append("purpose", "batch")
+    const text = lines.map((one) => JSON.stringify(one)).join("\n")
+    body.append("file", new Blob([text]), "in.jsonl")
+    const headers = { authorization: `Bearer ${key}` }
+    const { id } = await (await fetch(`${service.api}/files`, { method: "POST", headers, body })).json()
+    return String(id)
+  })
+
+const many = (count: number) => Array.from({ length: count }, (_, at) => line(at))
+
+const begin = (service: Service, key: string, lines: ReadonlyArray<object>) =>
+  Effect.gen(function* () {
+    const input_file_id = yield* upload(service, key, lines)
+    const asked = { input_file_id, endpoint: "/v1/chat/completions", completion_window: "24h" }
+    return yield* Effect.flatMap(post(`${service.api}/batches`, key, asked), json)
+  })
+
+const batchOf = (service: Service, key: string, id: string) =>
+  Effect.flatMap(get(`${service.api}/batches/${id}`, key), json)
+
+const ended = (service: Service, key: string, id: string) =>
+  Effect.andThen(
+    until(
+      "the batch has ended",
+      Effect.map(batchOf(service, key, id), ({ status }) =>
+        ["completed", "expired", "failed", "cancelled"].includes(status)
+      )
+    ),
+    batchOf(service, key, id)
+  )
+
+const errorsOf = (service: Service, key: string, id: string) =>
+  Effect.flatMap(get(`${service.api}/files/${id}/content`, key), (response) =>
+    Effect.promise(async () =>
+      (await response.text())
+        .trimEnd()
+        .split("\n")
+        .map((one) => JSON.parse(one))
+    )
+  )
+
+const inDatabase = <A, E>(service: Service, run: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+  Effect.flatMap(SqlClient.SqlClient, run).pipe(Effect.provide(layerUrl(service.databaseUrl, 1)))
+
+describe("a batch in the background", () => {
+  it.live("expires at the end of its time: what was served stays, the rest is told of and costs nothing", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const { id } = yield* begin(service, inferenceKey, many(4_000))
+      yield* until(
+        "some lines are served",
+        Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed > 10)
+      )
+      // Its step goes on for its slice; cutting the batch off from its lines ends that, as another node's cancelling would.
+      yield* inDatabase(
+        service,
+        (sql) => sql`UPDATE batch SET expires_at = now(), status = 'finalizing' WHERE id = ${id}`
+      )
+      const batch = yield* ended(service, inferenceKey, id)
+      assert.strictEqual(batch.status, "expired")
+      const { completed, failed, total } = batch.request_counts
+      assert.deepStrictEqual([completed + failed, total], [total, 4_000])
+      const errors = yield* errorsOf(service, inferenceKey, batch.error_file_id)
+      assert.lengthOf(errors, failed)
+      assert.deepInclude(errors.at(-1), { custom_id: "line 3999", response: null })
+      assert.strictEqual(errors.at(-1).error.code, "batch_expired")
+      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that is late begins no line at all", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      yield* inDatabase(
+        service,
+        (sql) => sql`ALTER TABLE batch ADD CONSTRAINT late CHECK (status <> 'in_progress' OR expires_at <= now())`
+      )
+      const { id } = yield* begin(service, inferenceKey, many(3))
+      yield* inDatabase(service, (sql) => sql`UPDATE batch SET expires_at = now() WHERE id = ${id}`)
+      const batch = yield* ended(service, inferenceKey, id)
+      assert.strictEqual(batch.status, "expired")
+      assert.deepStrictEqual(batch.request_counts, { total: 3, completed: 0, failed: 3 })
+      assert.isNull(batch.output_file_id)
+      assert.strictEqual((yield* service.balance(account.id)).posted, 10_000_000_000n)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has lines wait for money that others hold, and serves those that need not", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey, keyId } = yield* accountOf(service)
+      const requestId = newRequestId()
+      const subject = { requestId, accountId: account.id }
+      yield* service.ledger.commit({
+        _tag: "Hold",
+        ...subject,
+        ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
+        ...{ ttlMs: 120_000, budgets: [], opened: { prices: [] }, claim: undefined, charge: false }
+      })
+      // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
+      const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
+      const { id } = yield* begin(service, inferenceKey, [dear, line(1), line(2)])
+      yield* until(
+        "the others are served",
+        Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed === 2)
+      )
+      assert.strictEqual((yield* batchOf(service, inferenceKey, id)).status, "in_progress")
+      yield* service.ledger.commit({
+        _tag: "Close",
+        ...subject,
+        ...{ settle: undefined, onlyIfExpired: false, status: "cancelled", keepClaim: false, resolvedModel: null },
+        ...{ provider: null, closed: {}, answer: null }
+      })
+      const batch = yield* ended(service, inferenceKey, id)
+      assert.deepStrictEqual(batch.request_counts, { total: 3, completed: 3, failed: 0 })
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("whose input is deleted tells so of what is left", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const { id, input_file_id } = yield* begin(service, inferenceKey, many(3))
+      yield* Effect.promise(() =>
+        fetch(`${service.api}/files/${input_file_id}`, {
+          method: "DELETE",
+          headers: { authorization: `Bearer ${inferenceKey}` }
+        })
+      )
+      const batch = yield* ended(service, inferenceKey, id)
+      // It depends on who was quicker whether any of it was read.
+      const told =
+        batch.status === "failed"
+          ? batch.errors.data[0].code
+          : batch.request_counts.completed === 3
+            ? "input_file_deleted"
+            : (yield* errorsOf(service, inferenceKey, batch.error_file_id))[0].error.code
+      assert.strictEqual(told, "input_file_deleted")
+    }).pipe(Effect.scoped)
+  )
+})
