@@ -1,6 +1,6 @@
 /** Every error that the interface lists, produced through the public address as a caller would meet it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { layerUrl } from "../support/Database.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
@@ -141,11 +141,11 @@ const cases: ReadonlyArray<Case> = [
     charged: true,
     of: ({ key, service }) =>
       Effect.gen(function* () {
-        const { id } = yield* Effect.flatMap(
-          post(`${service.api}/videos`, key, film, steered("fault=malformed,after=1")),
-          json
+        const { id } = yield* Effect.flatMap(post(`${service.api}/videos`, key, film, steered("fault=malformed")), json)
+        // Until it is handed in there is nobody to ask.
+        return yield* get(`${service.api}/videos/${id}`, key).pipe(
+          Effect.repeat({ schedule: Schedule.spaced("100 millis"), until: ({ status }) => status !== 200 })
         )
-        return yield* get(`${service.api}/videos/${id}`, key)
       })
   },
   {
