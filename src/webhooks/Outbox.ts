@@ -21,7 +21,7 @@ import {
   postpone,
   releaseClaim
 } from "./OutboxSql.ts"
-import { type Verdict, verdictOf } from "./Schedule.ts"
+import { LONGEST_GAP_MS, type Verdict, verdictOf } from "./Schedule.ts"
 import type { Attempt, Message } from "./Sender.ts"
 import type { SealedSecrets } from "./WebhooksSql.ts"
 
@@ -31,7 +31,7 @@ export const MOST_PER_ENDPOINT = 4
 /** Longer than any attempt takes, so that none is made twice while its node lives. */
 const LEASE_MS = 60_000
 
-/** How long an endpoint may do nothing but fail. */
+/** How long an endpoint may do nothing but fail, again and again throughout. */
 const FAILING_MS = 5 * 24 * 3_600_000
 
 /** How long what was told can be read and told again. */
@@ -159,7 +159,7 @@ const missed = (
     yield* insertAttempt(sql, noted)
     if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
     else yield* giveUp(sql, id, claim)
-    yield* endpointFails(sql, endpointId)
+    yield* endpointFails(sql, endpointId, LONGEST_GAP_MS)
     const gone = verdict._tag === "Gone"
     const accountId = yield* disableEndpoint(sql, endpointId, gone ? 0 : FAILING_MS)
     if (accountId === undefined) return

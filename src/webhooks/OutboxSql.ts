@@ -109,8 +109,11 @@ export const giveUp = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET status = 'failed', attempts = attempts + 1, claim = NULL, ended_at = now()
     WHERE id = ${id} AND claim = ${claim}`
 
-export const endpointFails = (sql: Sql, id: string) =>
-  sql`UPDATE webhook_endpoint SET failing_since = now() WHERE id = ${id} AND failing_since IS NULL`
+/** Notes that an endpoint fails: since now, where it has not failed for longer than the gap, for that shows nothing of between. */
+export const endpointFails = (sql: Sql, id: string, longestGapMs: number) =>
+  sql`UPDATE webhook_endpoint SET failed_at = now(), failing_since = coalesce(
+      CASE WHEN failed_at > now() - ${longestGapMs}::double precision * interval '1 millisecond' THEN failing_since END, now()
+    ) WHERE id = ${id}`
 
 /** Disables an endpoint that has done nothing but fail for so long; answers whose it was where that is so. */
 export const disableEndpoint = (

@@ -16,6 +16,7 @@ export const webhooks = Effect.gen(function* () {
     previous_until timestamptz,
     sealed_with text,
     failing_since timestamptz,
+    failed_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     CHECK (status = 'removed' OR (secret IS NOT NULL AND sealed_with IS NOT NULL))
   )`
