@@ -63,7 +63,7 @@ export const WebhookDelivery = Schema.Struct({
   object: Schema.Literal("webhook_delivery"),
   event_id: Schema.String,
   event_type: Schema.String,
-  /** `failed` once no further attempt is made by itself. */
+  /** `failed` once no further attempt is made by itself. One that arrived is `delivered`, whatever came of it when it was sent again. */
   status: Schema.Literals(["pending", "delivered", "failed"]),
   attempt_count: Count,
   attempts: Schema.Array(WebhookAttempt),

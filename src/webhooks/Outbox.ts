@@ -46,6 +46,8 @@ export interface Claimed {
   readonly endpointId: string
   /** How often it failed before. */
   readonly step: number
+  /** It arrived once, and is sent again on demand. */
+  readonly again: boolean
   readonly claim: string
   readonly message: Message
 }
@@ -124,6 +126,7 @@ const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]):
   id: row.id,
   endpointId: row.endpoint_id,
   step: row.step,
+  again: row.again,
   claim,
   message: {
     url: row.url,
@@ -151,7 +154,7 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
 const missed = (
   sql: SqlClient.SqlClient,
   audit: Audit["Service"],
-  { claim, endpointId, id }: Claimed,
+  { again, claim, endpointId, id }: Claimed,
   noted: AttemptNote,
   verdict: Exclude<Verdict, { readonly _tag: "Delivered" }>
 ) =>
@@ -159,8 +162,10 @@ const missed = (
     yield* insertAttempt(sql, noted)
     if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
     else yield* giveUp(sql, id, claim)
-    yield* endpointFails(sql, endpointId, LONGEST_GAP_MS)
     const gone = verdict._tag === "Gone"
+    // What is sent for the second time may be refused for just that.
+    if (again && !gone) return
+    yield* endpointFails(sql, endpointId, LONGEST_GAP_MS)
     const accountId = yield* disableEndpoint(sql, endpointId, gone ? 0 : FAILING_MS)
     if (accountId === undefined) return
     yield* audit.append({

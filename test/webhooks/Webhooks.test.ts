@@ -235,10 +235,14 @@ describe("Webhooks", () => {
           hook.received.map(({ headers }) => headers["webhook-id"]),
           [event, event]
         )
-        const [failed] = yield* deliveries(endpoint.id)
-        assert.deepInclude(failed, { status: "failed", attempts: 2 })
+        const [told] = yield* deliveries(endpoint.id)
+        assert.deepInclude(told, { status: "delivered", attempts: 2, next_at: null })
+        assert.isNotNull(told!.ended_at)
+        const [{ failing } = { failing: true }] = yield* sql<{ failing: boolean }>`
+          SELECT failing_since IS NOT NULL AS failing FROM webhook_endpoint WHERE id = ${endpoint.id}`
+        assert.isFalse(failing)
         assert.deepStrictEqual(
-          failed!.log.map(({ status_code }) => status_code),
+          told!.log.map(({ status_code }) => status_code),
           [200, 500]
         )
         yield* again
