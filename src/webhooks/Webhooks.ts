@@ -202,11 +202,18 @@ const newSecret = ({ secrets }: Desk, id: string) => {
   return { secret, sealed: { secret: secrets.seal(secret, purposeOf(id)), sealedWith: secrets.keyId } }
 }
 
-const register = (desk: Desk, { accountId, actor, events, url }: Parameters<Webhooks["Service"]["register"]>[0]) =>
+/** The address as it is stored and called. Parsing one drops some control characters without a word, so none is let through. */
+const addressOf = ({ publicFetch }: Desk, url: string): Effect.Effect<string, Failure> =>
   Effect.gen(function* () {
-    const { publicFetch, sql } = desk
-    const why = yield* publicFetch.judge(url)
-    if (why !== undefined) return yield* invalid("url", why)
+    const address = URL.parse(url)?.href ?? url
+    const why = /\p{Cc}/u.test(url) ? "must have no control characters" : yield* publicFetch.judge(address)
+    return why === undefined ? address : yield* invalid("url", why)
+  })
+
+const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters<Webhooks["Service"]["register"]>[0]) =>
+  Effect.gen(function* () {
+    const { sql } = desk
+    const url = yield* addressOf(desk, asked.url)
     const id = newResourceId()
     const { sealed, secret } = newSecret(desk, id)
     return yield* Effect.gen(function* () {

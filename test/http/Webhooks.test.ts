@@ -126,6 +126,7 @@ describe("webhooks", () => {
         [{ url: "https://127.0.0.1/", events }, "url"],
         [{ url: "https://[::ffff:10.0.0.1]/", events }, "url"],
         [{ url: "https://a:b@1.1.1.1/", events }, "url"],
+        [{ url: "https://1.1.1.1/a\0b", events }, "url"],
         [{ url }, "events"],
         [{ url, events: [] }, "events"],
         [{ url, events: ["video.completed", "video.exploded"] }, "events.1"],

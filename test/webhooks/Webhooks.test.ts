@@ -95,6 +95,7 @@ describe("Webhooks", () => {
         const { register } = yield* webhookAccount
         const notHttps = "must be an https URL"
         const notPublic = "must be at a public address"
+        const noControl = "must have no control characters"
         const refused: ReadonlyArray<readonly [url: string, why: string]> = [
           ["http://example.com/", notHttps],
           ["ftp://example.com/", notHttps],
@@ -106,10 +107,18 @@ describe("Webhooks", () => {
           ["https://[::ffff:10.0.0.1]/", notPublic],
           ["https://[fd00::1]/", notPublic],
           ["https://0x0a000001/", notPublic],
-          ["http://10.0.0.1/", notHttps]
+          ["http://10.0.0.1/", notHttps],
+          ...["\0", "\n", "\t", "\u007f", "\u0085"].map((sign) => [`https://1.1.1.1/a${sign}b`, noControl] as const),
+          ["ht\ntps://1.1.1.1/", noControl],
+          [`https://1.1.1.1/${"ä".repeat(2_000)}`, "may have at most 8192 characters"]
         ]
         for (const [url, why] of refused) assert.strictEqual(yield* whyOf(register(url)), why, url)
-        assert.strictEqual((yield* register("https://1.1.1.1:8443/a?b=c")).endpoint.url, "https://1.1.1.1:8443/a?b=c")
+        const stored: ReadonlyArray<readonly [url: string, href: string]> = [
+          ["https://1.1.1.1:8443/a?b=c", "https://1.1.1.1:8443/a?b=c"],
+          ["HTTPS://0x01010101:443", "https://1.1.1.1/"],
+          ["https://1.1.1.1/ä b/\ud800", "https://1.1.1.1/%C3%A4%20b/%EF%BF%BD"]
+        ]
+        for (const [url, href] of stored) assert.strictEqual((yield* register(url)).endpoint.url, href)
       })
     )
 
