@@ -34,6 +34,9 @@ const LEASE_MS = 60_000
 /** How long an endpoint may do nothing but fail, again and again throughout. */
 const FAILING_MS = 5 * 24 * 3_600_000
 
+/** How long a delivery waits for an endpoint that is disabled. */
+const WAITING_MS = 5 * 24 * 3_600_000
+
 /** How long what was told can be read and told again. */
 const RETENTION_MS = 30 * 24 * 3_600_000
 
@@ -96,7 +99,7 @@ export class Outbox extends Context.Service<
         woken: Effect.andThen(latch.await, latch.close),
         sweep: storeErrors(
           Effect.gen(function* () {
-            const unwanted = yield* giveUpUnwanted(sql, SWEEP_BATCH)
+            const unwanted = yield* giveUpUnwanted(sql, WAITING_MS, SWEEP_BATCH)
             const deliveries = yield* forgetDeliveries(sql, RETENTION_MS, SWEEP_BATCH)
             const events = yield* forgetEvents(sql, RETENTION_MS, SWEEP_BATCH)
             return unwanted + deliveries + events + (yield* forgetEndpoints(sql))

@@ -135,12 +135,17 @@ export const disableEndpoint = (
     (rows) => rows[0]?.account_id
   )
 
-/** Gives up what is pending for endpoints that are told nothing any more, so many at most; answers how many. */
-export const giveUpUnwanted = (sql: Sql, most: number): Effect.Effect<number, SqlError.SqlError> =>
+/**
+ * Gives up what is pending for endpoints that were removed, and what has waited for so long for one that is disabled, so many at
+ * most; answers how many.
+ */
+export const giveUpUnwanted = (sql: Sql, waitedMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`WITH unwanted AS (
         SELECT d.id FROM webhook_endpoint e JOIN webhook_delivery d ON d.endpoint_id = e.id AND d.status = 'pending'
-        WHERE e.status <> 'enabled' AND (d.claim IS NULL OR d.due_at <= now()) LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+        WHERE (e.status = 'removed' OR (e.status = 'disabled'
+            AND d.due_at <= now() - ${waitedMs}::double precision * interval '1 millisecond'))
+          AND (d.claim IS NULL OR d.due_at <= now()) LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
       )
       UPDATE webhook_delivery d SET status = ${given(sql)}, claim = NULL, ended_at = now() FROM unwanted
       WHERE d.id = unwanted.id RETURNING d.id`,

@@ -142,6 +142,33 @@ export const removeEndpoint = (sql: Sql, accountId: string, id: string): Effect.
     (rows) => rows.length === 1
   )
 
+/** Changes what is given of an endpoint. What failed before it was enabled or led elsewhere is not held against it. */
+export const updateEndpoint = (
+  sql: Sql,
+  {
+    accountId,
+    events,
+    id,
+    status,
+    url
+  }: {
+    readonly accountId: string
+    readonly id: string
+    readonly status?: "enabled" | "disabled" | undefined
+    readonly url?: string | undefined
+    readonly events?: ReadonlyArray<string> | undefined
+  }
+): Effect.Effect<EndpointRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<EndpointRow>`UPDATE webhook_endpoint SET url = coalesce(${url ?? null}::text, url),
+        events = coalesce(${events === undefined ? null : [...events]}::text[], events),
+        status = coalesce(${status ?? null}::text, status),
+        failing_since = CASE WHEN ${status === "enabled" || url !== undefined}::boolean THEN NULL ELSE failing_since END
+      WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed'
+      RETURNING id, url, events, status, created_at`,
+    (rows) => rows[0]
+  )
+
 /**
  * Puts another secret in place, and has the one before sign as well for so long, unless this node cannot open it. Undefined where
  * there is no such endpoint.

@@ -342,6 +342,9 @@ describe("a sweep", () => {
         yield* sql`UPDATE webhook_endpoint SET status = 'disabled' WHERE id = ${disabled.id}`
         yield* webhooks.remove({ accountId, id: removed.id, actor })
         yield* eventually(outbox.sweep, (done) => done === 0)
+        assert.deepInclude((yield* deliveries(disabled.id))[0], { status: "pending" })
+        yield* sql`UPDATE webhook_delivery SET due_at = due_at - interval '5 days 1 minute' WHERE status = 'pending'`
+        yield* eventually(outbox.sweep, (done) => done === 0)
         const count = (table: string) =>
           Effect.map(sql<{ count: bigint }>`SELECT count(*) FROM ${sql(table)}`, ([row]) => Number(row?.count))
         const all = Effect.forEach(["webhook_endpoint", "webhook_delivery", "webhook_attempt", "webhook_event"], count)

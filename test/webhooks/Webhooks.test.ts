@@ -155,12 +155,13 @@ describe("Webhooks", () => {
             whyOf(webhooks.find(accountId, id)),
             whyOf(webhooks.deliveries(accountId, id, page)),
             whyOf(webhooks.rotateSecret({ accountId, id, actor })),
+            whyOf(webhooks.update({ accountId, id, actor, status: "enabled", url: closed })),
             whyOf(webhooks.redeliver({ accountId, id, actor, deliveryId: delivery!.id })),
             whyOf(webhooks.test(accountId, id)),
             whyOf(webhooks.remove({ accountId, id, actor }))
           ])
         }
-        const nothing = Array.from({ length: 6 }, () => "NotFound")
+        const nothing = Array.from({ length: 7 }, () => "NotFound")
         assert.deepStrictEqual(yield* allAs(other.accountId, endpoint.id), nothing)
         const redeliver = webhooks.redeliver({
           ...{ accountId: mine.accountId, id: endpoint.id, actor },
@@ -260,6 +261,46 @@ describe("Webhooks", () => {
         assert.strictEqual(yield* whyOf(again), "Conflict")
         yield* sql`UPDATE webhook_endpoint SET status = 'disabled' WHERE id = ${endpoint.id}`
         assert.strictEqual(yield* whyOf(again), "Conflict")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("go on with what is pending once they are enabled, at another address too", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, publish, register } = yield* webhookAccount
+        const [outbox, webhooks, sql] = [yield* Outbox, yield* Webhooks, yield* SqlClient.SqlClient]
+        const hook = yield* receiver()
+        const { endpoint, secret } = yield* register(closed)
+        const { id } = endpoint
+        const waiting = yield* publish()
+        yield* sql`UPDATE webhook_endpoint SET failing_since = now() - interval '6 days', failed_at = now() WHERE id = ${id}`
+        yield* webhooks.update({ accountId, id, actor, status: "disabled" })
+        const never = yield* publish()
+        yield* outbox.sweep
+        assert.deepStrictEqual(yield* sendDue, [])
+        yield* outbox.woken
+        const changed = yield* webhooks.update({ accountId, id, actor, status: "enabled", url: hook.url })
+        assert.deepStrictEqual(changed, { ...endpoint, url: hook.url })
+        yield* outbox.woken
+        hook.answerWith(status(500))
+        yield* sendDue
+        assert.strictEqual((yield* webhooks.find(accountId, id)).status, "enabled")
+        hook.answerWith(status(200))
+        yield* sql`UPDATE webhook_delivery SET due_at = now() WHERE endpoint_id = ${id}`
+        yield* sendDue
+        assert.deepStrictEqual(
+          hook.received.map((message) => (verified(secret, message) as { readonly id: string }).id),
+          [waiting, waiting]
+        )
+        const all = yield* deliveries(id)
+        assert.deepStrictEqual(
+          all.map(({ event_id, status }) => [event_id, status]),
+          [[waiting, "delivered"]]
+        )
+        assert.notStrictEqual(never, waiting)
+        const [enabled, disabled] = yield* (yield* Audit).list(accountId, 2)
+        assert.deepInclude(enabled, { type: "webhook.updated", actor_type: "operator", resource_id: id })
+        assert.deepStrictEqual(enabled?.changes, { status: "enabled", origin: new URL(hook.url).origin })
+        assert.deepStrictEqual(disabled?.changes, { status: "disabled" })
       }).pipe(Effect.scoped)
     )
 
