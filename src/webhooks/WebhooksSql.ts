@@ -44,7 +44,7 @@ export interface AttemptRow {
 
 /**
  * Writes an event, unless there is one with this id, and a delivery to each endpoint that is to be told; answers to how many. An
- * endpoint that is changed meanwhile is not waited for.
+ * endpoint that is changed meanwhile is not waited for; one that is gone by the time it is told is left out.
  */
 export const insertEvent = (
   sql: Sql,
@@ -67,6 +67,7 @@ export const insertEvent = (
           || right(gen_random_uuid()::text, 12), e.id, event.id
       FROM event, webhook_endpoint e
       WHERE e.account_id = ${event.accountId} AND e.status = 'enabled' AND ${event.type} = ANY (e.events)
+      FOR KEY SHARE OF e
       RETURNING id`,
     (rows) => rows.length
   )
