@@ -184,6 +184,7 @@ const callsOf = (
     ["webhooks.create", write("/webhooks", hook)],
     ["webhooks.list", read("/webhooks")],
     ["webhooks.get", read(`/webhooks/${webhook}`)],
+    ["webhooks.update", (key) => patch(`${api}/webhooks/${webhook}`, key, { status: "enabled" })],
     ["webhooks.deliveries", read(`/webhooks/${webhook}/deliveries`)],
     ["webhooks.redeliver", write(`/webhooks/${webhook}/deliveries/${delivery}/redeliver`, {})],
     ["webhooks.rotate_secret", write(`/webhooks/${webhook}/rotate-secret`, {})],
@@ -205,6 +206,15 @@ const callsOf = (
 const remove = (url: string, key: string | undefined) =>
   Effect.promise(() =>
     fetch(url, { method: "DELETE", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
+  )
+
+const patch = (url: string, key: string | undefined, body: object) =>
+  Effect.promise(() =>
+    fetch(url, {
+      method: "PATCH",
+      headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify(body)
+    })
   )
 
 /** A GET that goes nowhere it is sent to. */
@@ -594,6 +604,8 @@ describe("answers decode with their schemas", () => {
       decode.webhookWithSecret(yield* ask("", hook))
       assert.lengthOf(decode.webhooks(yield* read("")).data, 2)
       decode.webhook(yield* read(`/${webhook}`))
+      const changed = yield* patch(`${base}/${webhook}`, inferenceKey, { status: "enabled" })
+      decode.webhook(yield* json(changed))
       const [told] = decode.webhookDeliveries(yield* read(`/${webhook}/deliveries`)).data
       assert.strictEqual(told?.attempts[0]?.status_code, null)
       decode.webhookDelivery(yield* ask(`/${webhook}/deliveries/${delivery}/redeliver`, {}))
@@ -762,6 +774,16 @@ const failings: ReadonlyArray<Failing> = [
     }
   },
   { code: "not_found", operation: "webhooks.get", ask: ({ api }, key) => get(`${api}/webhooks/${nothing}`, key) },
+  {
+    code: "validation_error",
+    operation: "webhooks.update",
+    ask: ({ api }, key) => patch(`${api}/webhooks/${nothing}`, key, {})
+  },
+  {
+    code: "not_found",
+    operation: "webhooks.update",
+    ask: ({ api }, key) => patch(`${api}/webhooks/${nothing}`, key, { status: "enabled" })
+  },
   {
     code: "not_found",
     operation: "webhooks.delete",

@@ -6,19 +6,32 @@ import { Limit } from "../Page.ts"
 /** What an endpoint can be told of. */
 export const WebhookEventType = Schema.Literals(["video.completed", "video.failed"])
 
-/** An address to be told of events, over https and at a public address. */
-export const NewWebhook = Schema.Struct({
+const wanted = {
   url: Schema.String.check(...sized(1, 2_048, "characters")),
   events: Schema.Array(WebhookEventType).check(...sized(1, 16, "items"))
-}).annotate({ identifier: "NewWebhook" })
+}
+
+/** An address to be told of events, over https and at a public address. */
+export const NewWebhook = Schema.Struct(wanted).annotate({ identifier: "NewWebhook" })
+
+const WebhookStatus = Schema.Literals(["enabled", "disabled"])
+
+/** What is to be otherwise with an endpoint, one member at least. Once enabled, it is sent what is pending for it. */
+export const WebhookChange = Schema.Struct({
+  status: Schema.optionalKey(WebhookStatus),
+  url: Schema.optionalKey(wanted.url),
+  events: Schema.optionalKey(wanted.events)
+})
+  .check(Schema.isMinProperties(1, { message: "at least one of status, url and events" }))
+  .annotate({ identifier: "WebhookChange" })
 
 const endpoint = {
   id: ResourceId,
   object: Schema.Literal("webhook_endpoint"),
   url: Schema.String,
   events: Schema.Array(WebhookEventType),
-  /** `disabled` once it answered 410, or did nothing but fail for five days: nothing is sent to it any more. */
-  status: Schema.Literals(["enabled", "disabled"]),
+  /** `disabled` once it answered 410 or failed again and again for five days, or on demand: nothing is sent to it. */
+  status: WebhookStatus,
   /** Unix seconds. */
   created_at: Schema.Int
 }
@@ -63,7 +76,7 @@ export const WebhookDelivery = Schema.Struct({
   object: Schema.Literal("webhook_delivery"),
   event_id: Schema.String,
   event_type: Schema.String,
-  /** `failed` once no further attempt is made by itself. */
+  /** `failed` once no further attempt is made by itself. One that arrived is `delivered`, whatever came of it when it was sent again. */
   status: Schema.Literals(["pending", "delivered", "failed"]),
   attempt_count: Count,
   attempts: Schema.Array(WebhookAttempt),

@@ -5,6 +5,7 @@ import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import {
   NewWebhook,
+  WebhookChange,
   WebhookDeleted,
   WebhookDelivery,
   WebhookDeliveryList,
@@ -35,6 +36,12 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
       success: WebhookEndpoint,
       error: NotFoundError
     }).annotateMerge(operation("webhooks.get", "Retrieve a webhook", free)),
+    HttpApiEndpoint.patch("updateWebhook", "/webhooks/:webhook_id", {
+      params,
+      payload: WebhookChange,
+      success: WebhookEndpoint,
+      error: NotFoundError
+    }).annotateMerge(operation("webhooks.update", "Change a webhook, or enable one that was disabled", free)),
     HttpApiEndpoint.get("listDeliveries", "/webhooks/:webhook_id/deliveries", {
       params,
       query: WebhookPage,

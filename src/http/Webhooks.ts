@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import {
   NewWebhook,
+  WebhookChange,
   type WebhookDelivery,
   type WebhookEndpoint,
   type WebhookEndpointWithSecret,
@@ -67,6 +68,7 @@ const testOf = (result: TestResult): WebhookTest => ({
 })
 
 const decodeNew = decoder(NewWebhook, { strict: true })
+const decodeChange = decoder(WebhookChange, { strict: true })
 
 /** Answers with what came of it, or with its failure. */
 const answer = <A, B, R>(work: Effect.Effect<A, Failure | Unavailable, R>, show: (made: A) => B) =>
@@ -104,6 +106,16 @@ export const layer = HttpApiBuilder.group(
           return yield* webhooks.register({ accountId, url, events, actor: { type: "key", id: keyId } })
         })
         return answer(made, withSecret)
+      })
+      .handleRaw("updateWebhook", ({ params, request }) => {
+        const changed = Effect.gen(function* () {
+          const one = yield* doing(params.webhook_id)
+          return yield* webhooks.update({
+            ...one,
+            ...(yield* Effect.fromResult(decodeChange(yield* readJson(request))))
+          })
+        })
+        return answer(changed, endpointOf)
       })
       .handleAll({
         listWebhooks: ({ query }) =>

@@ -21,7 +21,7 @@ import {
   postpone,
   releaseClaim
 } from "./OutboxSql.ts"
-import { type Verdict, verdictOf } from "./Schedule.ts"
+import { LONGEST_GAP_MS, type Verdict, verdictOf } from "./Schedule.ts"
 import type { Attempt, Message } from "./Sender.ts"
 import type { SealedSecrets } from "./WebhooksSql.ts"
 
@@ -31,8 +31,11 @@ export const MOST_PER_ENDPOINT = 4
 /** Longer than any attempt takes, so that none is made twice while its node lives. */
 const LEASE_MS = 60_000
 
-/** How long an endpoint may do nothing but fail. */
+/** How long an endpoint may do nothing but fail, again and again throughout. */
 const FAILING_MS = 5 * 24 * 3_600_000
+
+/** How long a delivery waits for an endpoint that is disabled. */
+const WAITING_MS = 5 * 24 * 3_600_000
 
 /** How long what was told can be read and told again. */
 const RETENTION_MS = 30 * 24 * 3_600_000
@@ -46,6 +49,8 @@ export interface Claimed {
   readonly endpointId: string
   /** How often it failed before. */
   readonly step: number
+  /** It arrived once, and is sent again on demand. */
+  readonly again: boolean
   readonly claim: string
   readonly message: Message
 }
@@ -94,7 +99,7 @@ export class Outbox extends Context.Service<
         woken: Effect.andThen(latch.await, latch.close),
         sweep: storeErrors(
           Effect.gen(function* () {
-            const unwanted = yield* giveUpUnwanted(sql, SWEEP_BATCH)
+            const unwanted = yield* giveUpUnwanted(sql, WAITING_MS, SWEEP_BATCH)
             const deliveries = yield* forgetDeliveries(sql, RETENTION_MS, SWEEP_BATCH)
             const events = yield* forgetEvents(sql, RETENTION_MS, SWEEP_BATCH)
             return unwanted + deliveries + events + (yield* forgetEndpoints(sql))
@@ -124,6 +129,7 @@ const claimedOf = (row: ClaimedRow, claim: string, secrets: Secrets["Service"]):
   id: row.id,
   endpointId: row.endpoint_id,
   step: row.step,
+  again: row.again,
   claim,
   message: {
     url: row.url,
@@ -151,7 +157,7 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
 const missed = (
   sql: SqlClient.SqlClient,
   audit: Audit["Service"],
-  { claim, endpointId, id }: Claimed,
+  { again, claim, endpointId, id }: Claimed,
   noted: AttemptNote,
   verdict: Exclude<Verdict, { readonly _tag: "Delivered" }>
 ) =>
@@ -159,8 +165,10 @@ const missed = (
     yield* insertAttempt(sql, noted)
     if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
     else yield* giveUp(sql, id, claim)
-    yield* endpointFails(sql, endpointId)
     const gone = verdict._tag === "Gone"
+    // What is sent for the second time may be refused for just that.
+    if (again && !gone) return
+    yield* endpointFails(sql, endpointId, LONGEST_GAP_MS)
     const accountId = yield* disableEndpoint(sql, endpointId, gone ? 0 : FAILING_MS)
     if (accountId === undefined) return
     yield* audit.append({

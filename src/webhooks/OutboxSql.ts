@@ -10,6 +10,8 @@ export interface ClaimedRow extends SealedSecrets {
   readonly endpoint_id: string
   readonly event_id: string
   readonly step: number
+  /** It arrived once, and is sent again on demand. */
+  readonly again: boolean
   readonly body: string
   readonly url: string
 }
@@ -58,7 +60,7 @@ export const claimDue = (
       due_at = now() + ${options.leaseMs}::double precision * interval '1 millisecond'
     FROM taken, webhook_endpoint e, webhook_event v
     WHERE d.id = taken.id AND e.id = d.endpoint_id AND v.id = d.event_id
-    RETURNING d.id, d.endpoint_id, d.event_id, d.step, v.body, e.url, e.secret,
+    RETURNING d.id, d.endpoint_id, d.event_id, d.step, d.delivered_at IS NOT NULL AS again, v.body, e.url, e.secret,
       CASE WHEN e.previous_until > now() THEN e.previous_secret END AS previous_secret`
 
 /** Gives back what was claimed and not tried to its end. */
@@ -88,7 +90,8 @@ export const insertAttempt = (sql: Sql, attempt: AttemptNote) =>
  */
 export const deliver = (sql: Sql, endpointId: string, attempt: AttemptNote) =>
   sql`WITH ended AS (
-      UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now()
+      UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now(),
+        delivered_at = coalesce(delivered_at, now())
       WHERE id = ${attempt.deliveryId} AND status = 'pending'
     ), answers AS (
       UPDATE webhook_endpoint SET failing_since = NULL WHERE id = ${endpointId} AND failing_since IS NOT NULL
@@ -104,13 +107,19 @@ export const postpone = (sql: Sql, id: string, claim: string, afterMs: number) =
       due_at = now() + ${afterMs}::double precision * interval '1 millisecond'
     WHERE id = ${id} AND claim = ${claim}`
 
+/** What a delivery is that is not tried any more: one that arrived before has been delivered, whatever came of it later. */
+const given = (sql: Sql) => sql.literal(`CASE WHEN delivered_at IS NULL THEN 'failed' ELSE 'delivered' END`)
+
 /** Gives a delivery up, unless the claim has ended. */
 export const giveUp = (sql: Sql, id: string, claim: string) =>
-  sql`UPDATE webhook_delivery SET status = 'failed', attempts = attempts + 1, claim = NULL, ended_at = now()
+  sql`UPDATE webhook_delivery SET status = ${given(sql)}, attempts = attempts + 1, claim = NULL, ended_at = now()
     WHERE id = ${id} AND claim = ${claim}`
 
-export const endpointFails = (sql: Sql, id: string) =>
-  sql`UPDATE webhook_endpoint SET failing_since = now() WHERE id = ${id} AND failing_since IS NULL`
+/** Notes that an endpoint fails: since now, where it has not failed for longer than the gap, for that shows nothing of between. */
+export const endpointFails = (sql: Sql, id: string, longestGapMs: number) =>
+  sql`UPDATE webhook_endpoint SET failed_at = now(), failing_since = coalesce(
+      CASE WHEN failed_at > now() - ${longestGapMs}::double precision * interval '1 millisecond' THEN failing_since END, now()
+    ) WHERE id = ${id}`
 
 /** Disables an endpoint that has done nothing but fail for so long; answers whose it was where that is so. */
 export const disableEndpoint = (
@@ -126,14 +135,19 @@ export const disableEndpoint = (
     (rows) => rows[0]?.account_id
   )
 
-/** Gives up what is pending for endpoints that are told nothing any more, so many at most; answers how many. */
-export const giveUpUnwanted = (sql: Sql, most: number): Effect.Effect<number, SqlError.SqlError> =>
+/**
+ * Gives up what is pending for endpoints that were removed, and what has waited for so long for one that is disabled, so many at
+ * most; answers how many.
+ */
+export const giveUpUnwanted = (sql: Sql, waitedMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`WITH unwanted AS (
         SELECT d.id FROM webhook_endpoint e JOIN webhook_delivery d ON d.endpoint_id = e.id AND d.status = 'pending'
-        WHERE e.status <> 'enabled' AND (d.claim IS NULL OR d.due_at <= now()) LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
+        WHERE (e.status = 'removed' OR (e.status = 'disabled'
+            AND d.due_at <= now() - ${waitedMs}::double precision * interval '1 millisecond'))
+          AND (d.claim IS NULL OR d.due_at <= now()) LIMIT ${most} FOR UPDATE OF d SKIP LOCKED
       )
-      UPDATE webhook_delivery d SET status = 'failed', claim = NULL, ended_at = now() FROM unwanted
+      UPDATE webhook_delivery d SET status = ${given(sql)}, claim = NULL, ended_at = now() FROM unwanted
       WHERE d.id = unwanted.id RETURNING d.id`,
     (rows) => rows.length
   )

@@ -16,6 +16,9 @@ const JITTER = 0.1
 /** Nobody is kept waiting for longer because a receiver says so. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR
 
+/** The most that lies between two attempts of a delivery, with an hour for whatever holds one up. */
+export const LONGEST_GAP_MS = Math.max(...DELAYS_MS, MAX_RETRY_AFTER_MS) * (1 + JITTER) + HOUR
+
 /** What a receiver did with an attempt. `status` is undefined where it did not answer. */
 export interface Outcome {
   readonly status: number | undefined

@@ -27,7 +27,8 @@ import {
   removeEndpoint,
   reopen,
   replaceSecret,
-  secretsOf
+  secretsOf,
+  updateEndpoint
 } from "./WebhooksSql.ts"
 
 /** What endpoints can be told of. */
@@ -103,6 +104,17 @@ export class Webhooks extends Context.Service<
     readonly list: (accountId: string, page: Page) => Effect.Effect<Listed<EndpointRow>, Unavailable>
     /** Fails with `NotFound`, as all that follow do. */
     readonly find: (accountId: string, id: string) => Effect.Effect<EndpointRow, Failure | Unavailable>
+    /**
+     * Changes what is given. One that is enabled is sent what is pending for it; it has not failed before. Fails with
+     * `ValidationError` as registration does.
+     */
+    readonly update: (
+      doing: Doing & {
+        readonly status?: "enabled" | "disabled"
+        readonly url?: string
+        readonly events?: ReadonlyArray<EventType>
+      }
+    ) => Effect.Effect<EndpointRow, Failure | Unavailable>
     readonly remove: (doing: Doing) => Effect.Effect<void, Failure | Unavailable>
     /** Puts another secret in place. The one before signs as well for 24 hours. */
     readonly rotateSecret: (doing: Doing) => Effect.Effect<WithSecret, Failure | Unavailable>
@@ -139,6 +151,7 @@ export class Webhooks extends Context.Service<
         list: (accountId, page) =>
           storeErrors(Effect.map(endpointsOf(desk.sql, accountId, oneMore(page)), (rows) => pageOf(rows, page))),
         find: (accountId, id) => storeErrors(find(desk, accountId, id)),
+        update: (input) => storeErrors(update(desk, input)),
         remove: (doing) => storeErrors(remove(desk, doing)),
         rotateSecret: (doing) => storeErrors(rotateSecret(desk, doing)),
         deliveries: (accountId, id, page) => storeErrors(deliveries(desk, accountId, id, page)),
@@ -202,11 +215,18 @@ const newSecret = ({ secrets }: Desk, id: string) => {
   return { secret, sealed: { secret: secrets.seal(secret, purposeOf(id)), sealedWith: secrets.keyId } }
 }
 
-const register = (desk: Desk, { accountId, actor, events, url }: Parameters<Webhooks["Service"]["register"]>[0]) =>
+/** The address as it is stored and called. Parsing one drops some control characters without a word, so none is let through. */
+const addressOf = ({ publicFetch }: Desk, url: string): Effect.Effect<string, Failure> =>
   Effect.gen(function* () {
-    const { publicFetch, sql } = desk
-    const why = yield* publicFetch.judge(url)
-    if (why !== undefined) return yield* invalid("url", why)
+    const address = URL.parse(url)?.href ?? url
+    const why = /\p{Cc}/u.test(url) ? "must have no control characters" : yield* publicFetch.judge(address)
+    return why === undefined ? address : yield* invalid("url", why)
+  })
+
+const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters<Webhooks["Service"]["register"]>[0]) =>
+  Effect.gen(function* () {
+    const { sql } = desk
+    const url = yield* addressOf(desk, asked.url)
     const id = newResourceId()
     const { sealed, secret } = newSecret(desk, id)
     return yield* Effect.gen(function* () {
@@ -226,6 +246,28 @@ const find = ({ sql }: Desk, accountId: string, id: string) =>
   Effect.flatMap(endpointById(sql, accountId, id), (row): Effect.Effect<EndpointRow, Failure> =>
     row === undefined ? Effect.fail(notFound("webhook", id)) : Effect.succeed(row)
   )
+
+const update = (
+  desk: Desk,
+  { accountId, actor, events, id, status, ...asked }: Parameters<Webhooks["Service"]["update"]>[0]
+) =>
+  Effect.gen(function* () {
+    const { outbox, sql } = desk
+    yield* find(desk, accountId, id)
+    const url = asked.url === undefined ? undefined : yield* addressOf(desk, asked.url)
+    const distinct = events === undefined ? undefined : [...new Set(events)]
+    return yield* Effect.gen(function* () {
+      const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
+      if (endpoint === undefined) return yield* notFound("webhook", id)
+      yield* append(desk, { accountId, actor, id }, "updated", {
+        ...(status === undefined ? {} : { status }),
+        ...(url === undefined ? {} : { origin: new URL(url).origin }),
+        ...(distinct === undefined ? {} : { events: distinct })
+      })
+      if (status === "enabled") yield* sql.afterCommit(outbox.wake)
+      return endpoint
+    }).pipe(sql.withTransaction)
+  })
 
 const remove = (desk: Desk, doing: Doing) =>
   Effect.gen(function* () {
@@ -265,7 +307,7 @@ const redeliver = (desk: Desk, { accountId, deliveryId, id }: Parameters<Webhook
     const { outbox, sql } = desk
     const endpoint = yield* find(desk, accountId, id)
     if (endpoint.status === "disabled")
-      return yield* conflict("This webhook is disabled, so that nothing is sent to it")
+      return yield* conflict("This webhook is disabled, so that nothing is sent to it: enable it first")
     const found = yield* deliveryById(sql, id, deliveryId)
     if (found === undefined) return yield* notFound("delivery of this webhook", deliveryId)
     // The last step: what fails then is not tried again.

@@ -44,7 +44,7 @@ export interface AttemptRow {
 
 /**
  * Writes an event, unless there is one with this id, and a delivery to each endpoint that is to be told; answers to how many. An
- * endpoint that is changed meanwhile is not waited for.
+ * endpoint that is changed meanwhile is not waited for; one that is gone by the time it is told is left out.
  */
 export const insertEvent = (
   sql: Sql,
@@ -67,6 +67,7 @@ export const insertEvent = (
           || right(gen_random_uuid()::text, 12), e.id, event.id
       FROM event, webhook_endpoint e
       WHERE e.account_id = ${event.accountId} AND e.status = 'enabled' AND ${event.type} = ANY (e.events)
+      FOR KEY SHARE OF e
       RETURNING id`,
     (rows) => rows.length
   )
@@ -140,6 +141,33 @@ export const removeEndpoint = (sql: Sql, accountId: string, id: string): Effect.
     sql`UPDATE webhook_endpoint SET status = 'removed', secret = NULL, previous_secret = NULL, sealed_with = NULL
       WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed' RETURNING id`,
     (rows) => rows.length === 1
+  )
+
+/** Changes what is given of an endpoint. What failed before it was enabled or led elsewhere is not held against it. */
+export const updateEndpoint = (
+  sql: Sql,
+  {
+    accountId,
+    events,
+    id,
+    status,
+    url
+  }: {
+    readonly accountId: string
+    readonly id: string
+    readonly status?: "enabled" | "disabled" | undefined
+    readonly url?: string | undefined
+    readonly events?: ReadonlyArray<string> | undefined
+  }
+): Effect.Effect<EndpointRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<EndpointRow>`UPDATE webhook_endpoint SET url = coalesce(${url ?? null}::text, url),
+        events = coalesce(${events === undefined ? null : [...events]}::text[], events),
+        status = coalesce(${status ?? null}::text, status),
+        failing_since = CASE WHEN ${status === "enabled" || url !== undefined}::boolean THEN NULL ELSE failing_since END
+      WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed'
+      RETURNING id, url, events, status, created_at`,
+    (rows) => rows[0]
   )
 
 /**

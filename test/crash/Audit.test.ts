@@ -52,6 +52,21 @@ const books: Books = {
   used: { requests: 1, cost: due }
 }
 
+const made = { id: "a", state: "completed", charged: 5n, cost: 5n, events: 1, delivered: 1 }
+const films: Evidence["films"] = {
+  handed: [
+    { key: "film-0", status: undefined, id: undefined },
+    { key: "film-0", status: 200, id: "a" }
+  ],
+  jobs: [made],
+  told: [
+    { event: "evt_a", verified: true, accepted: false },
+    { event: "evt_a", verified: true, accepted: true }
+  ],
+  credited: 100n,
+  posted: 95n
+}
+
 const kept: Evidence = {
   asks: [ask],
   tries: [one],
@@ -59,6 +74,7 @@ const kept: Evidence = {
   calls: [call],
   receipts: [receipt],
   books: [books],
+  films,
   outages: [{ from: 5_000, to: 6_000 }],
   deaths: [[], []],
   faults: []
@@ -119,6 +135,10 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
     tries: [{ ...one, ending: { _tag: "Lost", seen: undefined } }],
     deaths: [[], [{ from: 1_500, to: 1_600 }]]
   },
+  "every video ends with one event, delivered": { films: { ...films, jobs: [{ ...made, delivered: 0 }] } },
+  "what is delivered was heard, with a signature that is right": { films: { ...films, told: films.told.slice(0, 1) } },
+  "videos cost what their state says": { films: { ...films, jobs: [{ ...made, state: "failed" }] } },
+  "no video is sold twice": { films: { ...films, handed: [...films.handed, { key: "film-0", status: 200, id: "b" }] } },
   "ledger verify": { faults: ["nothing_negative: 1 of 3 rows"] }
 }
 

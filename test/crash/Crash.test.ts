@@ -26,8 +26,9 @@ describe("killed at random moments under load", () => {
         const report = yield* run({ seed, kills: 5, restarts: 1, gateways: 2, clients: 6, minutes: 1 })
         assert.deepStrictEqual(report.violations, [], `${replayOf(report)}\n${summaryOf(report)}`)
         assert.deepStrictEqual(report.done, { kills: 5, restarts: 1 })
+        assert.isAbove(report.evidence.films.jobs.length, 0)
         assert.isAbove(report.evidence.receipts.filter(({ settled }) => settled > 0n).length, 0)
       }).pipe(Effect.scoped),
-    { timeout: 120_000 }
+    { timeout: 180_000 }
   )
 })

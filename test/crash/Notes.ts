@@ -145,6 +145,34 @@ export interface Outage {
   readonly to: number
 }
 
+/** A message as the endpoint had it, and whether it said that it has. */
+export interface Told {
+  readonly event: string
+  readonly verified: boolean
+  readonly accepted: boolean
+}
+
+/** The videos of a run: each try to hand one in, what became of them, and what was told of that. */
+export interface Films {
+  readonly handed: ReadonlyArray<{
+    readonly key: string
+    /** Undefined where nothing came back. */
+    readonly status: number | undefined
+    readonly id: string | undefined
+  }>
+  readonly jobs: ReadonlyArray<{
+    readonly id: string
+    readonly state: string
+    readonly charged: Nano
+    readonly cost: Nano | null
+    readonly events: number
+    readonly delivered: number
+  }>
+  readonly told: ReadonlyArray<Told>
+  readonly credited: Nano
+  readonly posted: Nano
+}
+
 /** All that is known of a run when it is over. */
 export interface Evidence {
   readonly asks: ReadonlyArray<Ask>
@@ -153,6 +181,7 @@ export interface Evidence {
   readonly calls: ReadonlyArray<Call>
   readonly receipts: ReadonlyArray<Receipt>
   readonly books: ReadonlyArray<Books>
+  readonly films: Films
   /** Of the database. */
   readonly outages: ReadonlyArray<Outage>
   /** Of each gateway, by its number. */

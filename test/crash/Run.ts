@@ -2,8 +2,9 @@
 import { Effect, Schedule, type Scope } from "effect"
 import { audit, type Violation } from "./Audit.ts"
 import { carryOutPlan, type Done, planOf } from "./Faults.ts"
+import { film, filmsOf, NO_FILMS, PURSE, settleFilms, subscribe } from "./Films.ts"
 import { emptyLoad, type Load, work } from "./Load.ts"
-import type { Evidence } from "./Notes.ts"
+import type { Evidence, Films } from "./Notes.ts"
 import { type Account, startWorld, type World } from "./World.ts"
 import { purses } from "./Workload.ts"
 
@@ -31,7 +32,12 @@ export interface Report {
 }
 
 /** Gathers what is left to be read when all is at rest. */
-export const evidenceOf = (world: World, load: Load, accounts: Iterable<Account>): Effect.Effect<Evidence> =>
+export const evidenceOf = (
+  world: World,
+  load: Load,
+  accounts: Iterable<Account>,
+  films: Films = NO_FILMS
+): Effect.Effect<Evidence> =>
   Effect.gen(function* () {
     const all = [...accounts]
     return {
@@ -39,6 +45,7 @@ export const evidenceOf = (world: World, load: Load, accounts: Iterable<Account>
       calls: world.upstream.calls(),
       receipts: (yield* Effect.forEach(all, world.receipts)).flat(),
       books: yield* Effect.forEach(all, world.books),
+      films,
       outages: world.database.outages(),
       deaths: world.gateways.map((gateway) => gateway.deaths()),
       faults: yield* world.faults
@@ -56,7 +63,13 @@ export const untilNoHold = (world: World): Effect.Effect<void> =>
     Effect.asVoid
   )
 
-const underLoad = (world: World, options: RunOptions, load: Load, accounts: ReadonlyMap<string, Account>) =>
+const underLoad = (
+  world: World,
+  options: RunOptions,
+  load: Load,
+  accounts: ReadonlyMap<string, Account>,
+  filming: (goesOn: () => boolean) => Promise<void>
+) =>
   Effect.gen(function* () {
     const done: Done = { kills: 0, restarts: 0 }
     const deadline = Date.now() + options.minutes * 60_000
@@ -64,6 +77,7 @@ const underLoad = (world: World, options: RunOptions, load: Load, accounts: Read
     const working = Array.from({ length: options.clients }, (_, worker) =>
       work({ world, load, accounts, seed: options.seed, worker, goesOn: () => !over })
     )
+    const films = filming(() => !over)
     const progress = Effect.gen(function* () {
       yield* Effect.sleep("15 seconds")
       options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests`)
@@ -73,7 +87,7 @@ const underLoad = (world: World, options: RunOptions, load: Load, accounts: Read
       Effect.ensuring(
         Effect.promise(() => {
           over = true
-          return Promise.all(working)
+          return Promise.all([...working, films])
         })
       )
     )
@@ -92,11 +106,19 @@ export const run = (options: RunOptions): Effect.Effect<Report, unknown, Scope.S
     const opened = yield* Effect.forEach(purses, ({ credit, name }) => world.open(name, credit))
     const accounts = new Map(opened.map((account) => [account.name, account]))
     const load = emptyLoad()
-    const done = yield* underLoad(world, options, load, accounts)
+    const { gateways, studio } = world
+    const [director, handed] = [yield* world.open(PURSE.name, PURSE.credit), [] as Array<Films["handed"][number]>]
+    const ports = gateways.map(({ port }) => port)
+    yield* subscribe(studio, ports[0] ?? 0, director.key)
+    const done = yield* underLoad(world, options, load, accounts, (goesOn) =>
+      film(handed, { ports, key: director.key, seed: options.seed, goesOn })
+    )
     options.say?.(`${done.kills} kills, ${done.restarts} restarts, ${load.tries.length} requests; at rest`)
+    const sql = yield* world.sql
+    yield* settleFilms(sql, studio)
     yield* untilNoHold(world)
     options.say?.("all holds have ended, or had their time")
-    const evidence = yield* evidenceOf(world, load, opened)
+    const evidence = yield* evidenceOf(world, load, opened, yield* filmsOf(sql, studio, director.id, handed))
     return {
       options,
       done,

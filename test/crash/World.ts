@@ -15,6 +15,7 @@ import { nanoFromUsd } from "../../src/domain/Money.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { usageOf } from "../../src/usage/UsageSql.ts"
 import { type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
+import { startStudio, type Studio } from "./Films.ts"
 import { environment, type Gateway, makeGateway, program } from "./Gateway.ts"
 import { type Books, hosts, type Receipt } from "./Notes.ts"
 import { startUpstream, type Upstream } from "./Upstream.ts"
@@ -25,10 +26,11 @@ export const models = ["gpt-4o-mini", "gpt-4.1-nano"] as const
 /** Holds end soon after their process, so that a run sees them end. */
 export const HOLD_TTL_MS = 5_000
 
-const settings = (databaseUrl: string, directory: string) => ({
+const settings = (databaseUrl: string, directory: string, { origin }: Studio) => ({
   DATABASE_URL: databaseUrl,
   DATA_DIR: directory,
   PROVIDERS_FILE: join(directory, "providers.json"),
+  ...{ FAL_API_KEY: "k", FAL_BASE_URL: origin, OUTBOUND_ALLOW_LOOPBACK: "1" },
   SANDBOX: "off",
   HOLD_TTL: `${HOLD_TTL_MS} millis`,
   SWEEP_INTERVAL: "1 second",
@@ -51,6 +53,7 @@ export interface Account {
 export interface World {
   readonly database: DatabaseServer
   readonly upstream: Upstream
+  readonly studio: Studio
   readonly gateways: ReadonlyArray<Gateway>
   /** Opens an account with so many nano-USD. */
   readonly open: (name: string, credit: bigint) => Effect.Effect<Account>
@@ -199,9 +202,10 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory
     const upstream = yield* startUpstream
+    const studio = yield* startStudio
     yield* writeProviders(directory, upstream)
     const database = yield* startDatabase
-    const makeOne = makeGateway(settings(database.url, directory))
+    const makeOne = makeGateway(settings(database.url, directory, studio))
     const gateways = yield* Effect.all(Array.from({ length: gatewayCount }, () => makeOne))
     yield* Effect.forEach(gateways, (gateway) => gateway.start, { concurrency: "unbounded", discard: true })
     const sql = PgClient.make({ url: Redacted.make(database.url), maxConnections: 1 }).pipe(
@@ -214,6 +218,7 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
     return {
       database,
       upstream,
+      studio,
       gateways,
       open: (name, credit) => administering(database.url, directory, openAccount(name, credit)),
       revoke: (id) => administering(database.url, directory, revokeKey(id)),

@@ -38,6 +38,14 @@ const customer = (env: Record<string, string> = {}) =>
       register: (body: unknown, headers: Record<string, string> = {}) => post(url, key, body, headers),
       get: (path = "") => get(`${url}${path}`, key),
       post: (path: string) => post(`${url}${path}`, key, {}),
+      patch: (path: string, body: unknown) =>
+        Effect.promise(() =>
+          fetch(`${url}${path}`, {
+            method: "PATCH",
+            headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+            body: JSON.stringify(body)
+          })
+        ),
       remove: (path: string) =>
         Effect.promise(() => fetch(`${url}${path}`, { method: "DELETE", headers: { authorization: `Bearer ${key}` } }))
     }
@@ -94,6 +102,50 @@ describe("webhooks", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("are changed, and enabled again, member by member", () =>
+    Effect.gen(function* () {
+      const mine = yield* customer()
+      const hook = yield* receiver(status(410))
+      const { id } = decodeMade(yield* Effect.flatMap(mine.register({ url: hook.url, events }), json))
+      const path = `/${id}`
+      const change = (body: object) => Effect.map(Effect.flatMap(mine.patch(path, body), json), decodeEndpoint)
+      const event = yield* mine.publish()
+      yield* hook.have(1)
+      const look = Effect.map(Effect.flatMap(mine.get(path), json), decodeEndpoint)
+      yield* eventually(look, (one) => one.status === "disabled")
+      const narrowed = yield* change({ events: ["video.failed", "video.failed"] })
+      assert.deepInclude(narrowed, { events: ["video.failed"], url: hook.url, status: "disabled" })
+      hook.answerWith(status(200))
+      assert.deepInclude(yield* change({ status: "enabled", events }), { events, status: "enabled" })
+      const next = yield* mine.publish()
+      yield* hook.have(2)
+      assert.deepStrictEqual(
+        hook.received.map(({ headers }) => headers["webhook-id"]),
+        [event, next]
+      )
+      assert.deepInclude(yield* change({ status: "disabled" }), { status: "disabled" })
+      assert.deepInclude(yield* change({ url: "http://LOCALHOST:9" }), {
+        url: "http://localhost:9/",
+        status: "disabled"
+      })
+      const refused: ReadonlyArray<readonly [body: object, param: string]> = [
+        [{}, "body"],
+        [{ status: "removed" }, "status"],
+        [{ status: null }, "status"],
+        [{ events: [] }, "events"],
+        [{ url: "https://10.0.0.1/" }, "url"],
+        [{ url: "https://1.1.1.1/\n" }, "url"],
+        [{ status: "enabled", secret: "mine" }, "secret"]
+      ]
+      for (const [body, param] of refused) {
+        const response = yield* mine.patch(path, body)
+        const said = yield* json(response)
+        assert.deepStrictEqual([response.status, said.error.code, said.error.param], [400, "validation_error", param])
+      }
+      assert.strictEqual((yield* look).status, "disabled")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("are listed newest first, page by page", () =>
     Effect.gen(function* () {
       const mine = yield* customer()
@@ -126,6 +178,7 @@ describe("webhooks", () => {
         [{ url: "https://127.0.0.1/", events }, "url"],
         [{ url: "https://[::ffff:10.0.0.1]/", events }, "url"],
         [{ url: "https://a:b@1.1.1.1/", events }, "url"],
+        [{ url: "https://1.1.1.1/a\0b", events }, "url"],
         [{ url }, "events"],
         [{ url, events: [] }, "events"],
         [{ url, events: ["video.completed", "video.exploded"] }, "events.1"],
@@ -144,6 +197,7 @@ describe("webhooks", () => {
         mine.post(`/${none}/test`),
         mine.post(`/${none}/rotate-secret`),
         mine.post(`/${none}/deliveries/${none}/redeliver`),
+        mine.patch(`/${none}`, { status: "enabled" }),
         mine.remove(`/${none}`)
       ]
       for (const response of yield* Effect.all(nothing)) {

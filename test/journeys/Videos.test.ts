@@ -117,11 +117,15 @@ describe("a video in the sandbox", () => {
   )
 
   it.live(
-    "has webhooks told of its end, once",
+    "has webhooks of its account told of its end, once, whichever key asked for it",
     () =>
       Effect.gen(function* () {
         const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
-        const { inferenceKey } = yield* service.account(20)
+        const { account, inferenceKey } = yield* service.account(20)
+        const { key: otherKey } = yield* service.keys.create({
+          ...{ accountId: account.id, kind: "inference", name: "another", scopes: [] },
+          actor: { type: "operator", id: "test" }
+        })
         const told: Array<{ readonly headers: Record<string, string>; readonly body: string }> = []
         const { origin } = yield* upstream((request, response) => {
           const pieces: Array<Buffer> = []
@@ -136,7 +140,7 @@ describe("a video in the sandbox", () => {
           post(`${service.api}/webhooks`, inferenceKey, { url: `${origin}/hook`, events }),
           json
         )
-        const failing = yield* submit(service, inferenceKey, "fault=break,latency_ms=1")
+        const failing = yield* submit(service, otherKey, "fault=break,latency_ms=1")
         const done = yield* submit(service, inferenceKey, "latency_ms=1")
         const both = Effect.sync(() => told.length)
         yield* Effect.repeat(both, {

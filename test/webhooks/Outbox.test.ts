@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../../src/account/Audit.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { type Claimed, MOST_PER_ENDPOINT, Outbox } from "../../src/webhooks/Outbox.ts"
-import { DELAYS_MS } from "../../src/webhooks/Schedule.ts"
+import { DELAYS_MS, LONGEST_GAP_MS } from "../../src/webhooks/Schedule.ts"
 import type { Attempt } from "../../src/webhooks/Sender.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
@@ -290,6 +290,40 @@ describe("notes", () => {
       })
     )
   )
+
+  it.live("do not take the time in which nothing was sent for failure", () =>
+    alone(
+      Effect.gen(function* () {
+        const { accountId, publish, register } = yield* webhookAccount
+        const [outbox, sql] = [yield* Outbox, yield* SqlClient.SqlClient]
+        const { endpoint } = yield* register(closed)
+        const fail = Effect.gen(function* () {
+          yield* publish()
+          const [one] = yield* outbox.claim(1)
+          yield* outbox.note(one!, attempt(503))
+          return yield* statusOf(accountId, endpoint.id)
+        })
+        const pass = (ms: number) =>
+          sql`UPDATE webhook_endpoint SET failing_since = failing_since - ${ms} * interval '1 millisecond',
+            failed_at = failed_at - ${ms} * interval '1 millisecond'`
+        yield* fail
+        yield* pass(30 * 24 * 3_600_000)
+        assert.strictEqual(yield* fail, "enabled")
+        for (let times = 0; times < 4; times++) {
+          yield* pass(LONGEST_GAP_MS - 60_000)
+          assert.strictEqual(yield* fail, "enabled")
+        }
+        yield* pass(LONGEST_GAP_MS)
+        assert.strictEqual(yield* fail, "enabled")
+        for (let times = 0; times < 4; times++) {
+          yield* pass(LONGEST_GAP_MS - 60_000)
+          assert.strictEqual(yield* fail, "enabled")
+        }
+        yield* pass(LONGEST_GAP_MS - 60_000)
+        assert.strictEqual(yield* fail, "disabled")
+      })
+    )
+  )
 })
 
 describe("a sweep", () => {
@@ -307,6 +341,9 @@ describe("a sweep", () => {
         }
         yield* sql`UPDATE webhook_endpoint SET status = 'disabled' WHERE id = ${disabled.id}`
         yield* webhooks.remove({ accountId, id: removed.id, actor })
+        yield* eventually(outbox.sweep, (done) => done === 0)
+        assert.deepInclude((yield* deliveries(disabled.id))[0], { status: "pending" })
+        yield* sql`UPDATE webhook_delivery SET due_at = due_at - interval '5 days 1 minute' WHERE status = 'pending'`
         yield* eventually(outbox.sweep, (done) => done === 0)
         const count = (table: string) =>
           Effect.map(sql<{ count: bigint }>`SELECT count(*) FROM ${sql(table)}`, ([row]) => Number(row?.count))

@@ -95,6 +95,7 @@ describe("Webhooks", () => {
         const { register } = yield* webhookAccount
         const notHttps = "must be an https URL"
         const notPublic = "must be at a public address"
+        const noControl = "must have no control characters"
         const refused: ReadonlyArray<readonly [url: string, why: string]> = [
           ["http://example.com/", notHttps],
           ["ftp://example.com/", notHttps],
@@ -106,10 +107,18 @@ describe("Webhooks", () => {
           ["https://[::ffff:10.0.0.1]/", notPublic],
           ["https://[fd00::1]/", notPublic],
           ["https://0x0a000001/", notPublic],
-          ["http://10.0.0.1/", notHttps]
+          ["http://10.0.0.1/", notHttps],
+          ...["\0", "\n", "\t", "\u007f", "\u0085"].map((sign) => [`https://1.1.1.1/a${sign}b`, noControl] as const),
+          ["ht\ntps://1.1.1.1/", noControl],
+          [`https://1.1.1.1/${"ä".repeat(2_000)}`, "may have at most 8192 characters"]
         ]
         for (const [url, why] of refused) assert.strictEqual(yield* whyOf(register(url)), why, url)
-        assert.strictEqual((yield* register("https://1.1.1.1:8443/a?b=c")).endpoint.url, "https://1.1.1.1:8443/a?b=c")
+        const stored: ReadonlyArray<readonly [url: string, href: string]> = [
+          ["https://1.1.1.1:8443/a?b=c", "https://1.1.1.1:8443/a?b=c"],
+          ["HTTPS://0x01010101:443", "https://1.1.1.1/"],
+          ["https://1.1.1.1/ä b/\ud800", "https://1.1.1.1/%C3%A4%20b/%EF%BF%BD"]
+        ]
+        for (const [url, href] of stored) assert.strictEqual((yield* register(url)).endpoint.url, href)
       })
     )
 
@@ -146,12 +155,13 @@ describe("Webhooks", () => {
             whyOf(webhooks.find(accountId, id)),
             whyOf(webhooks.deliveries(accountId, id, page)),
             whyOf(webhooks.rotateSecret({ accountId, id, actor })),
+            whyOf(webhooks.update({ accountId, id, actor, status: "enabled", url: closed })),
             whyOf(webhooks.redeliver({ accountId, id, actor, deliveryId: delivery!.id })),
             whyOf(webhooks.test(accountId, id)),
             whyOf(webhooks.remove({ accountId, id, actor }))
           ])
         }
-        const nothing = Array.from({ length: 6 }, () => "NotFound")
+        const nothing = Array.from({ length: 7 }, () => "NotFound")
         assert.deepStrictEqual(yield* allAs(other.accountId, endpoint.id), nothing)
         const redeliver = webhooks.redeliver({
           ...{ accountId: mine.accountId, id: endpoint.id, actor },
@@ -235,10 +245,14 @@ describe("Webhooks", () => {
           hook.received.map(({ headers }) => headers["webhook-id"]),
           [event, event]
         )
-        const [failed] = yield* deliveries(endpoint.id)
-        assert.deepInclude(failed, { status: "failed", attempts: 2 })
+        const [told] = yield* deliveries(endpoint.id)
+        assert.deepInclude(told, { status: "delivered", attempts: 2, next_at: null })
+        assert.isNotNull(told!.ended_at)
+        const [{ failing } = { failing: true }] = yield* sql<{ failing: boolean }>`
+          SELECT failing_since IS NOT NULL AS failing FROM webhook_endpoint WHERE id = ${endpoint.id}`
+        assert.isFalse(failing)
         assert.deepStrictEqual(
-          failed!.log.map(({ status_code }) => status_code),
+          told!.log.map(({ status_code }) => status_code),
           [200, 500]
         )
         yield* again
@@ -247,6 +261,46 @@ describe("Webhooks", () => {
         assert.strictEqual(yield* whyOf(again), "Conflict")
         yield* sql`UPDATE webhook_endpoint SET status = 'disabled' WHERE id = ${endpoint.id}`
         assert.strictEqual(yield* whyOf(again), "Conflict")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("go on with what is pending once they are enabled, at another address too", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, publish, register } = yield* webhookAccount
+        const [outbox, webhooks, sql] = [yield* Outbox, yield* Webhooks, yield* SqlClient.SqlClient]
+        const hook = yield* receiver()
+        const { endpoint, secret } = yield* register(closed)
+        const { id } = endpoint
+        const waiting = yield* publish()
+        yield* sql`UPDATE webhook_endpoint SET failing_since = now() - interval '6 days', failed_at = now() WHERE id = ${id}`
+        yield* webhooks.update({ accountId, id, actor, status: "disabled" })
+        const never = yield* publish()
+        yield* outbox.sweep
+        assert.deepStrictEqual(yield* sendDue, [])
+        yield* outbox.woken
+        const changed = yield* webhooks.update({ accountId, id, actor, status: "enabled", url: hook.url })
+        assert.deepStrictEqual(changed, { ...endpoint, url: hook.url })
+        yield* outbox.woken
+        hook.answerWith(status(500))
+        yield* sendDue
+        assert.strictEqual((yield* webhooks.find(accountId, id)).status, "enabled")
+        hook.answerWith(status(200))
+        yield* sql`UPDATE webhook_delivery SET due_at = now() WHERE endpoint_id = ${id}`
+        yield* sendDue
+        assert.deepStrictEqual(
+          hook.received.map((message) => (verified(secret, message) as { readonly id: string }).id),
+          [waiting, waiting]
+        )
+        const all = yield* deliveries(id)
+        assert.deepStrictEqual(
+          all.map(({ event_id, status }) => [event_id, status]),
+          [[waiting, "delivered"]]
+        )
+        assert.notStrictEqual(never, waiting)
+        const [enabled, disabled] = yield* (yield* Audit).list(accountId, 2)
+        assert.deepInclude(enabled, { type: "webhook.updated", actor_type: "operator", resource_id: id })
+        assert.deepStrictEqual(enabled?.changes, { status: "enabled", origin: new URL(hook.url).origin })
+        assert.deepStrictEqual(disabled?.changes, { status: "disabled" })
       }).pipe(Effect.scoped)
     )
 

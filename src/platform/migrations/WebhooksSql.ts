@@ -16,6 +16,7 @@ export const webhooks = Effect.gen(function* () {
     previous_until timestamptz,
     sealed_with text,
     failing_since timestamptz,
+    failed_at timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     CHECK (status = 'removed' OR (secret IS NOT NULL AND sealed_with IS NOT NULL))
   )`
@@ -41,8 +42,10 @@ export const webhooks = Effect.gen(function* () {
     due_at timestamptz NOT NULL DEFAULT now(),
     claim text,
     created_at timestamptz NOT NULL DEFAULT now(),
+    delivered_at timestamptz,
     ended_at timestamptz,
     CHECK ((status = 'pending') = (ended_at IS NULL)),
+    CHECK (status = 'pending' OR (status = 'delivered') = (delivered_at IS NOT NULL)),
     CHECK (status = 'pending' OR claim IS NULL)
   ) WITH (fillfactor = 70)`
   yield* sql`CREATE UNIQUE INDEX webhook_delivery_once ON webhook_delivery (event_id, endpoint_id)`
