@@ -330,7 +330,7 @@ describe("errors to the OpenAI client", () => {
     assert.strictEqual(preset.code, "not_found")
     const absent = await failing(NotFoundError, client.models.retrieve("gpt-0"))
     assert.strictEqual(absent.code, "not_found")
-    const elsewhere = await failing(NotFoundError, client.batches.list())
+    const elsewhere = await failing(NotFoundError, client.evals.list())
     assert.strictEqual(elsewhere.code, "unknown_route")
   })
 
