@@ -47,7 +47,10 @@ export const Session = Schema.Struct({
 }).annotate({ identifier: "Session" })
 export type Session = typeof Session.Type
 
-/** A message of a session as it was written; an answer has its model, its usage and what it cost. */
+/**
+ * A message of a session as it was written, but for data URLs, of which it has the type and size: `data:image/png (48213 bytes)`. An
+ * answer has its model, its usage and what it cost.
+ */
 export const SessionMessage = Schema.Struct({
   role: Schema.String,
   content: Schema.Json,
