@@ -41,4 +41,21 @@ export const textOf = (minimum: number, maximum: number) =>
     )
   )
 
+/** A null character or half a surrogate pair as JSON escapes it. */
+const unstorable = /(?<!\\)(\\\\)*\\u(0000|d[89a-f])/
+
+/**
+ * Whether a text of PostgreSQL can hold every text in a JSON value: none has a null character, which it refuses, or half a surrogate
+ * pair, which has no UTF-8, so that different ones would become the same.
+ */
+export const isStorable = (value: unknown): boolean => !unstorable.test(JSON.stringify(value) ?? "")
+
+/** What is said of a text that cannot be stored. */
+export const STORABLE = "no null characters and no halves of surrogate pairs"
+
+/** Checks that a text can be stored as it is. For whatever of a request is kept as a text. */
+export const storable = Schema.makeFilter<string>((text) => !text.includes("\0") && text.isWellFormed(), {
+  message: STORABLE
+})
+
 const within = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum

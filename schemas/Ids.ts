@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { sized } from "./Bounds.ts"
+import { sized, storable } from "./Bounds.ts"
 
 /** `req_` and a 26-character ULID; sorts by time. */
 export const RequestId = Schema.String.check(
@@ -12,4 +12,4 @@ export const ResourceId = Schema.String.check(
 ).annotate({ identifier: "ResourceId" })
 
 /** A model's id, a fallback chain of ids joined by commas, or a preset as `@slug`. */
-export const ModelString = Schema.String.check(...sized(1, 160, "characters"))
+export const ModelString = Schema.String.check(...sized(1, 160, "characters"), storable)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { sized, textOf, Usd } from "../Bounds.ts"
+import { sized, storable, textOf, Usd } from "../Bounds.ts"
 import { RequestId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
@@ -19,7 +19,7 @@ const body = Schema.Record(Schema.String, Schema.Unknown)
 /** One request of a batch; `body` is that of the operation, without streaming, and may be called `params`. */
 export const BatchEntry = Schema.Struct({
   /** The caller's name for it, of its own in this batch. */
-  custom_id: Schema.optionalKey(textOf(1, 64)),
+  custom_id: Schema.optionalKey(textOf(1, 64).check(storable)),
   /** `/chat/completions` unless told. */
   url: Schema.optionalKey(Schema.Literals(batchUrls)),
   body: Schema.optionalKey(body),

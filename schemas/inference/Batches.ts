@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { Count } from "../Bounds.ts"
+import { Count, storable } from "../Bounds.ts"
 import { NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
@@ -21,7 +21,7 @@ export const batchEndpoints = [
 
 const text = (maximum: number) => {
   const message = `at most ${maximum} characters`
-  return Schema.String.check(Schema.isMaxLength(maximum, { message }))
+  return Schema.String.check(Schema.isMaxLength(maximum, { message }), storable)
 }
 
 /** Up to 16 pairs of the caller's own. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Count, textOf, Usd } from "../Bounds.ts"
+import { Count, isStorable, STORABLE, storable, textOf, Usd } from "../Bounds.ts"
 import { ModelString, ResourceId } from "../Ids.ts"
 import { ChatCompletion } from "./ChatCompletions.ts"
 
@@ -9,10 +9,8 @@ export const MAX_METADATA_BYTES = 16_384
 /** What the caller wants to remember of a session; the service does not look at it. */
 const Metadata = Schema.Record(Schema.String, Schema.Json)
 
-/** The caller's own name of a session: any text but for null characters. */
-const SessionName = textOf(1, 256).check(
-  Schema.makeFilter((name) => !name.includes("\0"), { message: "Expected no null characters" })
-)
+/** The caller's own name of a session. */
+const SessionName = textOf(1, 256).check(storable)
 
 /** Opens a session. With a `session_id` that the account has used before, the request gives back that session as it is. */
 export const SessionRequest = Schema.Struct({
@@ -25,7 +23,8 @@ export const SessionRequest = Schema.Struct({
           {
             message: `at most ${MAX_METADATA_BYTES} bytes as JSON`
           }
-        )
+        ),
+        Schema.makeFilter<object>(isStorable, { message: STORABLE })
       )
     )
   ),
@@ -47,7 +46,10 @@ export const Session = Schema.Struct({
 }).annotate({ identifier: "Session" })
 export type Session = typeof Session.Type
 
-/** A message of a session as it was written; an answer has its model, its usage and what it cost. */
+/**
+ * A message of a session as it was written, but for data URLs, of which it has the type and size: `data:image/png (48213 bytes)`. An
+ * answer has its model, its usage and what it cost.
+ */
 export const SessionMessage = Schema.Struct({
   role: Schema.String,
   content: Schema.Json,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { InferenceAccess, LegacyAccess, LegacyEnvelope } from "../Access.ts"
-import { integer, sized, textOf, Usd } from "../Bounds.ts"
+import { integer, sized, storable, textOf, Usd } from "../Bounds.ts"
 import { NotFoundError, UpstreamError } from "../Errors.ts"
 import { ModelString, RequestId, ResourceId } from "../Ids.ts"
 import {
@@ -19,7 +19,7 @@ import { idempotency, paidErrors } from "./ChatGroup.ts"
 /** The most reference images of one request. */
 export const MAX_REFERENCE_IMAGES = 4
 
-const Address = Schema.String.check(...sized(1, 8_192, "characters"))
+const Address = Schema.String.check(...sized(1, 8_192, "characters"), storable)
 
 const AspectRatio = Schema.Literals(["16:9", "9:16"])
 
@@ -29,7 +29,7 @@ const AspectRatio = Schema.Literals(["16:9", "9:16"])
  */
 export const VideoRequest = Schema.Struct({
   model: ModelString,
-  prompt: textOf(1, 5_000),
+  prompt: textOf(1, 5_000).check(storable),
   /** Whole seconds. */
   duration: integer(4, 15),
   aspect_ratio: AspectRatio,

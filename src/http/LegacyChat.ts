@@ -7,14 +7,14 @@ import { Auth } from "../auth/Auth.ts"
 import { usageOf } from "../dialects/chat/ChatEncode.ts"
 import { type DecodedLegacyChat, decodeLegacyChat } from "../dialects/legacy/LegacyDecode.ts"
 import { encodeLegacyChat } from "../dialects/legacy/LegacyEncode.ts"
-import { failure, invalid } from "../domain/Failure.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { CachedChat } from "../inference/CachedChat.ts"
 import type { ChatRequest } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { Presets } from "../presets/Presets.ts"
-import { MAX_MESSAGES_PER_SESSION, MAX_SESSION_BYTES, Sessions } from "../sessions/Sessions.ts"
+import { type Admission, Sessions } from "../sessions/Sessions.ts"
 import type { Turn } from "../sessions/Turn.ts"
 import { Requests } from "../usage/Requests.ts"
 import { readJson } from "./Body.ts"
@@ -25,16 +25,19 @@ import { Exchange } from "./Exchange.ts"
 import { images } from "./Images.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
+import { fullFailure } from "./Sessions.ts"
 
 type Said = DecodedLegacyChat["said"]
 
-const FULL = `the session is full: it has at most ${MAX_MESSAGES_PER_SESSION} messages and ${MAX_SESSION_BYTES} bytes`
-
 /** What a session keeps of a request and its answer. */
-const turnOf = (name: string, messages: Said, { cost, output, resolvedModel, usage }: Answer): Turn => ({
-  name,
-  messages,
-  answer: { content: output.text, model: resolvedModel, usage: usageOf(usage), cost }
+const turnOf = (turn: { name: string; messages: Said; free: boolean }, answer: Answer): Turn => ({
+  ...turn,
+  answer: {
+    content: answer.output.text,
+    model: answer.resolvedModel,
+    usage: usageOf(answer.usage),
+    cost: answer.cost
+  }
 })
 
 const legacyChat = Effect.gen(function* () {
@@ -45,13 +48,21 @@ const legacyChat = Effect.gen(function* () {
   const sessions = yield* Sessions
   const requests = yield* Requests
   const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
-  /** The session that a request goes to, before anything is spent on it. One that is full still has answers to repeats. */
+  /** Room in the session that a request goes to, before anything is spent on it. A repeat is answered without, and not recorded. */
   const taken = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: Said) {
     const session = yield* inStore(sessions.named(principal.accountId, name))
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
-    if (yield* inStore(sessions.hasRoom(session, said))) return session
-    const before = claim && (yield* inStore(requests.claimedBy(principal.accountId, claim.claim)))
-    return before === undefined ? yield* invalid("session_id", FULL) : session
+    const refused = Effect.fnUntraced(function* (failed: Failure) {
+      const before = claim && (yield* inStore(requests.claimedBy(principal.accountId, claim.claim)))
+      return before === undefined ? yield* failed : undefined
+    })
+    return yield* sessions.admit({ accountId: principal.accountId, session, messages: said }).pipe(
+      Effect.catchTags({
+        SessionsFull: (error) => refused(fullFailure(error, "session_id")),
+        SessionsBusy: () => refused(failure({ _tag: "Overloaded" })),
+        Unavailable: (error) => failure({ _tag: "StoreUnavailable" }, error)
+      })
+    )
   })
   return Effect.fnUntraced(function* ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) {
     const exchange = yield* Exchange
@@ -68,14 +79,23 @@ const legacyChat = Effect.gen(function* () {
         if (reason._tag === "InvalidApiKey") auth.forget(principal.keyId)
       })
     )
-    const session = sessionId === undefined ? undefined : yield* taken(sessionId, asked, said)
-    const { answer, replayed, status } = yield* chat.chat(asked, cacheWish, check)
+    const asking = Effect.fnUntraced(function* (admission: Admission | undefined) {
+      const served = yield* chat.chat(asked, cacheWish, check)
+      const { answer, status } = served
+      if (admission !== undefined && asked.policy.dataPolicy !== "zero_retention") {
+        const free = status === "HIT"
+        // A hit claims no key, so that a repeat of it is known by its own alone.
+        const name = free ? (asked.claim?.claim ?? answer.requestId) : answer.requestId
+        yield* sessions.record(admission, turnOf({ name, messages: said, free }, answer))
+      }
+      return served
+    })
+    const { answer, replayed, status } = yield* Effect.acquireUseRelease(
+      sessionId === undefined ? Effect.undefined : taken(sessionId, asked, said),
+      asking,
+      (admission) => (admission === undefined ? Effect.void : sessions.release(admission))
+    )
     exchange.preset = answer.preset
-    if (session !== undefined && asked.policy.dataPolicy !== "zero_retention") {
-      // A hit claims no key, so that a repeat of it is known by its own alone.
-      const name = status === "HIT" ? (asked.claim?.claim ?? answer.requestId) : answer.requestId
-      yield* sessions.record(session.id, turnOf(name, said, answer))
-    }
     exchange.span?.set({ "svc.cache": status })
     return HttpServerResponse.jsonUnsafe(encodeLegacyChat(answer, status === "HIT"), {
       headers: { "x-svc-cache-status": status, ...ignoredHeader(ignored), ...replayHeader(replayed) }

@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Option, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
@@ -8,20 +8,37 @@ import { decoder } from "../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import type { Unavailable } from "../platform/Sql.ts"
-import { MAX_SESSIONS_PER_ACCOUNT, Sessions } from "../sessions/Sessions.ts"
+import {
+  MAX_ACCOUNT_BYTES,
+  MAX_MESSAGES_PER_SESSION,
+  MAX_SESSION_BYTES,
+  MAX_SESSIONS_PER_ACCOUNT,
+  Sessions,
+  type SessionsFull
+} from "../sessions/Sessions.ts"
 import type { MessageRow, SessionRow } from "../sessions/SessionsSql.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
 import { leanHandlers } from "./Lean.ts"
 
-/** Messages that are read at a time: a session is larger than what one export should hold in memory. */
-const PAGE = 50
+/** What is read at a time: a session is larger than what one export should hold in memory. */
+const PAGE = { limit: 100, maxBytes: 1_048_576 } as const
 
 const decode = decoder(SessionRequest, { strict: true })
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1000)
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+const bounds = {
+  "sessions of the account": `an account has at most ${MAX_SESSIONS_PER_ACCOUNT} sessions`,
+  "bytes of the account": `the sessions of the account are full: they have at most ${MAX_ACCOUNT_BYTES} bytes in all`,
+  "messages of the session": `the session is full: it has at most ${MAX_MESSAGES_PER_SESSION} messages`,
+  "bytes of the session": `the session is full: it has at most ${MAX_SESSION_BYTES} bytes`
+} as const satisfies Record<SessionsFull["bound"], string>
+
+/** Names the bound that is met, and the member that asks for more. */
+export const fullFailure = ({ bound }: SessionsFull, field: string): Failure => invalid(field, bounds[bound])
 
 /** What is said of a session. */
 export const sessionOf = (row: SessionRow): Session => ({
@@ -48,15 +65,15 @@ export const messageOf = (row: MessageRow): SessionMessage => ({
 /** The text of an export, page by page: what was there when it began. */
 const exported = (sessions: Sessions["Service"], session: SessionRow) => {
   const { id, messages: end } = session
-  const pages = Array.from({ length: Math.ceil(end / PAGE) }, (_, page) => page * PAGE)
   const page = (from: number) =>
-    Effect.map(sessions.messages(id, { from, end, limit: PAGE }), (rows) => {
-      const text = rows.map((row) => JSON.stringify(messageOf(row))).join(",")
-      return from === 0 ? text : `,${text}`
+    Effect.map(sessions.messages(id, { from, end, ...PAGE }), (rows) => {
+      const next = from + rows.length
+      const texts = rows.map((row, index) => `${from + index === 0 ? "" : ","}${JSON.stringify(messageOf(row))}`)
+      return [texts, rows.length === 0 || next >= end ? Option.none() : Option.some(next)] as const
     })
   const head = `{"object":"session.export","session":${JSON.stringify(sessionOf(session))},"messages":[`
   return Stream.make(head).pipe(
-    Stream.concat(Stream.mapEffect(Stream.fromIterable(pages), page)),
+    Stream.concat(Stream.paginate(0, page)),
     Stream.concat(Stream.sync(() => `],"exported_at":${Math.floor(Date.now() / 1000)}}`)),
     Stream.encodeText
   )
@@ -68,10 +85,10 @@ const handlers = Effect.gen(function* () {
     const { accountId } = yield* Caller
     const { metadata, model, session_id } = yield* Effect.fromResult(decode(yield* readJson(request)))
     const session = { sessionId: session_id ?? undefined, metadata, model: model ?? undefined }
-    const row = yield* Effect.mapError(sessions.open(accountId, session), unavailable)
-    return row === undefined
-      ? yield* invalid("body", `an account has at most ${MAX_SESSIONS_PER_ACCOUNT} sessions`)
-      : HttpServerResponse.jsonUnsafe(sessionOf(row))
+    const row = yield* Effect.mapError(sessions.open(accountId, session), (error) =>
+      error._tag === "SessionsFull" ? fullFailure(error, "body") : unavailable(error)
+    )
+    return HttpServerResponse.jsonUnsafe(sessionOf(row))
   })
   const exporting = Effect.fnUntraced(function* (id: string) {
     const { accountId } = yield* Caller

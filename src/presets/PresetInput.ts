@@ -1,5 +1,6 @@
 /** What a preset is made of and changed by, decoded: a version never changes, so nothing wrong may get into one. */
 import { Result, Schema, SchemaIssue } from "effect"
+import { isStorable, STORABLE } from "../../schemas/Bounds.ts"
 import { NewPreset, PresetChange, type PresetConfig } from "../../schemas/management/Presets.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 
@@ -21,9 +22,6 @@ const problemsOf = (issue: SchemaIssue.Issue): Failure => {
   return first === undefined ? invalid("body", "is not valid") : invalid(first.field, first.message, ...others)
 }
 
-/** A null character or half a surrogate pair, escaped in JSON; no text of PostgreSQL can hold either. */
-const unwritable = /(?<!\\)(\\\\)*\\u(0000|d[89a-f])/
-
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? "null"
 
 /** Looked at first: what is too large is not worth a look inside. */
@@ -34,7 +32,7 @@ const checkTexts = (input: unknown): Failure | undefined => {
     if (Buffer.byteLength(json, "utf8") > MAX_CONFIG_BYTES) {
       return invalid(name, `at most ${MAX_CONFIG_BYTES} bytes of JSON`)
     }
-    if (unwritable.test(json)) return invalid(name, "no null characters and no halves of surrogate pairs")
+    if (!isStorable(value)) return invalid(name, STORABLE)
   }
   return undefined
 }

@@ -1,21 +1,25 @@
-import { Context, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
+import { Context, Data, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { Reserved } from "./Reserved.ts"
 import {
+  addToTotal,
   appendMessages,
-  countSessions,
   hasTurn,
   insertSession,
   lastDigests,
   lockSession,
+  lockTotal,
   type MessageRow,
   messagesOf,
+  type Page,
   type SessionRow,
   sessionById,
-  sessionBySessionId
+  sessionBySessionId,
+  totalOf
 } from "./SessionsSql.ts"
-import { bytesOf, messageOfAnswer, messagesOfRequest, newMessages, type SaidMessage, type Turn } from "./Turn.ts"
+import { bytesOf, endsWith, knownOf, messageOfAnswer, messagesOfRequest, type SaidMessage, type Turn } from "./Turn.ts"
 
 /** Of one account; a session costs its caller nothing. */
 export const MAX_SESSIONS_PER_ACCOUNT = 10_000
@@ -23,8 +27,23 @@ export const MAX_SESSIONS_PER_ACCOUNT = 10_000
 /** Of one session. A request has at most a hundred. */
 export const MAX_MESSAGES_PER_SESSION = 10_000
 
-/** Of what the messages of one session say, as JSON: 16 MiB, which an export sends whole. */
+/** Of one session: 16 MiB, which an export sends whole. A message counts 256 more than what it says as JSON. */
 export const MAX_SESSION_BYTES = 16 * 1_048_576
+
+/** Of all sessions of an account, their metadata included: 256 MiB. */
+export const MAX_ACCOUNT_BYTES = 256 * 1_048_576
+
+/** Counted for each session beside its metadata. */
+const SESSION_BYTES = 256
+
+/** Room kept for an answer before it is known: a long one has less. */
+const ANSWER_BYTES = 131_072
+
+/**
+ * How far a session may outgrow its bounds: to twice. A node admits no turn for which there is no room with those it has admitted
+ * before, but it does not know those of others, nor how long an answer will be; what was admitted and answered is not dropped.
+ */
+const OVERRUN = 2
 
 /** The most messages a request has, so that a longer overlap with it is not possible. */
 const REQUEST_MESSAGES = 100
@@ -40,16 +59,107 @@ const RECORD_RETRY = Schedule.min([Schedule.exponential("200 millis"), Schedule.
   Schedule.upTo({ duration: "2 minutes" })
 )
 
-/** Bytes of turns on their way to the database, of which no more are kept when it is away. */
-const MAX_RECORDING_BYTES = 64 * 1_048_576
-
 /** How long records under way have when the service stops. */
 const STOP_PATIENCE = "5 seconds"
+
+/** No more fits in: of which bound there is no more left. */
+export class SessionsFull extends Data.TaggedError("SessionsFull")<{
+  readonly bound:
+    | "sessions of the account"
+    | "bytes of the account"
+    | "messages of the session"
+    | "bytes of the session"
+}> {}
+
+/** There would be room, but turns that are still being answered or recorded may need it. */
+export class SessionsBusy extends Data.TaggedError("SessionsBusy")<{}> {}
 
 export interface NewSession {
   readonly sessionId: string | undefined
   readonly metadata: unknown
   readonly model: string | undefined
+}
+
+/** Room that a turn has in its session before it is asked. It is to be released, whatever becomes of the turn. */
+export interface Admission {
+  readonly accountId: string
+  readonly session: string
+  /** So many of its first messages the session had then. */
+  readonly known: number
+  /** Gives the room back, once; a record does it when it is done. */
+  readonly giveBack: () => void
+  /** Whether a record has taken it over. */
+  recording: boolean
+}
+
+const jsonBytes = (json: string): number => SESSION_BYTES + Buffer.byteLength(json, "utf8")
+
+/** Appends what is new of a turn, in a transaction; false when it does not go in. */
+const append = (sql: SqlClient.SqlClient, { accountId, known, session: id }: Admission, turn: Turn) =>
+  Effect.gen(function* () {
+    const session = yield* lockSession(sql, id)
+    if (session === undefined || (yield* hasTurn(sql, id, turn.name, TURN_KNOWN_MS))) return true
+    const last = yield* lastDigests(sql, id, REQUEST_MESSAGES + 1)
+    const said = messagesOfRequest(turn.messages)
+    const answer = messageOfAnswer(turn)
+    if (turn.free && endsWith(last, [...said, answer])) return true
+    const messages = [...said.slice(Math.max(known, knownOf(last, said))), answer]
+    const bytes = bytesOf(messages)
+    const total = yield* lockTotal(sql, accountId)
+    const fits =
+      session.messages + messages.length <= OVERRUN * MAX_MESSAGES_PER_SESSION &&
+      Number(session.bytes) + bytes <= OVERRUN * MAX_SESSION_BYTES &&
+      total.bytes + bytes <= OVERRUN * MAX_ACCOUNT_BYTES
+    if (!fits) return false
+    yield* appendMessages(sql, id, { from: session.messages, messages, bytes })
+    yield* addToTotal(sql, accountId, { sessions: 0, bytes })
+    return true
+  }).pipe(sql.withTransaction, storeErrors)
+
+const openIn = (sql: SqlClient.SqlClient, accountId: string, { metadata, model, sessionId }: NewSession) =>
+  Effect.gen(function* () {
+    const total = yield* lockTotal(sql, accountId)
+    const existing = sessionId === undefined ? undefined : yield* sessionBySessionId(sql, accountId, sessionId)
+    if (existing !== undefined) return existing
+    const json = JSON.stringify(metadata ?? {})
+    const bytes = jsonBytes(json)
+    if (total.sessions >= MAX_SESSIONS_PER_ACCOUNT) return yield* new SessionsFull({ bound: "sessions of the account" })
+    if (total.bytes + bytes > MAX_ACCOUNT_BYTES) return yield* new SessionsFull({ bound: "bytes of the account" })
+    yield* addToTotal(sql, accountId, { sessions: 1, bytes })
+    const session = { id: newResourceId(), accountId, sessionId: sessionId ?? null, model: model ?? null }
+    return yield* insertSession(sql, { ...session, metadata: json })
+  }).pipe(sql.withTransaction)
+
+const admitIn = (
+  sql: SqlClient.SqlClient,
+  reserved: Reserved,
+  { accountId, messages, session }: Asked
+): Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable> =>
+  Effect.gen(function* () {
+    const said = messagesOfRequest(messages)
+    const known = knownOf(yield* lastDigests(sql, session.id, REQUEST_MESSAGES), said)
+    const added = said.slice(known)
+    const size = { messages: added.length + 1, bytes: bytesOf(added) + ANSWER_BYTES }
+    const left = {
+      session: {
+        messages: MAX_MESSAGES_PER_SESSION - session.messages,
+        bytes: MAX_SESSION_BYTES - Number(session.bytes)
+      },
+      accountBytes: MAX_ACCOUNT_BYTES - (yield* totalOf(sql, accountId)).bytes
+    }
+    if (size.messages > left.session.messages) return yield* new SessionsFull({ bound: "messages of the session" })
+    if (size.bytes > left.session.bytes) return yield* new SessionsFull({ bound: "bytes of the session" })
+    if (size.bytes > left.accountBytes) return yield* new SessionsFull({ bound: "bytes of the account" })
+    const giveBack = reserved.take({ accountId, session: session.id }, size, left)
+    if (giveBack === undefined) return yield* new SessionsBusy()
+    return { accountId, session: session.id, known, giveBack, recording: false }
+  }).pipe(storeErrors)
+
+/** A turn that is about to be asked. */
+interface Asked {
+  readonly accountId: string
+  readonly session: SessionRow
+  readonly messages: ReadonlyArray<SaidMessage>
 }
 
 /**
@@ -59,24 +169,23 @@ export interface NewSession {
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** The account's session of this `sessionId` as it is, or a new one; undefined when the account has as many as it may. */
-    readonly open: (accountId: string, session: NewSession) => Effect.Effect<SessionRow | undefined, Unavailable>
+    /** The account's session of this `sessionId` as it is, or a new one. */
+    readonly open: (accountId: string, session: NewSession) => Effect.Effect<SessionRow, SessionsFull | Unavailable>
     /** By its id; undefined when there is none, or it is another account's. */
     readonly find: (accountId: string, id: string) => Effect.Effect<SessionRow | undefined, Unavailable>
     /** By the caller's own `session_id` or, where none has that, by its id. */
     readonly named: (accountId: string, name: string) => Effect.Effect<SessionRow | undefined, Unavailable>
-    /** Whether these messages of a request would still go into the session, and an answer. */
-    readonly hasRoom: (session: SessionRow, messages: ReadonlyArray<SaidMessage>) => Effect.Effect<boolean, Unavailable>
+    /** Keeps room in the session for what is new of a request and for an answer. */
+    readonly admit: (asked: Asked) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
+    /** Gives back the room of a turn that came to nothing; one that is being recorded keeps it until it is. */
+    readonly release: (admission: Admission) => Effect.Effect<void>
     /**
      * Appends what is new of a turn, once. Never fails, and soon answers: while the database is away it is tried for two minutes,
      * and what is not recorded by then is lost but for a line in the log.
      */
-    readonly record: (session: string, turn: Turn) => Effect.Effect<void>
-    /** Messages from a position on, up to but without that at `end`, at most so many. */
-    readonly messages: (
-      session: string,
-      page: { readonly from: number; readonly end: number; readonly limit: number }
-    ) => Effect.Effect<ReadonlyArray<MessageRow>, Unavailable>
+    readonly record: (admission: Admission, turn: Turn) => Effect.Effect<void>
+    /** A page of its messages; none when it begins where it ends. */
+    readonly messages: (session: string, page: Page) => Effect.Effect<ReadonlyArray<MessageRow>, Unavailable>
   }
 >()("tollgate/sessions/Sessions") {
   static readonly layer = Layer.effect(
@@ -85,28 +194,17 @@ export class Sessions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const recording = yield* FiberSet.make<void>()
       yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(recording), STOP_PATIENCE))
-      let bytes = 0
+      const reserved = new Reserved()
 
-      const append = (id: string, turn: Turn) =>
-        Effect.gen(function* () {
-          const session = yield* lockSession(sql, id)
-          if (session === undefined || (yield* hasTurn(sql, id, turn.name, TURN_KNOWN_MS))) return
-          const last = yield* lastDigests(sql, id, REQUEST_MESSAGES)
-          const messages = [...newMessages(last, messagesOfRequest(turn.messages)), messageOfAnswer(turn)]
-          yield* appendMessages(sql, id, { from: session.messages, messages, bytes: bytesOf(messages) })
-        }).pipe(sql.withTransaction, storeErrors)
-
-      const record = (id: string, turn: Turn): Effect.Effect<void> =>
+      const record = (admission: Admission, turn: Turn): Effect.Effect<void> =>
         Effect.suspend(() => {
-          const size = bytesOf(messagesOfRequest(turn.messages))
-          if (bytes + size > MAX_RECORDING_BYTES) {
-            return Effect.logWarning(`${turn.name} is not recorded in session ${id}: too much is waiting to be`)
-          }
-          bytes += size
-          const appended = append(id, turn).pipe(
+          admission.recording = true
+          const lost = `${turn.name} is not recorded in session ${admission.session}`
+          const appended = append(sql, admission, turn).pipe(
             Effect.retry(RECORD_RETRY),
-            Effect.catchCause((cause) => Effect.logWarning(`${turn.name} is not recorded in session ${id}`, cause)),
-            Effect.ensuring(Effect.sync(() => (bytes -= size)))
+            Effect.flatMap((done) => (done ? Effect.void : Effect.logWarning(`${lost}: it has no room`))),
+            Effect.catchCause((cause) => Effect.logWarning(lost, cause)),
+            Effect.ensuring(Effect.sync(admission.giveBack))
           )
           return Effect.flatMap(FiberSet.run(recording, appended), (fiber) =>
             Effect.asVoid(Effect.timeoutOption(Fiber.await(fiber), RECORD_PATIENCE))
@@ -114,39 +212,26 @@ export class Sessions extends Context.Service<
         })
 
       return Sessions.of({
-        open: (accountId, { metadata, model, sessionId }) =>
+        open: (accountId, session) =>
           Effect.gen(function* () {
+            const { sessionId } = session
             const existing = sessionId === undefined ? undefined : yield* sessionBySessionId(sql, accountId, sessionId)
-            if (existing !== undefined) return existing
-            if ((yield* countSessions(sql, accountId)) >= MAX_SESSIONS_PER_ACCOUNT) return undefined
-            const session = {
-              id: newResourceId(),
-              accountId,
-              sessionId: sessionId ?? null,
-              model: model ?? null,
-              metadata: JSON.stringify(metadata ?? {})
-            }
-            const made = yield* insertSession(sql, session)
-            if (made !== undefined || sessionId === undefined) return made
-            return yield* sessionBySessionId(sql, accountId, sessionId)
+            return existing ?? (yield* openIn(sql, accountId, session))
           }).pipe(storeErrors),
         find: (accountId, id) => storeErrors(sessionById(sql, accountId, id)),
         named: (accountId, name) =>
-          // The one character a text of PostgreSQL cannot hold.
-          name.includes("\0")
+          // No session has such a name, and the database would refuse it or take it for another.
+          name.includes("\0") || !name.isWellFormed()
             ? Effect.undefined
             : storeErrors(
                 Effect.flatMap(sessionBySessionId(sql, accountId, name), (session) =>
                   session === undefined ? sessionById(sql, accountId, name) : Effect.succeed(session)
                 )
               ),
-        hasRoom: (session, messages) =>
-          Effect.map(storeErrors(lastDigests(sql, session.id, REQUEST_MESSAGES)), (last) => {
-            const added = newMessages(last, messagesOfRequest(messages))
-            return (
-              session.messages + added.length < MAX_MESSAGES_PER_SESSION &&
-              Number(session.bytes) + bytesOf(added) < MAX_SESSION_BYTES
-            )
+        admit: (asked) => admitIn(sql, reserved, asked),
+        release: (admission) =>
+          Effect.sync(() => {
+            if (!admission.recording) admission.giveBack()
           }),
         record,
         messages: (session, page) => storeErrors(messagesOf(sql, session, page))

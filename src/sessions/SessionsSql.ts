@@ -4,7 +4,7 @@ import type { Nano } from "../domain/Money.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A session; `metadata` is JSON, `bytes` are those of its messages' content. */
+/** A session; `metadata` is JSON, `bytes` are those its messages take. */
 export interface SessionRow {
   readonly id: string
   readonly session_id: string | null
@@ -39,12 +39,36 @@ export interface NewMessage {
 
 const columns = (sql: Sql) => sql.literal("id, session_id, model, metadata, messages, bytes, created_at, updated_at")
 
-export const countSessions = (sql: Sql, accountId: string) =>
-  Effect.map(sql<{ count: bigint }>`SELECT count(*) AS count FROM session WHERE account_id = ${accountId}`, ([row]) =>
-    Number(row?.count ?? 0n)
+/** How many sessions an account has, and bytes in all of them. */
+export interface Total {
+  readonly sessions: number
+  readonly bytes: number
+}
+
+const totalIn = ([row]: ReadonlyArray<{ readonly sessions: number; readonly bytes: bigint }>): Total => ({
+  sessions: row?.sessions ?? 0,
+  bytes: Number(row?.bytes ?? 0n)
+})
+
+export const totalOf = (sql: Sql, accountId: string) =>
+  Effect.map(
+    sql<{ sessions: number; bytes: bigint }>`SELECT sessions, bytes FROM session_total WHERE account_id = ${accountId}`,
+    totalIn
   )
 
-/** Undefined when the account has a session of this name already. */
+/** Keeps other sessions and turns from the account's total until the transaction ends. */
+export const lockTotal = (sql: Sql, accountId: string) =>
+  Effect.map(
+    sql<{ sessions: number; bytes: bigint }>`INSERT INTO session_total (account_id) VALUES (${accountId})
+      ON CONFLICT (account_id) DO UPDATE SET sessions = session_total.sessions RETURNING sessions, bytes`,
+    totalIn
+  )
+
+export const addToTotal = (sql: Sql, accountId: string, { bytes, sessions }: Total) =>
+  sql`UPDATE session_total SET sessions = sessions + ${sessions}::int, bytes = bytes + ${bytes}::bigint
+    WHERE account_id = ${accountId}`
+
+/** A session of a name that the account has not used: whoever locks its total knows. */
 export const insertSession = (
   sql: Sql,
   session: {
@@ -58,8 +82,8 @@ export const insertSession = (
   Effect.map(
     sql<SessionRow>`INSERT INTO session (id, account_id, session_id, model, metadata)
       VALUES (${session.id}, ${session.accountId}, ${session.sessionId}::text, ${session.model}::text, ${session.metadata})
-      ON CONFLICT (account_id, session_id) DO NOTHING RETURNING ${columns(sql)}`,
-    (rows): SessionRow | undefined => rows[0]
+      RETURNING ${columns(sql)}`,
+    (rows): SessionRow => rows[0]!
   )
 
 export const sessionBySessionId = (sql: Sql, accountId: string, sessionId: string) =>
@@ -77,8 +101,8 @@ export const sessionById = (sql: Sql, accountId: string, id: string) =>
 /** Keeps other turns from the session until the transaction ends. */
 export const lockSession = (sql: Sql, id: string) =>
   Effect.map(
-    sql<{ messages: number }>`SELECT messages FROM session WHERE id = ${id} FOR UPDATE`,
-    (rows): { readonly messages: number } | undefined => rows[0]
+    sql<{ messages: number; bytes: bigint }>`SELECT messages, bytes FROM session WHERE id = ${id} FOR UPDATE`,
+    (rows): { readonly messages: number; readonly bytes: bigint } | undefined => rows[0]
   )
 
 /** Whether this turn was recorded within so many milliseconds. */
@@ -117,12 +141,24 @@ export const appendMessages = (
       WHERE id = ${id}`
   )
 
-/** Messages from a position on, in their order, up to but without that at `end`. */
-export const messagesOf = (
-  sql: Sql,
-  id: string,
-  { end, from, limit }: { readonly from: number; readonly end: number; readonly limit: number }
-) =>
-  sql<MessageRow>`SELECT role, content, model, usage, cost, created_at FROM session_message
-    WHERE session = ${id} AND position >= ${from}::int AND position < ${end}::int
-    ORDER BY position LIMIT ${limit}::int`
+/** Messages from a position on, in their order. */
+export interface Page {
+  readonly from: number
+  /** Where they end, which is not among them. */
+  readonly end: number
+  /** Of them at most. */
+  readonly limit: number
+  /** Of what they say at most, but for a message that has more alone. */
+  readonly maxBytes: number
+}
+
+/** The length of a text is known without reading it, so that no more is read than is given. */
+export const messagesOf = (sql: Sql, id: string, { end, from, limit, maxBytes }: Page) =>
+  sql<MessageRow>`SELECT role, content, model, usage, cost, created_at FROM (
+      SELECT m.*, sum(octet_length(content)) OVER (ORDER BY position) AS bytes FROM (
+        SELECT position, role, content, model, usage, cost, created_at FROM session_message
+        WHERE session = ${id} AND position >= ${from}::int AND position < ${end}::int
+        ORDER BY position LIMIT ${limit}::int
+      ) AS m
+    ) AS summed
+    WHERE bytes <= ${maxBytes}::bigint OR position = ${from}::int ORDER BY position`

@@ -20,6 +20,8 @@ export interface Turn {
     readonly usage: unknown
     readonly cost: Nano
   }
+  /** It cost nothing, having been given before; one that repeats the session's last turn is not recorded. */
+  readonly free: boolean
 }
 
 /** A text is the same whether it is said as a string or as the one part of a list. */
@@ -29,9 +31,30 @@ const plain = (content: unknown): unknown => {
   return part?.type === "text" && typeof part.text === "string" ? part.text : content
 }
 
+/** What a session keeps of a data URL: its type and how many bytes it has, for a picture has a thousand times those of a text. */
+const noteOf = (url: string): string => {
+  if (!/^data:/i.test(url)) return url
+  const comma = url.indexOf(",")
+  const head = url.slice(5, comma === -1 ? undefined : comma)
+  const said = comma === -1 ? "" : url.slice(comma + 1)
+  const bytes = /;base64$/i.test(head) ? Buffer.byteLength(said, "base64") : Buffer.byteLength(said, "utf8")
+  return `data:${(head.split(";")[0] ?? "").slice(0, 100)} (${bytes} bytes)`
+}
+
+/** The members of a part that hold a data URL. */
+const HOLDERS = { image_url: "url", file: "file_data" } as const
+
+const recordedPart = (part: unknown): unknown => {
+  const { type } = part as { readonly type?: unknown }
+  if (type !== "image_url" && type !== "file") return part
+  const inner = (part as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[type] ?? {}
+  const url = inner[HOLDERS[type]]
+  return typeof url === "string" ? { ...(part as object), [type]: { ...inner, [HOLDERS[type]]: noteOf(url) } } : part
+}
+
 const messageOf = ({ content, role }: SaidMessage): NewMessage => ({
   role,
-  content: JSON.stringify(content),
+  content: JSON.stringify(Array.isArray(content) ? content.map(recordedPart) : content),
   digest: createHash("sha256")
     .update(`${role}\n${JSON.stringify(plain(content))}`)
     .digest("base64url"),
@@ -54,23 +77,26 @@ export const messageOfAnswer = ({ answer, name }: Turn): NewMessage => ({
   cost: String(answer.cost)
 })
 
-/** Bytes of what messages say. */
+/** Counted for each message beside what it says: its row has a digest, and an answer's has more. */
+export const MESSAGE_BYTES = 256
+
+/** Bytes that messages take of a session: what they say, and 256 for each. */
 export const bytesOf = (messages: ReadonlyArray<Pick<NewMessage, "content">>): number =>
-  messages.reduce((sum, { content }) => sum + Buffer.byteLength(content, "utf8"), 0)
+  messages.reduce((sum, { content }) => sum + MESSAGE_BYTES + Buffer.byteLength(content, "utf8"), 0)
+
+/** Whether the session's last messages are these. */
+export const endsWith = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): boolean => {
+  const start = last.length - messages.length
+  return start >= 0 && messages.every(({ digest }, index) => last[start + index] === digest)
+}
 
 /**
- * The messages of a request that are new to a session. Callers send the conversation anew with every request, or its last part:
- * so many of the request's first messages as are the session's last ones are not new.
+ * How many of a request's first messages a session has already. Callers send the conversation anew with every request, or its last part:
+ * so many of the request's first messages as are the session's last ones are known.
  */
-export const newMessages = (
-  last: ReadonlyArray<string>,
-  messages: ReadonlyArray<NewMessage>
-): ReadonlyArray<NewMessage> => {
+export const knownOf = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): number => {
   for (let common = Math.min(last.length, messages.length); common > 0; common--) {
-    const start = last.length - common
-    if (messages.every(({ digest }, index) => index >= common || last[start + index] === digest)) {
-      return messages.slice(common)
-    }
+    if (endsWith(last, messages.slice(0, common))) return common
   }
-  return messages
+  return 0
 }

@@ -83,13 +83,19 @@ describe("a session of the legacy chat", () => {
       const first = yield* asked([user("Hello")])
       const again = yield* asked([user("Hello")])
       assert.deepStrictEqual([again.headers.get("x-svc-cache-status"), again.answer.cached], ["HIT", true])
+      // It is the session's last turn already.
+      assert.lengthOf(yield* recorded, 2)
+      const between = yield* asked([user("And now?")])
+      yield* asked([user("Hello")])
       assert.deepStrictEqual(yield* recorded, [
         ["user", "Hello"],
         ["assistant", first.text],
+        ["user", "And now?"],
+        ["assistant", between.text],
         ["user", "Hello"],
         ["assistant", first.text]
       ])
-      assert.strictEqual((yield* exported).messages[3].cost_usd, 0)
+      assert.strictEqual((yield* exported).messages[5].cost_usd, 0)
       const other = yield* asked([user("Hello")], {}, { "x-svc-cache": "false" })
       assert.strictEqual(other.answer.usage.prompt_tokens, first.answer.usage.prompt_tokens)
     }).pipe(Effect.scoped)
@@ -102,13 +108,20 @@ describe("a session of the legacy chat", () => {
       const first = yield* asked([user("Hello")], {}, fresh)
       assert.strictEqual((yield* asked([user("Hello")], {}, fresh)).headers.get("idempotency-replayed"), "true")
       assert.lengthOf(yield* recorded, 2)
+      const between = yield* asked([user("And now?")])
       const hit = { "idempotency-key": "hit" }
       for (let time = 0; time < 2; time++) assert.isTrue((yield* asked([user("Hello")], {}, hit)).answer.cached)
+      yield* asked([user("And now?")])
+      assert.isTrue((yield* asked([user("Hello")], {}, hit)).answer.cached)
       const once = [
         ["user", "Hello"],
         ["assistant", first.text]
       ]
-      assert.deepStrictEqual(yield* recorded, [...once, ...once])
+      const other = [
+        ["user", "And now?"],
+        ["assistant", between.text]
+      ]
+      assert.deepStrictEqual(yield* recorded, [...once, ...other, ...once, ...other])
     }).pipe(Effect.scoped)
   )
 

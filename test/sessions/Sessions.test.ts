@@ -1,16 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Schedule } from "effect"
+import { Effect, Layer, Logger, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import {
+  type Admission,
+  MAX_ACCOUNT_BYTES,
   MAX_MESSAGES_PER_SESSION,
   MAX_SESSION_BYTES,
   MAX_SESSIONS_PER_ACCOUNT,
   Sessions
 } from "../../src/sessions/Sessions.ts"
 import type { SessionRow } from "../../src/sessions/SessionsSql.ts"
-import type { SaidMessage, Turn } from "../../src/sessions/Turn.ts"
+import { MESSAGE_BYTES, type SaidMessage, type Turn } from "../../src/sessions/Turn.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
 
@@ -37,24 +39,45 @@ const as = <A, E>(
 const nothing = { sessionId: undefined, metadata: undefined, model: undefined }
 
 const opened = (account: string, sessionId?: string) =>
-  Effect.flatMap(Sessions, (sessions) =>
-    Effect.map(
-      sessions.open(account, { ...nothing, sessionId }),
-      (session): SessionRow => session ?? assert.fail("was not opened")
-    )
-  )
+  Effect.flatMap(Sessions, (sessions) => sessions.open(account, { ...nothing, sessionId }))
+
+/** As the database has it now, but for what is said otherwise. */
+const admitted = (
+  account: string,
+  id: string,
+  messages: ReadonlyArray<SaidMessage>,
+  otherwise: Partial<SessionRow> = {}
+) =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const session = (yield* sessions.find(account, id)) ?? assert.fail("no session")
+    return yield* sessions.admit({ accountId: account, session: { ...session, ...otherwise }, messages })
+  })
+
+/** A turn from its admission to its record. */
+const had = (account: string, id: string, one: Turn) =>
+  Effect.gen(function* () {
+    yield* (yield* Sessions).record(yield* admitted(account, id, one.messages), one)
+  })
+
+/** Which bound is met. */
+const bound = (admission: Effect.Effect<unknown, { readonly _tag: string }, Sessions>) =>
+  Effect.map(Effect.flip(admission), (error) => ("bound" in error ? error.bound : error._tag))
 
 const user = (content: string): SaidMessage => ({ role: "user", content })
 
 const turn = (name: string, messages: ReadonlyArray<SaidMessage>, content = `to ${name}`): Turn => ({
   name,
   messages,
-  answer: { content, model: "m", usage: { total_tokens: 1 }, cost: 5n }
+  answer: { content, model: "m", usage: { total_tokens: 1 }, cost: 5n },
+  free: false
 })
+
+const all = { end: 1_000, limit: 1_000, maxBytes: MAX_SESSION_BYTES }
 
 const saidIn = (id: string) =>
   Effect.flatMap(Sessions, (sessions) =>
-    Effect.map(sessions.messages(id, { from: 0, end: 1_000, limit: 1_000 }), (rows) =>
+    Effect.map(sessions.messages(id, { from: 0, ...all }), (rows) =>
       rows.map(({ content }): unknown => JSON.parse(content))
     )
   )
@@ -68,12 +91,12 @@ describe("a session", () => {
         const both = yield* Effect.all([sessions.open(account, named), sessions.open(account, named)], {
           concurrency: 2
         })
-        assert.strictEqual(both[0]?.id, both[1]?.id)
+        assert.strictEqual(both[0].id, both[1].id)
         const again = yield* sessions.open(account, { sessionId: "mine", metadata: { b: 2 }, model: "other" })
-        assert.deepStrictEqual([again?.metadata, again?.model, again?.messages], ['{"a":1}', "m", 0])
+        assert.deepStrictEqual([again.metadata, again.model, again.messages], ['{"a":1}', "m", 0])
         const other = yield* (yield* Accounts).create("o@example.com", { type: "operator", id: "t" })
-        assert.notStrictEqual((yield* opened(other.id, "mine")).id, again?.id)
-        assert.isUndefined(yield* sessions.find(other.id, again!.id))
+        assert.notStrictEqual((yield* opened(other.id, "mine")).id, again.id)
+        assert.isUndefined(yield* sessions.find(other.id, again.id))
         assert.notStrictEqual((yield* opened(account)).id, (yield* opened(account)).id)
       })
     )
@@ -87,7 +110,7 @@ describe("a session", () => {
         assert.strictEqual((yield* sessions.named(account, first.id))?.id, first.id)
         const second = yield* opened(account, first.id)
         assert.strictEqual((yield* sessions.named(account, first.id))?.id, second.id)
-        for (const name of ["nobody's", "\0"]) assert.isUndefined(yield* sessions.named(account, name))
+        for (const name of ["nobody's", "\0", "\ud800"]) assert.isUndefined(yield* sessions.named(account, name))
       })
     )
   )
@@ -98,10 +121,19 @@ describe("a session", () => {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* opened(account, "known")
         yield* sql`INSERT INTO session (id, account_id, metadata)
-          SELECT lpad(to_hex(n), 24, '0'), ${account}, '{}' FROM generate_series(2, ${MAX_SESSIONS_PER_ACCOUNT}) AS n`
-        const sessions = yield* Sessions
-        assert.isUndefined(yield* sessions.open(account, nothing))
+          SELECT lpad(to_hex(n), 24, '0'), ${account}, '{}' FROM generate_series(3, ${MAX_SESSIONS_PER_ACCOUNT}) AS n`
+        yield* sql`UPDATE session_total SET sessions = ${MAX_SESSIONS_PER_ACCOUNT - 1}`
+        const several = Effect.forEach(["a", "b", "c"], (name) => Effect.result(opened(account, name)), {
+          concurrency: "unbounded"
+        })
+        assert.lengthOf((yield* several).filter(Result.isSuccess), 1)
+        assert.strictEqual(yield* bound(opened(account)), "sessions of the account")
         assert.strictEqual((yield* opened(account, "known")).id, id)
+        yield* sql`UPDATE session_total SET sessions = 1, bytes = ${MAX_ACCOUNT_BYTES - 300}`
+        const metadata = { long: "x".repeat(100) }
+        const wide = (yield* Sessions).open(account, { ...nothing, metadata })
+        assert.strictEqual(yield* bound(wide), "bytes of the account")
+        yield* opened(account)
       })
     )
   )
@@ -111,20 +143,29 @@ describe("a session", () => {
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const { id } = yield* opened(account)
-        yield* sessions.record(id, turn("one", [user("a")]))
-        yield* sessions.record(id, turn("two", [user("a"), { role: "assistant", content: "to one" }, user("b")]))
-        yield* sessions.record(id, turn("two", [user("b")]))
-        yield* sessions.record(id, turn("three", [user("\0 \ud800")]))
+        yield* had(account, id, turn("one", [user("a")]))
+        yield* had(account, id, turn("two", [user("a"), { role: "assistant", content: "to one" }, user("b")]))
+        yield* had(account, id, turn("two", [user("b")]))
+        yield* had(account, id, turn("three", [user("\0 \ud800")]))
         assert.deepStrictEqual(yield* saidIn(id), ["a", "to one", "b", "to two", "\0 \ud800", "to three"])
         const session = yield* sessions.find(account, id)
         const content = ["a", "to one", "b", "to two", "\0 \ud800", "to three"].map((text) => JSON.stringify(text))
         assert.deepStrictEqual(
           [session?.messages, Number(session?.bytes)],
-          [6, content.reduce((sum, text) => sum + Buffer.byteLength(text), 0)]
+          [6, content.reduce((sum, text) => sum + MESSAGE_BYTES + Buffer.byteLength(text), 0)]
         )
-        const [, answer] = yield* sessions.messages(id, { from: 0, end: 2, limit: 5 })
+        const sql = yield* SqlClient.SqlClient
+        const [total] = yield* sql<{ sessions: number; bytes: bigint }>`SELECT sessions, bytes FROM session_total`
+        assert.deepStrictEqual(total, { sessions: 1, bytes: (session?.bytes ?? 0n) + 258n })
+        const [, answer] = yield* sessions.messages(id, { ...all, from: 0, end: 2 })
         assert.deepInclude(answer, { role: "assistant", model: "m", usage: '{"total_tokens":1}', cost: 5n })
-        assert.lengthOf(yield* sessions.messages(id, { from: 1, end: 6, limit: 2 }), 2)
+        assert.lengthOf(yield* sessions.messages(id, { ...all, from: 1, limit: 2 }), 2)
+        const bytesOf = (maxBytes: number) =>
+          Effect.map(sessions.messages(id, { ...all, from: 1, maxBytes }), (rows) => rows.length)
+        assert.deepStrictEqual(
+          [yield* bytesOf(1), yield* bytesOf(10), yield* bytesOf(11), yield* bytesOf(19)],
+          [1, 1, 2, 3]
+        )
       })
     )
   )
@@ -132,10 +173,9 @@ describe("a session", () => {
   it.live("keeps turns whole that come at once", () =>
     as((account) =>
       Effect.gen(function* () {
-        const sessions = yield* Sessions
         const { id } = yield* opened(account)
         const names = Array.from({ length: 8 }, (_, index) => `turn ${index}`)
-        yield* Effect.forEach(names, (name) => sessions.record(id, turn(name, [user(name)])), {
+        yield* Effect.forEach(names, (name) => had(account, id, turn(name, [user(name)])), {
           concurrency: "unbounded",
           discard: true
         })
@@ -149,18 +189,119 @@ describe("a session", () => {
   it.live("has room until it has its most messages or bytes, of which those known to it take none", () =>
     as((account) =>
       Effect.gen(function* () {
-        const sessions = yield* Sessions
-        const row = yield* opened(account)
-        yield* sessions.record(row.id, turn("one", [user("a")]))
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* opened(account)
+        yield* had(account, id, turn("one", [user("a")]))
         const room = (more: Partial<SessionRow>, messages: ReadonlyArray<SaidMessage>) =>
-          sessions.hasRoom({ ...row, ...more }, messages)
+          Effect.tap(admitted(account, id, messages, more), ({ giveBack }) => Effect.sync(giveBack))
         const known = [user("a"), { role: "assistant", content: "to one" }]
         const full = { messages: MAX_MESSAGES_PER_SESSION - 2 }
-        assert.isTrue(yield* room(full, [...known, user("b")]))
-        assert.isFalse(yield* room(full, [...known, user("b"), user("c")]))
-        const heavy = { bytes: BigInt(MAX_SESSION_BYTES - 4) }
-        assert.isTrue(yield* room(heavy, [...known, user("b")]))
-        assert.isFalse(yield* room(heavy, [...known, user("bb")]))
+        yield* room(full, [...known, user("b")])
+        assert.strictEqual(yield* bound(room(full, [...known, user("b"), user("c")])), "messages of the session")
+        // A message and the room of an answer.
+        const needed = MESSAGE_BYTES + 3 + 131_072
+        const heavy = { bytes: BigInt(MAX_SESSION_BYTES - needed) }
+        yield* room(heavy, [...known, user("b")])
+        assert.strictEqual(yield* bound(room(heavy, [...known, user("bb")])), "bytes of the session")
+        yield* sql`UPDATE session_total SET bytes = ${MAX_ACCOUNT_BYTES - needed}`
+        yield* room({}, [...known, user("b")])
+        assert.strictEqual(yield* bound(room({}, [...known, user("bb")])), "bytes of the account")
+      })
+    )
+  )
+
+  it.live("has each turn that was admitted, of many at once, and admits no more than it has room for", () =>
+    as((account) =>
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const { id } = yield* opened(account)
+        const before = turn("before", [user("a")])
+        yield* had(account, id, before)
+        const conversation = [...before.messages, { role: "assistant", content: before.answer.content }]
+        const turns = Array.from({ length: 24 }, (_, index) =>
+          turn(`turn ${index}`, [...conversation, user(`${index} ${"x".repeat(1_500_000)}`)])
+        )
+        const admissions = yield* Effect.forEach(
+          turns,
+          (one) => Effect.result(Effect.map(admitted(account, id, one.messages), (room) => [room, one] as const)),
+          { concurrency: "unbounded" }
+        )
+        const fitting = admissions.flatMap((one) => (Result.isSuccess(one) ? [one.success] : []))
+        for (const one of admissions) if (Result.isFailure(one)) assert.strictEqual(one.failure._tag, "SessionsBusy")
+        assert.lengthOf(fitting, 10)
+        yield* Effect.forEach(fitting, ([admission, one]) => sessions.record(admission, one), {
+          concurrency: "unbounded",
+          discard: true
+        })
+        const roles = yield* Effect.repeat(saidIn(id), { until: (messages) => messages.length === 22 })
+        assert.strictEqual(roles.filter((content) => content === "a").length, 1)
+        const now = (yield* sessions.find(account, id))!
+        assert.isAtMost(Number(now.bytes), MAX_SESSION_BYTES)
+        const twice = [user("x".repeat(3_000_000))]
+        assert.strictEqual(yield* bound(admitted(account, id, twice)), "bytes of the session")
+      })
+    )
+  )
+
+  it.live("has not again what was free and is its last turn", () =>
+    as((account) =>
+      Effect.gen(function* () {
+        const { id } = yield* opened(account)
+        const question = [user("a")]
+        const hit = (name: string) => ({ ...turn(name, question, "A"), free: true })
+        yield* had(account, id, turn("one", question, "A"))
+        yield* had(account, id, hit("two"))
+        yield* had(account, id, { ...turn("three", question, "A") })
+        assert.lengthOf(yield* saidIn(id), 4)
+        yield* had(account, id, turn("four", [user("b")], "B"))
+        yield* had(account, id, hit("five"))
+        yield* had(account, id, hit("six"))
+        assert.deepStrictEqual(yield* saidIn(id), ["a", "A", "a", "A", "b", "B", "a", "A"])
+      })
+    )
+  )
+})
+
+describe("an admission", () => {
+  it.live("keeps its room until it is released, and while it is recorded", () =>
+    as((account, url) =>
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const { id } = yield* opened(account)
+        const large = [user("x".repeat(MAX_SESSION_BYTES - 200_000))]
+        const first = yield* admitted(account, id, large)
+        assert.strictEqual(yield* bound(admitted(account, id, large)), "SessionsBusy")
+        yield* sessions.release(first)
+        const second = yield* admitted(account, id, large)
+        const row = (yield* sessions.find(account, id))!
+        yield* takeAway(url)
+        yield* sessions.record(second, turn("one", large))
+        yield* sessions.release(second)
+        yield* giveBack(url)
+        const again = sessions.admit({ accountId: account, session: row, messages: large })
+        yield* again.pipe(
+          Effect.retry({ while: (error) => error._tag !== "SessionsBusy", schedule: Schedule.spaced("50 millis") }),
+          bound
+        )
+        const said = yield* Effect.repeat(saidIn(id), { until: (messages) => messages.length > 0 })
+        assert.lengthOf(said, 2)
+      })
+    )
+  )
+
+  it.live("lets what several nodes admitted in up to twice the bound, and no further", () =>
+    as((account) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const sessions = yield* Sessions
+        const { id } = yield* opened(account)
+        const late = yield* admitted(account, id, [user("a")])
+        const later = yield* admitted(account, id, [user("b")])
+        yield* sql`UPDATE session SET bytes = ${2 * MAX_SESSION_BYTES - 2 * MESSAGE_BYTES - 20}`
+        yield* sessions.record(late, turn("one", [user("a")]))
+        assert.lengthOf(yield* saidIn(id), 2)
+        yield* sessions.record(later, turn("two", [user("b")]))
+        assert.lengthOf(yield* saidIn(id), 2)
       })
     )
   )
@@ -172,12 +313,13 @@ describe("a record", () => {
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const { id } = yield* opened(account)
+        const admission = yield* admitted(account, id, [user("a")])
         yield* takeAway(url)
-        yield* sessions.record(id, turn("one", [user("a")]))
+        yield* sessions.record(admission, turn("one", [user("a")]))
         yield* giveBack(url)
         const said = yield* saidIn(id).pipe(
           Effect.retry(Schedule.spaced("50 millis")),
-          Effect.repeat({ until: (all) => all.length > 0 })
+          Effect.repeat({ until: (messages) => messages.length > 0 })
         )
         assert.deepStrictEqual(said, ["a", "to one"])
       })
@@ -187,7 +329,14 @@ describe("a record", () => {
   it.live("of a session that is not there is none", () =>
     as(() =>
       Effect.gen(function* () {
-        yield* (yield* Sessions).record("0".repeat(24), turn("one", [user("a")]))
+        const nowhere: Admission = {
+          accountId: "0".repeat(24),
+          session: "0".repeat(24),
+          known: 0,
+          giveBack: () => undefined,
+          recording: false
+        }
+        yield* (yield* Sessions).record(nowhere, turn("one", [user("a")]))
         const sql = yield* SqlClient.SqlClient
         assert.deepStrictEqual(yield* sql`SELECT FROM session_message`, [])
       })

@@ -16,6 +16,12 @@ export const sessions = Effect.gen(function* () {
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (account_id, session_id)
   ) WITH (fillfactor = 80)`
+  // What an account's sessions are in all, so that its bounds need no sum over them.
+  yield* sql`CREATE TABLE session_total (
+    account_id text PRIMARY KEY REFERENCES account (id),
+    sessions int NOT NULL DEFAULT 0 CHECK (sessions >= 0),
+    bytes bigint NOT NULL DEFAULT 0 CHECK (bytes >= 0)
+  ) WITH (fillfactor = 80)`
   yield* sql`CREATE TABLE session_message (
     session text NOT NULL REFERENCES session (id),
     position int NOT NULL,

@@ -1,0 +1,155 @@
+/** What no text of the database can hold, in every text of every request: it is refused or served, and nothing breaks of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { json, post, type Service, startService } from "../support/Service.ts"
+import { textOf } from "../support/Sources.ts"
+
+const messages = [{ role: "user", content: "hello" }]
+const chat = { model: "gpt-4o-mini", messages, max_tokens: 5, user: "u", session_id: "s", stop: ["x"] }
+const video = { model: "veo-3", prompt: "a cat", duration: 4, aspect_ratio: "16:9" }
+const image = { model: "gpt-image-1", prompt: "a cat", size: "1024x1024", user: "u" }
+const line = { url: "/chat/completions", body: { model: "gpt-4o-mini", messages, max_tokens: 5 } }
+
+/** A good request of each operation that takes a JSON body. */
+const bodies: Readonly<Record<string, object>> = {
+  "/chat/completions": { ...chat, metadata: { a: "b" }, safety_identifier: "i", prompt_cache_key: "k" },
+  "/presets/{slug}/chat/completions": { messages, user: "u" },
+  "/estimate": chat,
+  "/responses": { model: "gpt-4o-mini", input: "hello", instructions: "i", user: "u", metadata: { a: "b" } },
+  "/responses/input_tokens": { model: "gpt-4o-mini", input: "hello" },
+  "/embeddings": { model: "text-embedding-3-small", input: ["hello"], user: "u" },
+  "/rerank": { model: "rerank-2.5", query: "hello", documents: ["a", "b"] },
+  "/audio/speech": { model: "tts-1", input: "hello", voice: "alloy" },
+  "/images/generations": image,
+  "/images": image,
+  "/search": { query: "hello" },
+  "/videos": video,
+  "/video": video,
+  "/batch": { requests: [{ custom_id: "a", ...line }] },
+  "/batches": {
+    input_file_id: "file_a",
+    endpoint: "/v1/chat/completions",
+    completion_window: "24h",
+    metadata: { a: "b" }
+  },
+  "/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
+  "/chat": { model: "gpt-4o-mini", messages, max_tokens: 5, user: "u", session_id: "s" },
+  "/sessions": { session_id: "s", model: "gpt-4o-mini", metadata: { a: "b", c: { d: ["e"] } } },
+  "/messages": { model: "gpt-4o-mini", messages, max_tokens: 5, system: "s", metadata: { user_id: "u" } },
+  "/messages/count_tokens": { model: "gpt-4o-mini", messages, system: "s" }
+}
+
+/** Of these, every text is kept. */
+const keeping = new Set(["/sessions", "/batches"])
+
+/** What test/http/Webhooks.test.ts tries. */
+const elsewhere = new Set(["/webhooks.url"])
+
+/** The value with something behind each of its texts in turn, names of members included, and where it stands. */
+const spoilt = (value: unknown, mark: string, path = ""): ReadonlyArray<readonly [path: string, value: unknown]> => {
+  if (typeof value === "string") return [[path, value + mark]]
+  if (Array.isArray(value)) {
+    return value.flatMap((one, at) =>
+      spoilt(one, mark, `${path}.${at}`).map(([inner, made]) => [inner, value.with(at, made)] as const)
+    )
+  }
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, one]) => [
+    ...spoilt(one, mark, `${path}.${name}`).map(([inner, made]) => [inner, { ...value, [name]: made }] as const),
+    [`${path}.${name} (its name)`, { ...value, [name]: undefined, [name + mark]: one }] as const
+  ])
+}
+
+interface Described {
+  readonly requestBody?: { readonly content: object }
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string }>
+}
+
+const spec: { readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>> } = JSON.parse(
+  textOf("schemas/published/openapi.json")
+)
+const operations = Object.entries(spec.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, ...described }))
+)
+
+/** An address may be wrong before anything is looked for at it. */
+const served = [200, 202, 204, 400, 404]
+
+const uploaded = (service: Service, key: string, name: string) =>
+  Effect.promise(() => {
+    const form = new FormData()
+    form.append("purpose", "batch")
+    form.append("file", new Blob([JSON.stringify({ custom_id: "a", method: "POST", ...line })]), name)
+    return fetch(`${service.api}/files`, { method: "POST", headers: { authorization: `Bearer ${key}` }, body: form })
+  })
+
+/** A service, a caller of it with money, a preset and a session, and a file that a batch can be made of. */
+const caller = Effect.gen(function* () {
+  const service = yield* startService()
+  const { account, inferenceKey: key } = yield* service.account(1_000)
+  yield* service.preset(account.id, "mine", { model: "gpt-4o-mini" })
+  yield* post(`${service.api}/sessions`, key, { session_id: "s" })
+  return { service, key, file: (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id as string }
+})
+
+describe("a null character or half a surrogate pair", () => {
+  it("is tried in every operation that takes JSON", () => {
+    const taking = operations.filter(
+      ({ method, requestBody }) => method === "POST" && "application/json" in (requestBody?.content ?? {})
+    )
+    assert.sameMembers(
+      taking.map(({ path }) => path.replace(/^\/api\/v1/, "")),
+      Object.keys(bodies)
+    )
+  })
+
+  for (const [path, body] of Object.entries(bodies)) {
+    it.live(`breaks nothing in POST ${path}`, () =>
+      Effect.gen(function* () {
+        const { file, key, service } = yield* caller
+        const url = service.api + path.replace("{slug}", "mine")
+        const good = "input_file_id" in body ? { ...body, input_file_id: file } : body
+        for (const mark of ["\0", "\ud800"]) {
+          for (const [at, value] of spoilt(good, mark)) {
+            if (elsewhere.has(`${path}${at}`)) continue
+            const response = yield* post(url, key, value)
+            const said = yield* Effect.promise(() => response.text())
+            const name = `${JSON.stringify(mark)} in ${at}: ${response.status} ${said.slice(0, 200)}`
+            assert.include(keeping.has(path) ? [400] : served, response.status, name)
+          }
+        }
+        const response = yield* post(url, key, good)
+        assert.include([200, 202], response.status, yield* Effect.promise(() => response.text()))
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("breaks nothing in the name of a file", () =>
+    Effect.gen(function* () {
+      const { key, service } = yield* caller
+      assert.strictEqual((yield* uploaded(service, key, "a\0.jsonl")).status, 400)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("breaks nothing in an address", () =>
+    Effect.gen(function* () {
+      const { key, service } = yield* caller
+      const named = operations.filter(({ parameters = [] }) => parameters.some((one) => one.in !== "header"))
+      assert.isAbove(named.length, 10)
+      for (const { method, parameters = [], path } of named) {
+        for (const mark of ["a%00", "%ED%A0%80"]) {
+          const query = parameters.filter((one) => one.in === "query").map(({ name }) => `${name}=${mark}`)
+          for (const search of ["", ...query]) {
+            const url = `${service.origin}${path.replaceAll(/\{\w+\}/g, mark)}?${search}`
+            const response = yield* Effect.promise(() =>
+              fetch(url, { method, headers: { authorization: `Bearer ${key}` } })
+            )
+            const said = yield* Effect.promise(() => response.text())
+            assert.include([...served, 415], response.status, `${method} ${url}: ${said.slice(0, 200)}`)
+          }
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+})
