@@ -112,7 +112,7 @@ const sentences = {
   SearchFailed: "No search engine answers at present. You were not charged",
   EmptyGeneration: "The model made no image. You were not charged",
   StatusCheckFailed: "The provider cannot be asked how far this video is at present; try again",
-  StoreUnavailable: "The service cannot reach its database at present; try again",
+  StoreUnavailable: "The service cannot reach its database or its file store at present; try again",
   Overloaded: "The service is receiving too much at once. You were not charged",
   HoldExpired: "The request was not finished before its hold expired",
   InternalError: "Something went wrong in this service"

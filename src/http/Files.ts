@@ -1,12 +1,18 @@
 /** Pictures and clips, for whoever has their address. */
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { ServerResponse } from "node:http"
 import { type Failure, failure } from "../domain/Failure.ts"
+import { Config } from "../platform/Config.ts"
 import type { ByteRange, FileBody } from "../platform/FileStore.ts"
 import { Media, type StoredFile } from "../platform/Media.ts"
 import type { Unavailable } from "../platform/Sql.ts"
+import { subjectOf } from "../ratelimit/Limits.ts"
+import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { FILE_ROUTE, makeRefuse } from "./Edge.ts"
 import { Exchange } from "./Exchange.ts"
+import { endSlow, type Pace } from "./Stalled.ts"
 
 /** A file never changes, and its id is never used again. */
 const tagOf = ({ id }: StoredFile): string => `"${id}"`
@@ -73,9 +79,29 @@ const stream = (body: FileBody) =>
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
+/** Less than a phone with a weak signal has: each reader may keep a connection to the bucket. */
+const PACE: Pace = { bytesPerSecond: 16 * 1024, graceMs: 60_000, checkMs: 5_000 }
+
+/** Counts a request against its client's address; fails when it is one too many. */
+const makeCount = Effect.gen(function* () {
+  const { rateLimitScale } = yield* Config
+  const limiter = yield* RateLimiter
+  return (exchange: Exchange) =>
+    Effect.flatMap(
+      limiter.consume("files", subjectOf("files", undefined, exchange.address()), rateLimitScale),
+      (verdict) => {
+        if (verdict.admitted) return Effect.void
+        exchange.verdict = verdict
+        const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
+        return Effect.fail(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
+      }
+    )
+})
+
 const serve = Effect.gen(function* () {
   const media = yield* Media
   const refuse = yield* makeRefuse
+  const count = yield* makeCount
 
   const body = Effect.fnUntraced(function* (file: StoredFile, range: ByteRange, status: number) {
     const headers = {
@@ -92,7 +118,9 @@ const serve = Effect.gen(function* () {
   })
 
   const answer = Effect.fnUntraced(function* (file: StoredFile) {
-    const { headers, method } = yield* HttpServerRequest.HttpServerRequest
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { headers, method } = request
+    yield* endSlow(NodeHttpServerRequest.toServerResponse(request) as ServerResponse, PACE)
     const whole = { start: 0, end: file.bytes }
     if (names(headers["if-none-match"], tagOf(file))) {
       return HttpServerResponse.empty({ status: 304, headers: { ...guard, ...cacheOf(file) } })
@@ -111,10 +139,12 @@ const serve = Effect.gen(function* () {
 
   return Effect.gen(function* () {
     const { id = "" } = yield* HttpRouter.params
+    const exchange = yield* Exchange
+    yield* count(exchange)
     const file = yield* Effect.mapError(media.look(id), unavailable)
     const shown = file?.purpose === "image" || file?.purpose === "video"
     const answered = shown ? yield* answer(file) : undefined
-    return answered ?? (yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "file", id })))
+    return answered ?? (yield* refuse(exchange, failure({ _tag: "NotFound", what: "file", id })))
   })
 })
 

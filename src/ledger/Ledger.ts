@@ -90,6 +90,11 @@ export class Ledger extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const persistent = Schedule.spaced(RETRY_PAUSE).pipe(Schedule.upTo({ duration: patience.closeMs }))
+        const timely = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, Unavailable> =>
+          Effect.timeoutOrElse(storeErrors(statement), {
+            duration: patience.statementMs,
+            orElse: () => new Unavailable({ store: "database", cause: "the database does not answer" })
+          })
         const group = yield* makeGroupCommit(sql, patience, (yield* Metrics).ledger.committed)
         return Ledger.of({
           commit: <Op extends Operation>(operation: Op, span?: Span) => {
@@ -99,26 +104,25 @@ export class Ledger extends Context.Service<
           within: <Op extends Operation>(transaction: SqlClient.SqlClient, operation: Op) =>
             Effect.map(commitGroup(transaction, [operation]), ([result]) => result as OperationResult<Op>),
           carve: (fromRequestId, hold, span) => {
-            const carved = storeErrors(carveOne(sql, fromRequestId, hold))
+            const carved = Effect.suspend(() => {
+              const since = Date.now()
+              return Effect.retry(timely(carveOne(sql, fromRequestId, hold)), {
+                schedule: Schedule.spaced(RETRY_PAUSE),
+                while: () => Date.now() - since < patience.holdMs
+              })
+            })
             return span === undefined ? carved : recorded(carved, hold, span)
           },
           conclude: (transaction, end) => Effect.map(concludeOne(transaction, end), ({ _tag }) => _tag),
           concludeAlone: (end, span) => {
-            const concluded = concludeOne(sql, end).pipe(
-              storeErrors,
-              Effect.timeoutOrElse({
-                duration: patience.statementMs,
-                orElse: () => new Unavailable({ store: "database", cause: "the database does not answer" })
-              }),
-              Effect.retry(persistent)
-            )
+            const concluded = Effect.retry(timely(concludeOne(sql, end)), persistent)
             return span === undefined ? concluded : recorded(concluded, end, span)
           },
-          refundOverdue: storeErrors(refundOverdue(sql, SWEEP_BATCH)),
-          balance: (accountId) => storeErrors(balanceOf(sql, accountId)),
-          expireOverdue: storeErrors(expireOverdue(sql, SWEEP_BATCH)),
-          freeLapsed: (accountId, claims) => storeErrors(freeLapsed(sql, accountId, claims)),
-          dropClaims: (olderThanMs) => storeErrors(dropOldClaims(sql, olderThanMs, SWEEP_BATCH))
+          refundOverdue: timely(refundOverdue(sql, SWEEP_BATCH)),
+          balance: (accountId) => timely(balanceOf(sql, accountId)),
+          expireOverdue: timely(expireOverdue(sql, SWEEP_BATCH)),
+          freeLapsed: (accountId, claims) => timely(freeLapsed(sql, accountId, claims)),
+          dropClaims: (olderThanMs) => timely(dropOldClaims(sql, olderThanMs, SWEEP_BATCH))
         })
       })
     )

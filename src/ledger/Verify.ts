@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { StatementTimeout } from "../platform/StatementTimeout.ts"
 import {
+  ALLOWED_MS,
   allowTime,
   balancesEqualTransfers,
   begin,
@@ -84,5 +86,10 @@ export const verify = (
       })
     )
     return { ok: checks.every((check) => check.ok), checks }
-  }).pipe(sql.withTransaction, Effect.provideService(SqlClient.BeginTransaction, begin), storeErrors)
+  }).pipe(
+    sql.withTransaction,
+    Effect.provideService(SqlClient.BeginTransaction, begin),
+    Effect.provideService(StatementTimeout, ALLOWED_MS + 10_000),
+    storeErrors
+  )
 }

@@ -10,7 +10,9 @@ export interface Finding {
 
 /** Fixes what all checks of one transaction see, and lets them take longer than a request's statement may. */
 export const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-export const allowTime = (sql: SqlClient.SqlClient) => sql`SET LOCAL statement_timeout = '10min'`
+export const ALLOWED_MS = 600_000
+export const allowTime = (sql: SqlClient.SqlClient) =>
+  sql`SET LOCAL statement_timeout = ${sql.literal(String(ALLOWED_MS))}`
 
 /** Each side of a transfer is an account with a balance or one of the house's; over all of them money is neither made nor lost. */
 export const transfersSumToZero = (sql: SqlClient.SqlClient) => sql<Finding>`

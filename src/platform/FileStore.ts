@@ -21,6 +21,6 @@ export interface FileStore {
   readonly open: (id: string, range: ByteRange) => Effect.Effect<FileBody | undefined, Unavailable, Scope.Scope>
   /** Also of what a store that was cut off left; none being there is fine. */
   readonly remove: (id: string) => Effect.Effect<void, Unavailable>
-  /** The next ids after this one, ascending, which is oldest first; at most a thousand, and none at the end. */
+  /** The next ids after this one, ascending, which is oldest first; at most ten thousand, and none at the end. */
   readonly idsAfter: (id: string) => Effect.Effect<ReadonlyArray<string>, Unavailable>
 }

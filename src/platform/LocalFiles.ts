@@ -1,7 +1,7 @@
 /** Files in a directory of this machine, one each, under their ids. */
 import { Effect } from "effect"
 import { constants } from "node:fs"
-import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises"
+import { type FileHandle, mkdir, open, opendir, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { StartError } from "./Config.ts"
 import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
@@ -11,8 +11,11 @@ import { Unavailable } from "./Sql.ts"
 /** What is read at once: few turns for a clip, and little held for a slow reader. */
 const CHUNK_BYTES = 256 * 1024
 
-/** The most ids that are told at once. */
-const PAGE = 1_000
+/** The most ids that are told at once: each time all names are read, which come in no order. */
+const PAGE = 10_000
+
+/** Names read at a time, after each of which others have their turn. */
+const NAMES = 256
 
 /** A file being written; it gets its name when it is whole. */
 const PART = ".part"
@@ -78,6 +81,23 @@ const bodyOf = (handle: FileHandle, { end, start }: ByteRange): FileBody => {
   })
 }
 
+const firstPage = (ids: ReadonlyArray<string>): Array<string> => [...new Set(ids)].toSorted().slice(0, PAGE)
+
+/** The first ids after this one, of files that are whole or were left as a part. No more than two pages are held at a time. */
+const idsAfter = async (directory: string, after: string): Promise<ReadonlyArray<string>> => {
+  let found: Array<string> = []
+  let last: string | undefined
+  for await (const { name } of await opendir(directory, { bufferSize: NAMES })) {
+    const id = name.endsWith(PART) ? name.slice(0, -PART.length) : name
+    if (!isFileId(id) || id <= after || (last !== undefined && id >= last)) continue
+    found.push(id)
+    if (found.length < 2 * PAGE) continue
+    found = firstPage(found)
+    last = found[PAGE - 1]
+  }
+  return firstPage(found)
+}
+
 /**
  * The files of this directory, which is made where it is missing. Several nodes may share it where they share a file system. Fails
  * when it cannot be made.
@@ -103,14 +123,7 @@ export const localFiles = (directory: string): Effect.Effect<FileStore, StartErr
         await rm(pathOf(id) + PART, { force: true })
         await rm(pathOf(id), { force: true })
       }),
-    idsAfter: (id) =>
-      attempt("list", async () => {
-        const ids = (await readdir(directory)).map((name) => (name.endsWith(PART) ? name.slice(0, -PART.length) : name))
-        return [...new Set(ids)]
-          .filter((one) => isFileId(one) && one > id)
-          .toSorted()
-          .slice(0, PAGE)
-      })
+    idsAfter: (id) => attempt("list", () => idsAfter(directory, id))
   }
   return Effect.tryPromise({
     try: () => mkdir(directory, { recursive: true, mode: 0o700 }),

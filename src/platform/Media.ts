@@ -106,6 +106,7 @@ export class Media extends Context.Service<
       const outbound = yield* Outbound
       const directory = join((yield* DataDirectory).path, "files")
       const store = files.s3 === undefined ? yield* localFiles(directory) : s3Files(files.s3, outbound)
+      const served = files.s3 === undefined ? store : s3Files(files.s3, Context.get(yield* serving, Outbound))
       const desk: Desk = { sql, store, retentionMs: Duration.toMillis(files.retention) }
       const look = (id: string) =>
         isFileId(id) ? storeErrors(Effect.map(fileById(sql, id), (row) => row && fileOf(row))) : Effect.undefined
@@ -113,7 +114,7 @@ export class Media extends Context.Service<
         store: (file) => storeErrors(keep(desk, file)),
         read: (id) => Effect.flatMap(look(id), (file) => (file === undefined ? Effect.undefined : whole(desk, file))),
         look,
-        open: (file, range = { start: 0, end: file.bytes }) => store.open(file.id, range),
+        open: (file, range = { start: 0, end: file.bytes }) => served.open(file.id, range),
         find: (accountId, id) => Effect.map(look(id), (file) => (file?.accountId === accountId ? file : undefined)),
         remove: (accountId, id) => (isFileId(id) ? remove(desk, accountId, id) : Effect.succeed(false)),
         list: (accountId, { cursor = null, limit, purposes = null }) =>
@@ -132,6 +133,12 @@ export class Media extends Context.Service<
     })
   )
 }
+
+/**
+ * Connections to the bucket for readers, who keep theirs for as long as they take: however many there are, and however slow, what is
+ * stored and what the service itself reads has others.
+ */
+const serving = Layer.build(Outbound.layerWith({ connectionsPerOrigin: 256, keepAliveMs: 30_000 }))
 
 /** Below which path of the public address files are. */
 export const FILES_PATH = "/files"

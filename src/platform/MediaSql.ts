@@ -88,7 +88,7 @@ export const forgetFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<void> =
 export const unknownFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<ReadonlyArray<string>> =>
   ids.length === 0
     ? Effect.succeed([])
-    : Effect.map(sql<{ id: string }>`SELECT id FROM file WHERE ${sql.in("id", ids)}`, (rows) => {
+    : Effect.map(sql<{ id: string }>`SELECT id FROM file WHERE id = ANY (${ids as Array<string>})`, (rows) => {
         const known = new Set(rows.map(({ id }) => id))
         return ids.filter((id) => !known.has(id))
       })

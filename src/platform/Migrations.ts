@@ -3,6 +3,7 @@ import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { StartError } from "./Config.ts"
 import { migrations } from "./MigrationsSql.ts"
 import { describeSqlError } from "./Sql.ts"
+import { StatementTimeout } from "./StatementTimeout.ts"
 
 /** Schema changes by `0001_name`, run in the order of their numbers. */
 export type MigrationRecord = Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>
@@ -33,7 +34,7 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
       message: "The database belongs to a later version of tollgate (its schema is ahead); start that version"
     })
   })
-  return yield* sql.withTransaction(work)
+  return yield* Effect.provideService(sql.withTransaction(work), StatementTimeout, Infinity)
 })
 
 const cannotMigrate = (detail: string) => new StartError({ message: `The schema cannot be migrated: ${detail}` })

@@ -4,6 +4,7 @@ import { type SqlClient, SqlError } from "effect/sql"
 import { Config, StartError } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
+import { withStatementTimeout } from "./StatementTimeout.ts"
 
 /** A store that cannot be used at present; the same request may succeed later. `cause` holds no parameters. */
 export class Unavailable extends Data.TaggedError("Unavailable")<{
@@ -100,6 +101,7 @@ const pool = ({ url, poolSize }: ConnectOptions) =>
       timezone: "UTC",
       // Statements here take a millisecond; to compile one takes many.
       jit: "off",
+      // A client's own clock is `StatementTimeout.ts`, which is longer.
       statement_timeout: "30s",
       // A transaction whose process hangs must not keep its locks.
       idle_in_transaction_session_timeout: "60s"
@@ -125,7 +127,7 @@ const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duratio
 /** A pool of connections, once one of them has shown a server that is new enough. */
 export const connect = Effect.fn("connect")(
   function* (options: ConnectOptions) {
-    const sql = yield* pool(options)
+    const sql = yield* withStatementTimeout(yield* pool(options))
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({
         schedule: startPatience,

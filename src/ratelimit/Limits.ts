@@ -22,6 +22,8 @@ export const limits = {
   images: { requests: 30, per: "key" },
   video: { requests: 2, per: "key" },
   video_status: { requests: "unlimited", per: "key" },
+  /** A page may show hundreds of pictures, which are asked for without a key. */
+  files: { requests: 600, per: "key" },
   management_reads: { requests: 120, per: "account" },
   management_writes: { requests: 30, per: "account" }
 } as const satisfies Record<string, Limit>

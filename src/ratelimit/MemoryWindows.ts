@@ -34,6 +34,7 @@ class Shelf {
     search: new Map(),
     images: new Map(),
     video: new Map(),
+    files: new Map(),
     management_reads: new Map(),
     management_writes: new Map()
   }

@@ -196,6 +196,21 @@ describe("a file's address", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("counts who asks for it by the address, apart from what else is asked for", () =>
+    Effect.gen(function* () {
+      const { ask, send } = yield* started({ RATE_LIMIT_SCALE: "0.02" })
+      for (let count = 1; count <= 12; count++) {
+        const got = yield* ask(count % 2 === 0 ? {} : { range: "bytes=0-1" })
+        assert.include([200, 206], got.status, `request ${count}`)
+      }
+      const refused = yield* ask()
+      assert.deepStrictEqual([refused.status, refused.headers["x-ratelimit-limit"]], [429, "12"])
+      assert.strictEqual(assertEnvelope(refused, "one too many").error.code, "rate_limit_exceeded")
+      assert.isDefined(refused.headers["retry-after"])
+      assert.strictEqual((yield* send({ path: "/api/v1/models", method: "GET" })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("answers 503 while the database is away", () =>
     Effect.gen(function* () {
       const { ask, service } = yield* started()

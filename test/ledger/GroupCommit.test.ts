@@ -119,4 +119,34 @@ describe("a ledger", () => {
       assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 2n })
     })
   )
+
+  it.live("waits for no answer of a silent connection that is asked for anything else", () =>
+    Effect.gen(function* () {
+      const url = yield* Database.freshDatabase()
+      const wire = yield* makeWire(url)
+      const [direct, through] = [yield* newClient(url), yield* newClient(wire.url)]
+      const patience = { holdMs: 60_000, closeMs: 60_000, statementMs: 500 }
+      const ledger = yield* newLedger(through, Ledger.layerPatience(patience))
+      const owner = yield* customer(direct, 100n)
+      const from = hold(owner, 50n)
+      yield* ledger.commit(from)
+      yield* wire.freeze
+      assert.deepStrictEqual(yield* ledger.carve(from.requestId, hold(owner, 20n)), { _tag: "Granted", granted: 20n })
+      assert.deepStrictEqual(yield* balance(direct, owner), { posted: 100n, held: 50n })
+      // As many connections as there can be, so that each of those below has a silent one.
+      yield* Effect.forEach([1, 2, 3, 4], () => through`SELECT pg_sleep(0.3)`, all)
+      yield* wire.freeze
+      const { accountId } = owner
+      const sweeps = [
+        ledger.expireOverdue,
+        ledger.refundOverdue,
+        ledger.dropClaims(0),
+        ledger.freeLapsed(accountId, [])
+      ]
+      const causes = yield* Effect.forEach(sweeps, (sweep) => Effect.map(Effect.flip(sweep), ({ cause }) => cause), all)
+      assert.deepStrictEqual(causes, Array(4).fill("the database does not answer"))
+      assert.deepStrictEqual(yield* ledger.balance(accountId), { posted: 100n, held: 50n })
+      assert.deepStrictEqual(yield* wrongs(direct), [])
+    })
+  )
 })

@@ -1,7 +1,17 @@
 /** Files of a real directory, and what may go wrong in one. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { FileStore } from "../../src/platform/FileStore.ts"
@@ -102,6 +112,21 @@ describe("LocalFiles", () => {
       writeFileSync(join(directory, "notes.txt"), "an operator's")
       assert.deepStrictEqual(yield* store.idsAfter(""), ids)
       assert.deepStrictEqual(yield* store.idsAfter(ids[0]!), ids.slice(1))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tells them in pages, in order, whatever order they lie in", () =>
+    Effect.gen(function* () {
+      const { directory, store } = yield* made
+      const ids = Array.from({ length: 20_100 }, newFileId).toSorted()
+      for (const id of ids.toReversed()) closeSync(openSync(join(directory, id), "w"))
+      // A part beside its file counts once.
+      for (const id of ids.slice(0, 50)) closeSync(openSync(join(directory, `${id}.part`), "w"))
+      const first = yield* store.idsAfter("")
+      assert.deepStrictEqual(first, ids.slice(0, 10_000))
+      assert.deepStrictEqual(yield* store.idsAfter(first.at(-1)!), ids.slice(10_000, 20_000))
+      assert.deepStrictEqual(yield* store.idsAfter(ids[19_999]!), ids.slice(20_000))
+      assert.deepStrictEqual(yield* store.idsAfter(ids.at(-1)!), [])
     }).pipe(Effect.scoped)
   )
 

@@ -1,5 +1,5 @@
 /** Files on a real directory and a real database. */
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, it as alone, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
@@ -12,6 +12,7 @@ import { newFileId, newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
+import { bucket, startS3 } from "../support/S3.ts"
 import type { Unavailable } from "../../src/platform/Sql.ts"
 import * as Database from "../support/Database.ts"
 
@@ -31,6 +32,28 @@ const rooms = Media.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Database.layer, directory, Outbound.layer)),
   Layer.provide(Config.layerFrom({ PUBLIC_URL: "https://gate.example/base/", FILE_RETENTION: "2 hours" }))
 )
+
+/** Over a bucket, with so many connections to it for all that is not read by callers. */
+const overBucket = (origin: string, connections: number) =>
+  Media.layer.pipe(
+    Layer.provideMerge(PublicUrl.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Database.layer,
+        directory,
+        Outbound.layerWith({ connectionsPerOrigin: connections, keepAliveMs: 30_000 })
+      )
+    ),
+    Layer.provide(
+      Config.layerFrom({
+        S3_ENDPOINT: origin,
+        S3_BUCKET: bucket.name,
+        S3_REGION: bucket.region,
+        S3_ACCESS_KEY_ID: bucket.accessKeyId,
+        S3_SECRET_ACCESS_KEY: bucket.secret
+      })
+    )
+  )
 
 const newAccount = Effect.gen(function* () {
   const id = newResourceId()
@@ -257,3 +280,22 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
     )
   })
 })
+
+alone.live("readers who take their time keep nobody from storing and reading files", () =>
+  Effect.gen(function* () {
+    const s3 = yield* startS3
+    yield* Effect.gen(function* () {
+      const media = yield* Media
+      const about = { contentType: "image/png", accountId: yield* newAccount, purpose: "image" } as const
+      // More than all sockets between can hold.
+      const large = yield* media.store({ ...about, bytes: new Uint8Array(32 * 1024 * 1024) })
+      for (let reader = 0; reader < 3; reader++) {
+        const body = yield* media.open(large)
+        assert.isDefined(yield* body!)
+      }
+      assert.strictEqual(s3.answering(), 3)
+      const small = yield* media.store({ ...about, bytes: bytesOf("small") })
+      assert.strictEqual(Buffer.from((yield* media.read(small.id))!.bytes).toString(), "small")
+    }).pipe(Effect.scoped, Effect.provide(overBucket(s3.origin, 1)))
+  }).pipe(Effect.scoped)
+)

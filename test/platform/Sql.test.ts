@@ -56,6 +56,12 @@ layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
       // Whether the server's last message or the end of the connection is seen first is open.
       const cut = yield* unavailable(sql`SELECT pg_terminate_backend(pg_backend_pid())`)
       assert.match(cut, /57P01|^ConnectionError/)
+      const cutWithin = sql.withTransaction(
+        Effect.andThen(sql`SELECT 1`, sql`SELECT pg_terminate_backend(pg_backend_pid())`)
+      )
+      assert.match(yield* unavailable(cutWithin), /57P01|^ConnectionError/)
+      const nested = sql.withTransaction(sql.withTransaction(sql`SELECT pg_terminate_backend(pg_backend_pid())`))
+      assert.match(yield* unavailable(nested), /57P01|^ConnectionError/)
       const slow = sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 1`, sql`SELECT pg_sleep(30)`))
       assert.include(yield* unavailable(slow), "57014")
       const readOnly = sql.withTransaction(

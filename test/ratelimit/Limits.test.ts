@@ -11,6 +11,7 @@ it("the limits are those of the interface", () => {
       "images 30 key",
       "video 2 key",
       "video_status unlimited key",
+      "files 600 key",
       "management_reads 120 account",
       "management_writes 30 account"
     ]
