@@ -1,6 +1,6 @@
 import { Effect, Exit, Result, Scope } from "effect"
 import { OutboundError, type OutboundStream } from "../platform/Outbound.ts"
-import { AnswerRoom, isShort, takeRoom } from "./AnswerRoom.ts"
+import { isShort, roomBytes } from "./AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"
 import { Arriving } from "./Arriving.ts"
@@ -75,7 +75,9 @@ const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefi
       const bytes = yield* read(reading)
       if (bytes === undefined) break
       rest.push(pieces.push(bytes))
+      rest.count = pieces.count
       if (pieces.wrong) return yield* Effect.fail(work.error(malformed))
+      yield* rest.taken
     }
     const end = pieces.end()
     if (end === undefined) return yield* Effect.fail(work.error(malformed))
@@ -108,7 +110,8 @@ const readLong = (
       if (Exit.isFailure(began)) return yield* Effect.andThen(Scope.close(scope, began), Effect.failCause(began.cause))
       const { beginning, reading } = began.value
       if ("data" in beginning) return yield* Effect.as(Scope.close(scope, began), beginning)
-      const rest = new Arriving(beginning)
+      const rest = new Arriving(beginning, roomBytes(maxBodyBytes))
+      rest.count = reading.pieces.count
       const finished = Effect.onExit(finish(reading, rest), (exit) =>
         Effect.andThen(
           Scope.close(scope, exit),
@@ -121,24 +124,22 @@ const readLong = (
   )
 
 /** Embedding at a host that answers as OpenAI does, however it is asked. */
-export const makeHttpEmbed = (
-  work: HttpWork,
-  target: WorkRequest["target"],
-  encode: (call: WorkCall, asked: EmbedWork) => Result.Result<string, ProviderFault>
-): Effect.Effect<NonNullable<Provider["embed"]>> =>
-  Effect.map(AnswerRoom, (room) => (call, asked) => {
+export const httpEmbed =
+  (
+    work: HttpWork,
+    target: WorkRequest["target"],
+    encode: (call: WorkCall, asked: EmbedWork) => Result.Result<string, ProviderFault>
+  ): NonNullable<Provider["embed"]> =>
+  (call, asked) => {
     const maxBodyBytes = mostEmbedBytes(asked)
     const request = (body: string): WorkRequest => ({ target, accept: "application/json", body, maxBodyBytes })
     return Effect.flatMap(
       Effect.suspend(() => orFault(work, encode(call, asked))),
       (body) => {
-        if (!isShort(maxBodyBytes)) {
-          const open = Effect.andThen(takeRoom(room, maxBodyBytes), work.open(call, request(body)))
-          return readLong(work, asked, maxBodyBytes, open)
-        }
+        if (!isShort(maxBodyBytes)) return readLong(work, asked, maxBodyBytes, work.open(call, request(body)))
         return Effect.flatMap(work.post(call, request(body)), (answer) =>
           orFault(work, decodeEmbeddings(answer, asked, faultOfError))
         )
       }
     )
-  })
+  }
