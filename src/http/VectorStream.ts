@@ -5,7 +5,7 @@ import type { ArrivingVectors } from "../providers/Work.ts"
 import { WrittenBody } from "./EventStream.ts"
 
 /** What a client has to take of a list: it may keep us waiting for so long, and for so much longer as what it took is worth. */
-export const pace = { graceMs: 30_000, bytesPerSecond: 131_072 }
+export const pace = { graceMs: 30_000, bytesPerSecond: 262_144 }
 
 /** A list that is still arriving, or is there, and what stands around it. */
 export interface ArrivingList {

@@ -1,5 +1,5 @@
 /** Memory for the long answers of providers, which are held until they are passed on. */
-import { Context, Effect, Scope } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import { PoolError } from "./PoolError.ts"
 
 const MEBIBYTE = 1_048_576

@@ -35,16 +35,22 @@ export class Arriving implements ArrivingVectors {
   readonly whole = Deferred.await(this.#end)
 
   readonly next: ArrivingVectors["next"] = Effect.suspend(() => {
-    if (this.#length > 0 || this.#ended || this.#left) return Effect.succeed(this.#take())
-    return Effect.map(
+    if (this.#left) return Effect.interrupt
+    if (this.#length > 0 || this.#ended) return Effect.succeed(this.#take())
+    return Effect.andThen(
       wait((resume) => (this.#more = resume)),
-      () => this.#take()
+      this.next
     )
   })
 
-  /** Waits while too much is unread. */
+  /** Whether too much is unread. */
+  get isFull(): boolean {
+    return this.#length > this.#mostWaiting
+  }
+
+  /** Waits while it is. */
   readonly taken: Effect.Effect<void> = Effect.suspend(() =>
-    this.#length <= this.#mostWaiting ? Effect.void : wait((resume) => (this.#room = resume))
+    this.isFull ? wait((resume) => (this.#room = resume)) : Effect.void
   )
 
   push(pieces: ReadonlyArray<Uint8Array>): void {
@@ -75,7 +81,7 @@ export class Arriving implements ArrivingVectors {
     const behind = this.#waiting.findIndex((piece) => (length += piece.length) >= TOGETHER_BYTES)
     const pieces = this.#waiting.splice(0, behind === -1 ? this.#waiting.length : behind + 1)
     this.#length -= length
-    if (this.#length <= this.#mostWaiting) this.#room?.()
+    if (!this.isFull) this.#room?.()
     return pieces.length === 0 ? undefined : pieces
   }
 }

@@ -1,4 +1,4 @@
-import { Effect, Exit, Result, Scope } from "effect"
+import { Clock, Effect, Exit, Result, Scope } from "effect"
 import { OutboundError, type OutboundStream } from "../platform/Outbound.ts"
 import { isShort, roomBytes } from "./AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
@@ -25,6 +25,8 @@ interface Reading {
   readonly stream: OutboundStream
   readonly pieces: EmbedPieces
   length: number
+  /** How long the host may still be made to wait for the reader. */
+  patienceMs: number
 }
 
 /** The next bytes of an answer that is not longer than it may be; undefined at its end. */
@@ -67,6 +69,15 @@ const NOTHING = new Uint8Array()
 
 const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings are not those of the inputs" }
 
+/** A reader that takes up too much of the call's time is left, or the host would be found too slow. */
+const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const since = yield* Clock.currentTimeMillis
+    const left = Effect.sync(() => rest.leave())
+    yield* Effect.timeoutOrElse(rest.taken, { duration: Math.max(0, reading.patienceMs), orElse: () => left })
+    reading.patienceMs -= (yield* Clock.currentTimeMillis) - since
+  })
+
 /** Reads what is left of the list. */
 const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefined, ProviderError> =>
   Effect.gen(function* () {
@@ -77,7 +88,7 @@ const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefi
       rest.push(pieces.push(bytes))
       rest.count = pieces.count
       if (pieces.wrong) return yield* Effect.fail(work.error(malformed))
-      yield* rest.taken
+      if (rest.isFull) yield* waitForReader(reading, rest)
     }
     const end = pieces.end()
     if (end === undefined) return yield* Effect.fail(work.error(malformed))
@@ -92,17 +103,21 @@ const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefi
 const readLong = (
   work: HttpWork,
   asked: EmbedWork,
-  maxBodyBytes: number,
-  open: Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
+  call: WorkCall,
+  request: WorkRequest
 ): Effect.Effect<Embedded, ProviderError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      const { maxBodyBytes } = request
       const scope = yield* Scope.make()
       const began = yield* Effect.exit(
         restore(
           Effect.gen(function* () {
-            const stream = yield* Scope.provide(open, scope)
-            const reading: Reading = { work, asked, maxBodyBytes, stream, pieces: new EmbedPieces(asked), length: 0 }
+            const stream = yield* Scope.provide(work.open(call, request), scope)
+            const reading: Reading = {
+              ...{ work, asked, maxBodyBytes, stream },
+              ...{ pieces: new EmbedPieces(asked), length: 0, patienceMs: call.clocks.totalMs / 2 }
+            }
             return { reading, beginning: yield* begin(reading) }
           })
         )
@@ -136,7 +151,7 @@ export const httpEmbed =
     return Effect.flatMap(
       Effect.suspend(() => orFault(work, encode(call, asked))),
       (body) => {
-        if (!isShort(maxBodyBytes)) return readLong(work, asked, maxBodyBytes, work.open(call, request(body)))
+        if (!isShort(maxBodyBytes)) return readLong(work, asked, call, request(body))
         return Effect.flatMap(work.post(call, request(body)), (answer) =>
           orFault(work, decodeEmbeddings(answer, asked, faultOfError))
         )

@@ -44,7 +44,7 @@ export interface Embedded {
 
 /** A list of embeddings on its way. It comes whether it is read or not, but waits for its reader when too much of it does. */
 export interface ArrivingVectors {
-  /** Some of what has come since, never nothing; undefined when no more will come. For one reader. */
+  /** Some of what has come since, never nothing; undefined when no more will come. For one reader, interrupted once it has left. */
   readonly next: Effect.Effect<ReadonlyArray<Uint8Array> | undefined>
   /** Nobody reads it any more: what waits is dropped, and what is still to come is not kept. */
   readonly leave: () => void
