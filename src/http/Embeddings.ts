@@ -1,3 +1,4 @@
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -8,8 +9,11 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import { MAX_KEPT_BYTES } from "../inference/Answer.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import { Work, type WorkAnswer, type WorkRequest } from "../inference/Work.ts"
+import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { ProviderError } from "../providers/Provider.ts"
 import type { ArrivingVectors, Embedded, EmbedWork } from "../providers/Work.ts"
+import { mostEmbedBytes } from "../providers/EmbedDecode.ts"
+import { AnswerRoom, isShort, type Place, type Room } from "../providers/AnswerRoom.ts"
 import { countEmbed, embedBound, fits, longestInput } from "../providers/WorkTokens.ts"
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
@@ -33,8 +37,34 @@ export const restoreEmbedded = (kept: unknown): Embedded => ({
   tokens: undefined
 })
 
+/** How long room is waited for while a caller waits, and in a batch, where nobody does. */
+const WAIT_MS = 5_000
+const BATCH_WAIT_MS = 60_000
+
+/** Room for an answer, as far as it needs any. */
+interface Rooming {
+  readonly room: Room
+  readonly waitMs: number
+  readonly onTaken?: (place: Place) => void
+}
+
+/** Asks within the account's share of the room, so that who waits for it waits for no provider. */
+const askWithin = (
+  { onTaken, room, waitMs }: Rooming,
+  { principal: { accountId } }: PaidRequest,
+  asked: EmbedWork
+): WorkRequest<Embedded>["ask"] => {
+  const attempt: WorkAttempt<Embedded> = (provider, call) => provider.embed?.(call, asked)
+  const maxBodyBytes = mostEmbedBytes(asked)
+  if (isShort(maxBodyBytes)) return attempt
+  return Effect.map(room.take({ accountId, maxBodyBytes, waitMs }), (place) => {
+    onTaken?.(place)
+    return attempt
+  })
+}
+
 /** What a work with these inputs asks of whoever does it. */
-const requestOf = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => {
+const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkRequest<Embedded> => {
   const longest = longestInput(asked)
   return {
     ...paid,
@@ -43,13 +73,19 @@ const requestOf = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> =
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "input",
-    ask: (provider, call) => provider.embed?.(call, asked),
+    ask: askWithin(rooming, paid, asked),
     used: ({ tokens }) => tokens,
     counted: () => countEmbed(asked),
+    rest: ({ arriving }) => arriving && { ended: arriving.whole },
     keep,
     restore: restoreEmbedded
   }
 }
+
+/** The same work of the first so many inputs. */
+const firstOf = ({ inputs }: EmbedWork, count: number): Pick<EmbedWork, "inputs"> => ({
+  inputs: inputs.slice(0, count)
+})
 
 const brokenOff = (error: ProviderError): Failure =>
   failure({ _tag: "UpstreamError", detail: "the answer broke off" }, error)
@@ -71,8 +107,8 @@ const gathered = ({ arriving, data, tokens }: Embedded): Effect.Effect<Embedded,
       })
 
 /** A request whose answer is taken as a whole, however long it is. */
-export const wholeRequest = (paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
-  ...requestOf(paid, asked),
+export const wholeRequest = (room: Room, paid: PaidRequest, asked: EmbedWork): WorkRequest<Embedded> => ({
+  ...requestOf(paid, asked, { room, waitMs: BATCH_WAIT_MS }),
   deliver: gathered
 })
 
@@ -85,19 +121,61 @@ const respond = (model: string, answer: WorkAnswer<Embedded>) => {
   })
 }
 
+/** What a client is given of a whole list at a time. */
+const PIECE_BYTES = 262_144
+
+const inPieces = (data: Uint8Array): ArrivingList["arriving"] => {
+  let at = 0
+  return { next: Effect.sync(() => (at < data.length ? [data.subarray(at, (at += PIECE_BYTES))] : undefined)) }
+}
+
+/** The same with a list that is too long to be given away at once. */
+const respondLong = (model: string, answer: WorkAnswer<Embedded>, list: Pick<ArrivingList, "onError" | "over">) => {
+  const { data } = answer.value
+  const [before, after] = [beforeList(model), afterList(answer)]
+  const length = Buffer.byteLength(before) + data.length + Buffer.byteLength(after)
+  const body = new VectorStream({ ...list, before, arriving: inPieces(data), after: Effect.succeed(after) })
+  return HttpServerResponse.raw(body, { headers: { ...contentType, "content-length": String(length) } })
+}
+
+/** The reader of an answer: what it is told to do when that is gone, it does at once where it is gone already. */
+const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  const ends: Array<() => void> = []
+  const gone = () => {
+    for (const end of ends.splice(0)) end()
+  }
+  response.once("close", gone)
+  const onGone = (end: () => void): void => {
+    ends.push(end)
+    if (response.closed || response.destroyed) gone()
+  }
+  return { gone, onGone }
+}
+
 const embeddings = Effect.gen(function* () {
   const work = yield* Work
+  const room = yield* AnswerRoom
   const log = Effect.runForkWith(yield* Effect.context())
   const accept = yield* paidWork({ operation: "embeddings", path: "/embeddings" }, decodeEmbeddings)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const exchange = yield* Exchange
     const { decoded, paid } = yield* accept(request)
     const { model } = decoded
+    const reader = readerOf(request)
     const begun = Deferred.makeUnsafe<ArrivingVectors>()
+    let place: Place | undefined
     const asked: WorkRequest<Embedded> = {
-      ...requestOf(paid, decoded.work),
+      ...requestOf(paid, decoded.work, { room, waitMs: WAIT_MS, onTaken: (taken) => (place = taken) }),
+      rest: ({ arriving }) =>
+        arriving && { ended: arriving.whole, part: () => countEmbed(firstOf(decoded.work, arriving.count)) },
       deliver: (embedded) => {
-        if (embedded.arriving !== undefined) Deferred.doneUnsafe(begun, Exit.succeed(embedded.arriving))
+        if (place !== undefined) reader.onGone(place.hold())
+        const { arriving } = embedded
+        if (arriving !== undefined) {
+          reader.onGone(() => arriving.leave())
+          Deferred.doneUnsafe(begun, Exit.succeed(arriving))
+        }
         return wholeOf(embedded)
       }
     }
@@ -106,12 +184,15 @@ const embeddings = Effect.gen(function* () {
     const settled = Fiber.join(running)
     const first = Effect.raceFirst(Effect.map(Deferred.await(begun), Result.fail), Effect.map(settled, Result.succeed))
     const answer = yield* Effect.onInterrupt(first, () => Fiber.interrupt(running))
-    if (Result.isSuccess(answer)) return respond(model, answer.success)
+    const writing = { over: reader.gone, onError: (failed: Failure) => void log(logged(failed, exchange)) }
+    if (Result.isSuccess(answer)) {
+      return place === undefined ? respond(model, answer.success) : respondLong(model, answer.success, writing)
+    }
     const list: ArrivingList = {
+      ...writing,
       before: beforeList(model),
       arriving: answer.failure,
-      after: Effect.map(settled, afterList),
-      onError: (failed) => void log(logged(failed, exchange))
+      after: Effect.map(settled, afterList)
     }
     return HttpServerResponse.raw(new VectorStream(list), { headers: contentType })
   })

@@ -10,6 +10,7 @@ import { Surfaces } from "../inference/Batches.ts"
 import { Inference } from "../inference/Inference.ts"
 import type { ServedItem, Surface } from "../inference/Surface.ts"
 import { type KeptWork, Work } from "../inference/Work.ts"
+import { AnswerRoom } from "../providers/AnswerRoom.ts"
 import { Presets } from "../presets/Presets.ts"
 import { chatDialect } from "./Chat.ts"
 import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
@@ -73,10 +74,12 @@ const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<
     return { operation, accept, refused: refusedIn(form) } satisfies Surface
   })
 
-const embeddingsSurface = Effect.map(Work, (work): Surface => {
+const embeddingsSurface = Effect.gen(function* () {
+  const work = yield* Work
+  const room = yield* AnswerRoom
   const accept: Surface["accept"] = (body, circumstances) =>
     Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
-      const request = wholeRequest({ ...circumstances, model, policy: defaultPolicy }, asked)
+      const request = wholeRequest(room, { ...circumstances, model, policy: defaultPolicy }, asked)
       const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
         `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
       return {
@@ -95,7 +98,7 @@ const embeddingsSurface = Effect.map(Work, (work): Surface => {
         }
       }
     })
-  return { operation: "embeddings", accept, refused: refusedIn("standard") }
+  return { operation: "embeddings", accept, refused: refusedIn("standard") } satisfies Surface
 })
 
 /** Every operation that a batch can be made of. */

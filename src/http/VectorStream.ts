@@ -1,17 +1,22 @@
-import { Effect, Exit } from "effect"
+import { Clock, Effect, Exit, Option } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Failure } from "../domain/Failure.ts"
 import type { ArrivingVectors } from "../providers/Work.ts"
 import { WrittenBody } from "./EventStream.ts"
 
-/** A list that is still arriving, and what stands around it. */
+/** What a client has to take of a list: it may keep us waiting for so long, and for so much longer as what it took is worth. */
+export const pace = { graceMs: 30_000, bytesPerSecond: 262_144 }
+
+/** A list that is still arriving, or is there, and what stands around it. */
 export interface ArrivingList {
   readonly before: string
-  readonly arriving: ArrivingVectors
+  readonly arriving: Pick<ArrivingVectors, "next">
   /** Waits until the request is settled: what stands behind the list, or why the list is not whole. */
   readonly after: Effect.Effect<string, Failure>
   /** Is told of the failure that ends an answer in its midst. */
   readonly onError: (failure: Failure) => void
+  /** Nothing more is to be written. */
+  readonly over: () => void
 }
 
 /** Waits until a client takes more, or has gone. */
@@ -38,11 +43,22 @@ export class VectorStream extends WrittenBody {
     this.#list = list
   }
 
-  /** Writes head and body, as fast as the client takes them. An answer that cannot be ended is cut off. */
+  /** Writes head and body, as fast as the client takes them. One that cannot be ended is cut off, as is a client that is too slow. */
   writeTo(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Effect.Effect<void> {
-    const { after, arriving, before, onError } = this.#list
+    const { after, arriving, before, onError, over } = this.#list
+    let patienceMs = pace.graceMs
+    const wait = Effect.gen(function* () {
+      const since = yield* Clock.currentTimeMillis
+      const taken = yield* Effect.timeoutOption(drained(response), Math.max(0, patienceMs))
+      patienceMs -= (yield* Clock.currentTimeMillis) - since
+      if (Option.isNone(taken)) response.destroy()
+    })
     const write = (piece: string | Uint8Array) =>
-      Effect.suspend(() => (response.destroyed || response.write(piece) ? Effect.void : drained(response)))
+      Effect.suspend(() => {
+        if (response.destroyed) return Effect.void
+        patienceMs += (piece.length / pace.bytesPerSecond) * 1_000
+        return response.write(piece) ? Effect.void : wait
+      })
     const written = Effect.gen(function* () {
       response.writeHead(status, headers)
       yield* write(before)
@@ -56,6 +72,7 @@ export class VectorStream extends WrittenBody {
       for (const reason of end.cause.reasons) if (reason._tag === "Fail") onError(reason.error)
       response.destroy()
     })
-    return Effect.onInterrupt(Effect.interruptible(written), () => Effect.sync(() => void response.destroy()))
+    const cut = Effect.onInterrupt(Effect.interruptible(written), () => Effect.sync(() => void response.destroy()))
+    return Effect.ensuring(cut, Effect.sync(over))
   }
 }

@@ -19,7 +19,7 @@ export interface Nothing {
   readonly error: Reason | undefined
 }
 
-/** How work other than chat ended: its answer came, or nothing did. */
+/** How work other than chat ended: its answer came, or a part of it, or nothing did. */
 export type WorkOutcome =
   | {
       readonly _tag: "Whole"
@@ -28,6 +28,8 @@ export type WorkOutcome =
       /** The same by our own count; only called when nothing was reported. */
       readonly counted: () => number
     }
+  /** It broke off when as much had been given on as this counts. */
+  | { readonly _tag: "Partial"; readonly counted: () => number; readonly error: Reason }
   | Nothing
 
 export interface Delivered {
@@ -90,6 +92,9 @@ export const workSettlementOf = (outcome: WorkOutcome, price: Price): Settlement
     const { error } = outcome
     const status = error === undefined ? "cancelled" : "failed"
     return { cost: undefined, usage: chargeOf(price, 0).usage, basis: "none", status, final: isFinal(error) }
+  }
+  if (outcome._tag === "Partial") {
+    return { ...chargeOf(price, outcome.counted()), basis: "counted", status: "failed", final: true }
   }
   const { reported } = outcome
   const basis = reported === undefined ? "counted" : "reported"

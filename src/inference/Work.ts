@@ -2,11 +2,12 @@ import { Cause, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
-import type { Plan } from "../domain/Plan.ts"
+import type { Attempt, Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
 import type { WorkPoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
+import type { ProviderError } from "../providers/Provider.ts"
 import { ProviderPool, type Served, type WorkAttempt } from "../providers/ProviderPool.ts"
 import type { WorkOperation } from "../providers/Work.ts"
 import { Router } from "../router/Router.ts"
@@ -34,6 +35,14 @@ const operations = {
   search: "search"
 } as const satisfies Partial<Record<Modality, WorkOperation>>
 
+/** What is still to come of an answer when its beginning is there. */
+export interface WorkRest {
+  /** Waits for its end. */
+  readonly ended: Effect.Effect<unknown, ProviderError>
+  /** What was used for as much as was given on, by our own count, where it breaks off; absent where nothing is given on before. */
+  readonly part?: () => number
+}
+
 /** A paid request for work other than chat, and all that the flow of it has to know of that work. */
 export interface WorkRequest<A> extends PaidRequest {
   readonly modality: keyof typeof operations
@@ -48,16 +57,18 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly param?: string | undefined
   /**
    * Asks a provider; undefined where that provider does not do such work. As an effect, what it needs is got first, once the
-   * request is admitted, and is let go after the last attempt; a failure of it is no provider's.
+   * request is admitted, and is let go when the request has ended; a failure of it is no provider's.
    */
   readonly ask: WorkAttempt<A> | Effect.Effect<WorkAttempt<A>, PoolError, Scope.Scope>
   /** Prompt tokens or units as the provider reported them; undefined has them counted. */
   readonly used: (answer: A) => number | undefined
   /** The same by our own count. */
   readonly counted: () => number
+  /** Of an answer that is still arriving; undefined of one that is whole. */
+  readonly rest?: ((answer: A) => WorkRest | undefined) | undefined
   /**
    * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails,
-   * nothing is charged.
+   * nothing is charged. Of an answer with a rest it waits for the end of that, and fails only where it breaks off.
    */
   readonly deliver?: ((answer: A) => Effect.Effect<A, Failure>) | undefined
   /** The JSON kept for a repeat under the idempotency key; undefined where it is not to be kept. */
@@ -116,9 +127,9 @@ const asked = <A>(
   pool: Asks,
   admitted: AdmittedWork<A>,
   running: Running
-): Effect.Effect<Served<A, Price>, PoolError> => {
+): Effect.Effect<Served<A, Price>, PoolError, Scope.Scope> => {
   const { plan, request } = admitted
-  const { ask, failed } = request
+  const { ask, failed, rest } = request
   const call: WorkPoolCall = {
     requestId: request.requestId,
     plan,
@@ -130,11 +141,11 @@ const asked = <A>(
     }
   }
   const served = (attempt: WorkAttempt<A>) => {
-    const answer = pool.ask(call, attempt)
+    const answer = pool.ask(call, attempt, (given) => rest?.(given)?.ended)
     if (failed === undefined) return answer
     return Effect.mapError(answer, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
   }
-  return Effect.isEffect(ask) ? Effect.scoped(Effect.flatMap(ask, served)) : served(ask)
+  return Effect.isEffect(ask) ? Effect.flatMap(ask, served) : served(ask)
 }
 
 /** What is there to be paid for: an answer, or why there is none. */
@@ -144,6 +155,13 @@ const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Eff
   return deliver === undefined ? Effect.succeed(Result.succeed(output)) : Effect.result(deliver(output))
 }
 
+/** The last attempt gave a part, and failed then. */
+const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
+  attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
+
+const failedOutcome = (error: Reason, rest: WorkRest | undefined): WorkOutcome =>
+  rest?.part === undefined ? { _tag: "Nothing", error } : { _tag: "Partial", counted: rest.part, error }
+
 const finishServed = <A>(
   options: MeteredOptions,
   admitted: AdmittedWork<A>,
@@ -151,14 +169,17 @@ const finishServed = <A>(
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
   Effect.gen(function* () {
     const { request } = admitted
-    const endedAt = performance.now()
+    const answeredAt = performance.now()
     const result = yield* delivered(request, output)
+    const rest = request.rest?.(output)
     const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
-      ...{ outcome, served: candidate, attempts, firstTokenMs: null, endedAt }
+      ...{ outcome, served: candidate, firstTokenMs: null },
+      attempts: outcome._tag !== "Whole" && rest !== undefined ? brokenOff(attempts) : attempts,
+      endedAt: rest === undefined ? answeredAt : performance.now()
     })
     if (Result.isFailure(result)) {
       const { reason } = result.failure
-      const carried = carriedBy({ _tag: "Nothing", error: reason })
+      const carried = carriedBy(failedOutcome(reason, rest))
       const settlement = workSettlementOf(carried.outcome, candidate.price)
       yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, reason))
       return yield* Effect.fail(result.failure)
@@ -191,7 +212,7 @@ const carryOut = <A>(
     const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
     yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
     return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
-  }).pipe(Effect.uninterruptible)
+  }).pipe(Effect.scoped, Effect.uninterruptible)
 
 /** A kept answer given out again. */
 const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({

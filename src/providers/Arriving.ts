@@ -2,46 +2,86 @@ import { Deferred, Effect, type Exit } from "effect"
 import type { ProviderError } from "./Provider.ts"
 import type { ArrivingVectors } from "./Work.ts"
 
+/** What a reader is given at a time, so that little of what it was given can still wait to be written. */
+const TOGETHER_BYTES = 262_144
+
+const wait = (set: (resume: (() => void) | undefined) => void): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    set(() => {
+      set(undefined)
+      resume(Effect.void)
+    })
+    return Effect.sync(() => set(undefined))
+  })
+
 /** What an adapter writes of a list that is still arriving, and one reader takes. */
 export class Arriving implements ArrivingVectors {
-  #waiting: Array<Uint8Array>
-  #resume: (() => void) | undefined
+  readonly #mostWaiting: number
+  #waiting: Array<Uint8Array> = []
+  #length = 0
+  #more: (() => void) | undefined
+  #room: (() => void) | undefined
   #ended = false
+  #left = false
+  count = 0
   readonly #end = Deferred.makeUnsafe<number | undefined, ProviderError>()
 
-  constructor(beginning: ReadonlyArray<Uint8Array>) {
-    this.#waiting = [...beginning]
+  /** Of more unread bytes than the most its adapter waits for the reader. */
+  constructor(beginning: ReadonlyArray<Uint8Array>, mostWaitingBytes: number) {
+    this.#mostWaiting = mostWaitingBytes
+    this.push(beginning)
   }
 
   readonly whole = Deferred.await(this.#end)
 
-  readonly next = Effect.callback<ReadonlyArray<Uint8Array> | undefined>((resume) => {
-    if (this.#waiting.length > 0 || this.#ended) return resume(Effect.sync(() => this.#take()))
-    this.#resume = () => resume(Effect.sync(() => this.#take()))
-    return Effect.sync(() => (this.#resume = undefined))
+  readonly next: ArrivingVectors["next"] = Effect.suspend(() => {
+    if (this.#left) return Effect.interrupt
+    if (this.#length > 0 || this.#ended) return Effect.succeed(this.#take())
+    return Effect.andThen(
+      wait((resume) => (this.#more = resume)),
+      this.next
+    )
   })
 
+  /** Whether too much is unread. */
+  get isFull(): boolean {
+    return this.#length > this.#mostWaiting
+  }
+
+  /** Waits while it is. */
+  readonly taken: Effect.Effect<void> = Effect.suspend(() =>
+    this.isFull ? wait((resume) => (this.#room = resume)) : Effect.void
+  )
+
   push(pieces: ReadonlyArray<Uint8Array>): void {
-    if (pieces.length === 0) return
-    this.#waiting.push(...pieces)
-    this.#wake()
+    if (this.#left) return
+    for (const piece of pieces) {
+      this.#waiting.push(piece)
+      this.#length += piece.length
+    }
+    if (this.#length > 0) this.#more?.()
   }
 
   end(exit: Exit.Exit<number | undefined, ProviderError>): void {
     this.#ended = true
     Deferred.doneUnsafe(this.#end, exit)
-    this.#wake()
+    this.#more?.()
+  }
+
+  leave(): void {
+    this.#left = true
+    this.#waiting = []
+    this.#length = 0
+    this.#more?.()
+    this.#room?.()
   }
 
   #take(): ReadonlyArray<Uint8Array> | undefined {
-    const pieces = this.#waiting
-    this.#waiting = []
+    let length = 0
+    const behind = this.#waiting.findIndex((piece) => (length += piece.length) >= TOGETHER_BYTES)
+    const pieces = this.#waiting.splice(0, behind === -1 ? this.#waiting.length : behind + 1)
+    this.#length -= length
+    if (!this.isFull) this.#room?.()
     return pieces.length === 0 ? undefined : pieces
-  }
-
-  #wake(): void {
-    const resume = this.#resume
-    this.#resume = undefined
-    resume?.()
   }
 }

@@ -48,6 +48,11 @@ export class EmbedPieces {
     return this.#wrong
   }
 
+  /** Vectors that were looked through and are right. */
+  get count(): number {
+    return this.#count
+  }
+
   /** What of the list can now be given on, from its first bracket on; its last one is never among it. */
   push(bytes: Uint8Array): ReadonlyArray<Uint8Array> {
     this.#keep(bytes)

@@ -76,24 +76,45 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
     })
   })
 
-/** An attempt at work other than chat, which this effect carries out: whatever it answers is all of it. */
+/** Waits for what is still to come of an answer; undefined of one that is whole. */
+export type RestOf<A> = (answer: A) => Effect.Effect<unknown, ProviderError> | undefined
+
+/**
+ * An attempt at work other than chat, which this effect carries out. Of an answer with a rest, how it went is told at the end of
+ * that, as of a stream.
+ */
 export const attemptWork = <A>(
   context: AttemptContext<WorkCall>,
-  work: Effect.Effect<A, ProviderError>
+  work: Effect.Effect<A, ProviderError>,
+  restOf: RestOf<A> = () => undefined
 ): Effect.Effect<A, ProviderError> =>
   Effect.withFiber((fiber) => {
     const clock = fiber.getRef(Clock.Clock)
     const sample = sampler(context, clock.currentTimeMillisUnsafe())
+    const failed = (error: ProviderError) => sample(clock.currentTimeMillisUnsafe(), error)
+    const served = () => {
+      sample(clock.currentTimeMillisUnsafe(), "ok")
+      context.record.served()
+      context.ended(undefined)
+    }
+    const broke = (error: ProviderError) => {
+      failed(error)
+      context.record.broke(error.fault)
+      context.ended(error.fault)
+    }
     return Effect.matchEffect(work, {
       onFailure: (error) => {
-        sample(clock.currentTimeMillisUnsafe(), error)
+        failed(error)
         return Effect.fail(error)
       },
       onSuccess: (answer) => {
-        sample(clock.currentTimeMillisUnsafe(), "ok")
-        context.record.served()
-        context.ended(undefined)
-        return Effect.succeed(answer)
+        const rest = restOf(answer)
+        if (rest === undefined) {
+          served()
+          return Effect.succeed(answer)
+        }
+        const over = Effect.match(rest, { onFailure: broke, onSuccess: served })
+        return Effect.as(Effect.forkDetach(over, { startImmediately: true }), answer)
       }
     })
   })

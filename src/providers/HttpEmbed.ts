@@ -1,6 +1,6 @@
-import { Effect, Exit, Result, Scope } from "effect"
+import { Clock, Effect, Exit, Result, Scope } from "effect"
 import { OutboundError, type OutboundStream } from "../platform/Outbound.ts"
-import { AnswerRoom, isShort, takeRoom } from "./AnswerRoom.ts"
+import { isShort, roomBytes } from "./AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"
 import { Arriving } from "./Arriving.ts"
@@ -25,6 +25,8 @@ interface Reading {
   readonly stream: OutboundStream
   readonly pieces: EmbedPieces
   length: number
+  /** How long the host may still be made to wait for the reader. */
+  patienceMs: number
 }
 
 /** The next bytes of an answer that is not longer than it may be; undefined at its end. */
@@ -67,6 +69,15 @@ const NOTHING = new Uint8Array()
 
 const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings are not those of the inputs" }
 
+/** A reader that takes up too much of the call's time is left, or the host would be found too slow. */
+const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const since = yield* Clock.currentTimeMillis
+    const left = Effect.sync(() => rest.leave())
+    yield* Effect.timeoutOrElse(rest.taken, { duration: Math.max(0, reading.patienceMs), orElse: () => left })
+    reading.patienceMs -= (yield* Clock.currentTimeMillis) - since
+  })
+
 /** Reads what is left of the list. */
 const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefined, ProviderError> =>
   Effect.gen(function* () {
@@ -75,7 +86,9 @@ const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefi
       const bytes = yield* read(reading)
       if (bytes === undefined) break
       rest.push(pieces.push(bytes))
+      rest.count = pieces.count
       if (pieces.wrong) return yield* Effect.fail(work.error(malformed))
+      if (rest.isFull) yield* waitForReader(reading, rest)
     }
     const end = pieces.end()
     if (end === undefined) return yield* Effect.fail(work.error(malformed))
@@ -90,17 +103,21 @@ const finish = (reading: Reading, rest: Arriving): Effect.Effect<number | undefi
 const readLong = (
   work: HttpWork,
   asked: EmbedWork,
-  maxBodyBytes: number,
-  open: Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
+  call: WorkCall,
+  request: WorkRequest
 ): Effect.Effect<Embedded, ProviderError> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
+      const { maxBodyBytes } = request
       const scope = yield* Scope.make()
       const began = yield* Effect.exit(
         restore(
           Effect.gen(function* () {
-            const stream = yield* Scope.provide(open, scope)
-            const reading: Reading = { work, asked, maxBodyBytes, stream, pieces: new EmbedPieces(asked), length: 0 }
+            const stream = yield* Scope.provide(work.open(call, request), scope)
+            const reading: Reading = {
+              ...{ work, asked, maxBodyBytes, stream },
+              ...{ pieces: new EmbedPieces(asked), length: 0, patienceMs: call.clocks.totalMs / 2 }
+            }
             return { reading, beginning: yield* begin(reading) }
           })
         )
@@ -108,7 +125,8 @@ const readLong = (
       if (Exit.isFailure(began)) return yield* Effect.andThen(Scope.close(scope, began), Effect.failCause(began.cause))
       const { beginning, reading } = began.value
       if ("data" in beginning) return yield* Effect.as(Scope.close(scope, began), beginning)
-      const rest = new Arriving(beginning)
+      const rest = new Arriving(beginning, roomBytes(maxBodyBytes))
+      rest.count = reading.pieces.count
       const finished = Effect.onExit(finish(reading, rest), (exit) =>
         Effect.andThen(
           Scope.close(scope, exit),
@@ -121,24 +139,22 @@ const readLong = (
   )
 
 /** Embedding at a host that answers as OpenAI does, however it is asked. */
-export const makeHttpEmbed = (
-  work: HttpWork,
-  target: WorkRequest["target"],
-  encode: (call: WorkCall, asked: EmbedWork) => Result.Result<string, ProviderFault>
-): Effect.Effect<NonNullable<Provider["embed"]>> =>
-  Effect.map(AnswerRoom, (room) => (call, asked) => {
+export const httpEmbed =
+  (
+    work: HttpWork,
+    target: WorkRequest["target"],
+    encode: (call: WorkCall, asked: EmbedWork) => Result.Result<string, ProviderFault>
+  ): NonNullable<Provider["embed"]> =>
+  (call, asked) => {
     const maxBodyBytes = mostEmbedBytes(asked)
     const request = (body: string): WorkRequest => ({ target, accept: "application/json", body, maxBodyBytes })
     return Effect.flatMap(
       Effect.suspend(() => orFault(work, encode(call, asked))),
       (body) => {
-        if (!isShort(maxBodyBytes)) {
-          const open = Effect.andThen(takeRoom(room, maxBodyBytes), work.open(call, request(body)))
-          return readLong(work, asked, maxBodyBytes, open)
-        }
+        if (!isShort(maxBodyBytes)) return readLong(work, asked, call, request(body))
         return Effect.flatMap(work.post(call, request(body)), (answer) =>
           orFault(work, decodeEmbeddings(answer, asked, faultOfError))
         )
       }
     )
-  })
+  }

@@ -45,13 +45,17 @@ export interface HttpWork {
   readonly get: (call: WorkCall, question: WorkQuestion) => Effect.Effect<OutboundResponse, ProviderError>
   /** The body of a success. Any other answer is a fault. */
   readonly accepted: (answer: OutboundResponse) => Effect.Effect<Uint8Array, ProviderError>
-  /** The body of a success as it comes. The call's time is for all of it. */
+  /** The body of a success as it comes. The call's time is for all of it, and its idle clock for each silence, the first included. */
   readonly open: (call: WorkCall, request: WorkRequest) => Effect.Effect<OutboundStream, ProviderError, Scope.Scope>
   readonly error: (fault: ProviderFault) => ProviderError
 }
 
 /** What is read of an answer that says what went wrong. */
 const MAX_REFUSAL_BYTES = 65_536
+
+/** Whoever waits for an answer and not for tokens has no first one to wait for. */
+const silenceOf = (fault: ProviderFault): ProviderFault =>
+  fault._tag === "TimedOut" && fault.clock === "first_token" ? { ...fault, clock: "idle" } : fault
 
 const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
 
@@ -81,15 +85,21 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
     const post: HttpWork["post"] = (call, request) => Effect.flatMap(sent(posting(call, request)), accepted)
     const get: HttpWork["get"] = (call, question) => sent(requestOf(call, question, { method: "GET", headers: {} }))
-    const open: HttpWork["open"] = (call, request) =>
-      outbound.open(posting(call, request)).pipe(
+    const open: HttpWork["open"] = (call, request) => {
+      const posted = posting(call, request)
+      const { idleMs } = call.clocks
+      return outbound.open({ ...posted, clocks: { ...posted.clocks, firstMs: idleMs, idleMs } }).pipe(
         Effect.flatMap((stream) => {
+          stream.started()
           if (isSuccess(stream)) return Effect.succeed(stream)
           const { headers, status } = stream
           return Effect.flatMap(readUpTo(stream, MAX_REFUSAL_BYTES), (body) => refused({ status, headers, body }))
         }),
-        Effect.mapError((failed) => (failed._tag === "OutboundError" ? error(faultOfOutbound(failed)) : failed))
+        Effect.mapError((failed) =>
+          failed._tag === "OutboundError" ? error(silenceOf(faultOfOutbound(failed))) : failed
+        )
       )
+    }
     return { post, get, open, accepted, error }
   })
 

@@ -17,7 +17,15 @@ import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { type CallKind, otherWork, streamedChat, wholeChat } from "./CallKind.ts"
 import { Course, type CourseCall, type Courses, type PoolCall, type Turn, type WorkPoolCall } from "./Course.ts"
-import { type AttemptContext, type AttemptSample, attemptWork, streamed, type Way, whole } from "./FirstContent.ts"
+import {
+  type AttemptContext,
+  type AttemptSample,
+  attemptWork,
+  type RestOf,
+  streamed,
+  type Way,
+  whole
+} from "./FirstContent.ts"
 import { type Host, makeHosts } from "./Hosts.ts"
 import type { PoolError } from "./PoolError.ts"
 import type { ChatCall, ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
@@ -74,14 +82,19 @@ export interface ProviderPoolOptions {
  * to give content serves; the other is let go, and stands among the attempts as failed over.
  *
  * `ask` carries out any other work by the same rules, but that an attempt answers whole, and none is made beside another. `attempt`
- * makes one of them; where it answers undefined, the provider does no such work and is passed over.
+ * makes one of them; where it answers undefined, the provider does no such work and is passed over. Of an answer with a rest nobody
+ * else is asked, whatever happens to that.
  */
 export class ProviderPool extends Context.Service<
   ProviderPool,
   {
     readonly chat: (call: PoolCall) => Effect.Effect<Served<Output>, PoolError>
     readonly chatStream: (call: PoolCall) => Effect.Effect<ServedStream, PoolError, Scope.Scope>
-    readonly ask: <A>(call: WorkPoolCall, attempt: WorkAttempt<A>) => Effect.Effect<Served<A, Price>, PoolError>
+    readonly ask: <A>(
+      call: WorkPoolCall,
+      attempt: WorkAttempt<A>,
+      restOf?: RestOf<A>
+    ) => Effect.Effect<Served<A, Price>, PoolError>
     readonly has: (provider: string) => boolean
   }
 >()("tollgate/providers/ProviderPool") {
@@ -115,8 +128,8 @@ const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap
         firstTokenMs: given.firstTokenMs,
         source: given.source
       })),
-    ask: (call, attempt) =>
-      Effect.map(run(shared, call, otherWork, askWork(attempt)), ({ by, given }) => ({ ...by, output: given }))
+    ask: (call, attempt, restOf) =>
+      Effect.map(run(shared, call, otherWork, askWork(attempt, restOf)), ({ by, given }) => ({ ...by, output: given }))
   })
 }
 
@@ -166,8 +179,8 @@ const run = Effect.fnUntraced(function* <A, R, P extends Price, Q extends Course
     const ended = yield* asking
     const given = givenBy(ended)
     if (given !== undefined) {
-      // A whole answer has told its end already.
-      if (kind.stream) course.answered(ended.turn)
+      // To the breaker of a whole answer, which has been told its end already, this is nothing new.
+      course.answered(ended.turn)
       return { given, by: course.served(ended.turn) }
     }
     course.failed(ended.turn, ended.context, faultOf(ended))
@@ -191,13 +204,13 @@ const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends Wor
 }
 
 const askWork =
-  <A>(attempt: WorkAttempt<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
+  <A>(attempt: WorkAttempt<A>, restOf?: RestOf<A>): Asking<A, never, Price, WorkPoolCall, WorkCall> =>
   (course, turn) => {
     const context = course.prepare(turn)
     const work = attempt(context.provider, context.call)
     if (work === undefined) return undefined
     const begun = Effect.sync(() => course.begun(turn))
-    return attempted(course, turn, context, Effect.andThen(begun, attemptWork(context, work)))
+    return attempted(course, turn, context, Effect.andThen(begun, attemptWork(context, work, restOf)))
   }
 
 const askChat =

@@ -42,10 +42,14 @@ export interface Embedded {
   readonly arriving?: ArrivingVectors
 }
 
-/** A list of embeddings on its way. It comes whether it is read or not. */
+/** A list of embeddings on its way. It comes whether it is read or not, but waits for its reader when too much of it does. */
 export interface ArrivingVectors {
-  /** All that has come since, never nothing; undefined when no more will come. For one reader. */
+  /** Some of what has come since, never nothing; undefined when no more will come. For one reader, interrupted once it has left. */
   readonly next: Effect.Effect<ReadonlyArray<Uint8Array> | undefined>
+  /** Nobody reads it any more: what waits is dropped, and what is still to come is not kept. */
+  readonly leave: () => void
+  /** Vectors that have come and are right. */
+  readonly count: number
   /** Waits for the end: the prompt tokens as the provider counts them, or why the list is not whole. */
   readonly whole: Effect.Effect<number | undefined, ProviderError>
 }

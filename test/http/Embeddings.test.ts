@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { ServerResponse } from "node:http"
+import { connect } from "node:net"
+import { AnswerRoom } from "../../src/providers/AnswerRoom.ts"
+import { countEmbed } from "../../src/providers/WorkTokens.ts"
 import { upstream } from "../providers/upstream.ts"
-import { json, post, startService } from "../support/Service.ts"
+import { get, json, post, startService } from "../support/Service.ts"
 
 const model = "text-embedding-3-small"
 
@@ -142,17 +145,22 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("cuts a long answer off where its host breaks off or errs, and charges nothing", () =>
+  it.live("cuts a long answer off where its host breaks off or errs, and charges what was given on", () =>
     Effect.gen(function* () {
       for (const breakOff of [
         (host: ServerResponse) => host.destroy(),
         (host: ServerResponse) => host.end(closing.replace('"index":200', '"index":7')),
         (host: ServerResponse) => host.end()
       ]) {
-        const { host, response, service, settled } = yield* halfway
+        const { host, inferenceKey, response, service, settled } = yield* halfway
         breakOff(host)
         assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => response.text()))))
-        assert.strictEqual((yield* settled).posted, 10_000_000_000n)
+        const tokens = countEmbed({ inputs: inputs.slice(0, 200) })
+        assert.strictEqual((yield* settled).posted, 10_000_000_000n - 20n * BigInt(tokens))
+        const [receipt] = (yield* json(yield* get(`${service.api}/requests`, inferenceKey))).data
+        assert.deepInclude(receipt, { status: "failed", usage_basis: "counted" })
+        assert.strictEqual(receipt.usage.input_tokens, tokens)
+        assert.deepInclude(receipt.routing.provider_attempts[0], { provider: "openai", outcome: "failed" })
         assert.deepStrictEqual(yield* service.faults, [])
       }
     }).pipe(Effect.scoped)
@@ -172,6 +180,49 @@ describe("POST /embeddings", () => {
         { "idempotency-key": "half" }
       )
       assert.deepStrictEqual([again.status, (yield* json(again)).error.code], [409, "idempotency_result_unavailable"])
+    }).pipe(Effect.scoped)
+  )
+
+  /** A connection that asks for so many vectors, or has the answer in its kernel, and reads none of it. */
+  const unread = (service: { readonly api: string }, key: string, input: ReadonlyArray<string>) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const { host, hostname, port } = new URL(service.api)
+        const body = JSON.stringify({ model, input })
+        const head = [`host: ${host}`, `authorization: Bearer ${key}`, "content-type: application/json"].join("\r\n")
+        const socket = connect(Number(port), hostname)
+        socket.on("error", () => {})
+        socket.pause()
+        socket.write(`POST /api/v1/embeddings HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+        return socket
+      }),
+      (socket) => Effect.sync(() => socket.destroy())
+    )
+
+  it.live("keeps the room of a long answer until its reader has it, or has gone", () =>
+    Effect.gen(function* () {
+      const room = yield* AnswerRoom
+      const many = Array.from({ length: 1_500 }, (_, index) => `text ${index}`)
+      const all = many.map((_, index) => JSON.stringify({ object: "embedding", index, embedding: vector }))
+      const inOrder = `{"data":[${all.join()}],"usage":{"prompt_tokens":9,"total_tokens":9}}`
+      const reversed = `{"data":[${all.toReversed().join()}],"usage":{"prompt_tokens":9,"total_tokens":9}}`
+      for (const whole of [inOrder, reversed]) {
+        const { origin } = yield* upstream((request, response) => {
+          request.resume().on("end", () => response.end(whole))
+        })
+        const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1` })
+        const { account, inferenceKey } = yield* service.account(10)
+        const socket = yield* unread(service, inferenceKey, many)
+        const settled = ({ posted }: { readonly posted: bigint }) => posted < 10_000_000_000n
+        yield* Effect.repeat(service.balance(account.id), { until: settled })
+        assert.strictEqual(room.free, 464)
+        socket.destroy()
+        yield* Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+        const read = yield* post(`${service.api}/embeddings`, inferenceKey, { model, input: many })
+        assert.lengthOf((yield* json(read)).data, many.length)
+        yield* Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }
     }).pipe(Effect.scoped)
   )
 })

@@ -1,23 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { get, type IncomingMessage } from "node:http"
 import { type Failure, failure } from "../../src/domain/Failure.ts"
-import { VectorStream } from "../../src/http/VectorStream.ts"
+import { pace, VectorStream } from "../../src/http/VectorStream.ts"
 import { Arriving } from "../../src/providers/Arriving.ts"
 import { upstream } from "../providers/upstream.ts"
 
 /** A server that answers with a list in the making, and a client that has its head. */
 const scene = Effect.gen(function* () {
-  const arriving = new Arriving([Buffer.from("[1")])
+  const arriving = new Arriving([Buffer.from("[1")], 1_000_000)
   const settled = Deferred.makeUnsafe<string, Failure>()
   const failures: Array<Failure> = []
+  const ends: Array<string> = []
   const body = new VectorStream({
     ...{ before: `{"data":`, arriving, after: Deferred.await(settled) },
-    onError: (failed) => failures.push(failed)
+    onError: (failed) => failures.push(failed),
+    over: () => ends.push("over")
   })
+  const run = Effect.runForkWith(yield* Effect.context())
   const written: Array<Fiber.Fiber<void>> = []
   const { origin } = yield* upstream((_, response) => {
-    written.push(Effect.runFork(body.writeTo(response, 200, { "content-type": "application/json" })))
+    written.push(run(body.writeTo(response, 200, { "content-type": "application/json" })))
   })
   const response = yield* Effect.callback<IncomingMessage>((resume) => {
     get(origin, (head) => resume(Effect.succeed(head)))
@@ -27,13 +31,13 @@ const scene = Effect.gen(function* () {
     for await (const piece of response) pieces.push(piece)
     return Buffer.concat(pieces).toString()
   })
-  return { arriving, settled, failures, response, text, written: written[0] ?? assert.fail("nothing is written") }
+  return { arriving, settled, failures, ends, response, text, written: written[0] ?? assert.fail("nothing is written") }
 })
 
 describe("a list of vectors on its way", () => {
   it.live("is written as it comes, and ended when the request is settled", () =>
     Effect.gen(function* () {
-      const { arriving, response, settled, text, written } = yield* scene
+      const { arriving, ends, response, settled, text, written } = yield* scene
       assert.strictEqual(response.headers["content-type"], "application/json")
       arriving.push([Buffer.from(",2"), Buffer.from(",3")])
       arriving.push([Buffer.from("]")])
@@ -42,6 +46,7 @@ describe("a list of vectors on its way", () => {
       Deferred.doneUnsafe(settled, Exit.succeed("}"))
       assert.strictEqual(yield* text, `{"data":[1,2,3]}`)
       yield* Fiber.join(written)
+      assert.deepStrictEqual(ends, ["over"])
     }).pipe(Effect.scoped)
   )
 
@@ -64,6 +69,25 @@ describe("a list of vectors on its way", () => {
       Deferred.doneUnsafe(settled, Exit.fail(broken))
       assert.isTrue(Exit.isFailure(yield* Effect.exit(text)))
       assert.deepStrictEqual(failures, [broken])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is cut off where a client keeps it waiting for too long", () =>
+    Effect.gen(function* () {
+      const { arriving, ends, settled, response, text, written } = yield* scene
+      const pieces = 800
+      arriving.push(Array.from({ length: pieces }, () => Buffer.alloc(65_536, ",1")))
+      arriving.end(Exit.succeed(3))
+      Deferred.doneUnsafe(settled, Exit.succeed("]}"))
+      // More than the system keeps for a client that reads nothing, written by the wall clock.
+      const slowest = pace.graceMs + ((pieces * 65_536) / pace.bytesPerSecond) * 1_000
+      while (written.pollUnsafe() === undefined) {
+        yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+        yield* TestClock.adjust(slowest / 20)
+      }
+      assert.deepStrictEqual(ends, ["over"])
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(text)))
+      assert.isTrue(response.destroyed)
     }).pipe(Effect.scoped)
   )
 

@@ -81,6 +81,17 @@ describe("workSettlementOf", () => {
     assert.deepInclude(workSettlementOf(done(0), perCharacter), { cost: 0n, basis: "reported" })
   })
 
+  it("charges what was given on of an answer that broke off, by our own count", () => {
+    const error = { _tag: "UpstreamError", detail: "broke off" } as const
+    assert.deepStrictEqual(workSettlementOf({ _tag: "Partial", counted: () => 7, error }, price), {
+      cost: 7_000n,
+      usage: { ...noTokens, input: 7 },
+      basis: "counted",
+      status: "failed",
+      final: true
+    })
+  })
+
   it("charges nothing when nothing came, in the measure of the price", () => {
     const nothing = (error: Extract<Outcome, { _tag: "Nothing" }>["error"]) => ({ _tag: "Nothing", error }) as const
     assert.deepStrictEqual(workSettlementOf(nothing({ _tag: "EmptyCompletion" }), perCharacter), {

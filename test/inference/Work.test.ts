@@ -299,6 +299,7 @@ describe("Work", () => {
         keep: () => undefined,
         empty: undefined,
         restore: undefined,
+        rest: undefined,
         deliver: undefined
       }
       const answer = yield* work.run(request)

@@ -10,7 +10,7 @@ const textOf = (pieces: ReadonlyArray<Uint8Array> | undefined) =>
 
 it.effect("gives what has come together, wakes a reader who waits, and tells of its end", () =>
   Effect.gen(function* () {
-    const arriving = new Arriving(piece("a"))
+    const arriving = new Arriving(piece("a"), 10)
     arriving.push(piece("b"))
     assert.strictEqual(textOf(yield* arriving.next), "ab")
     const waiting = yield* Effect.forkChild(arriving.next, { startImmediately: true })
@@ -27,11 +27,37 @@ it.effect("gives what has come together, wakes a reader who waits, and tells of 
 
 it.effect("gives what came before it broke, and says why it did", () =>
   Effect.gen(function* () {
-    const arriving = new Arriving(piece("a"))
+    const arriving = new Arriving(piece("a"), 10)
     const fault = new ProviderError({ provider: "p", fault: { _tag: "Broken", detail: "ECONNRESET" } })
     arriving.end(Exit.fail(fault))
     assert.strictEqual(textOf(yield* arriving.next), "a")
     assert.isUndefined(yield* arriving.next)
     assert.strictEqual(yield* Effect.flip(arriving.whole), fault)
+  })
+)
+
+it.effect("makes its writer wait while a reader has too much to take", () =>
+  Effect.gen(function* () {
+    const arriving = new Arriving([Buffer.alloc(200_000), Buffer.alloc(200_000), Buffer.alloc(200_000)], 300_000)
+    const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })
+    assert.isUndefined(writer.pollUnsafe())
+    assert.lengthOf((yield* arriving.next) ?? [], 2)
+    yield* Fiber.join(writer)
+    yield* arriving.taken
+    assert.lengthOf((yield* arriving.next) ?? [], 1)
+  })
+)
+
+it.effect("keeps nothing for a reader who has left, and comes to its end all the same", () =>
+  Effect.gen(function* () {
+    const arriving = new Arriving([Buffer.alloc(11)], 10)
+    const writer = yield* Effect.forkChild(arriving.taken, { startImmediately: true })
+    arriving.leave()
+    yield* Fiber.join(writer)
+    arriving.push([Buffer.alloc(11)])
+    yield* arriving.taken
+    assert.isTrue(Exit.hasInterrupts(yield* Effect.exit(arriving.next)))
+    arriving.end(Exit.succeed(7))
+    assert.strictEqual(yield* arriving.whole, 7)
   })
 )

@@ -335,4 +335,32 @@ describe("the spans of work other than chat", () => {
       assert.deepStrictEqual(named, [["embeddings voice-1"], ["rerank voice-1"], ["retrieval voice-1"]])
     })
   )
+
+  it.effect("is judged by the end of an answer that was still arriving", () =>
+    Effect.gen(function* () {
+      const { provider } = speaker("a")
+      const all = yield* pooled(provider)
+      const broken: ProviderFault = { _tag: "Broken", detail: "ECONNRESET" }
+      const attempt = (one: Provider, call: WorkCall) =>
+        one.speak?.(call, { input: "hi", voice: "alloy", format: "mp3", speed: 1 })
+      for (const fault of [undefined, broken]) {
+        const end = yield* Deferred.make<void, ProviderError>()
+        const before = all.samples.length
+        yield* all.pool.ask(workCall([a]), attempt, () => Deferred.await(end))
+        assert.lengthOf(all.samples, before)
+        yield* TestClock.adjust(70)
+        yield* fault === undefined
+          ? Deferred.succeed(end, undefined)
+          : Deferred.fail(end, new ProviderError({ provider: "a", fault }))
+        yield* Effect.yieldNow
+        assert.deepInclude(all.samples.at(-1), { provider: "a", ok: fault === undefined, durationMs: 70 })
+      }
+      let asked = 0
+      const breaking = { ...provider, speak: () => Effect.sync(() => ((asked += 1), { audio: new Uint8Array() })) }
+      const resting = yield* pooled(breaking)
+      const rest = () => Effect.fail(new ProviderError({ provider: "a", fault: broken }))
+      for (let call = 0; call < 100; call++) yield* Effect.exit(resting.pool.ask(workCall([a]), attempt, rest))
+      assert.isBelow(asked, 100)
+    })
+  )
 })

@@ -72,6 +72,30 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("reads an answer as it comes, and leaves a host that is silent before or within it", () =>
+    Effect.gen(function* () {
+      const silent: ReadonlyArray<RequestListener> = [
+        () => {},
+        (_, response) => void response.writeHead(200).write("{")
+      ]
+      for (const handler of silent) {
+        const { origin } = yield* upstream(handler)
+        const { open } = yield* makeHttpWork({
+          ...{ id: "up", apiKey: undefined, headers: {} },
+          faultOfStatus: ({ status }) => faultOf(status, "", undefined)
+        })
+        const request = { target: targetOf(`${origin}/work`), accept: "*/*", body: "{}", maxBodyBytes: 1_000 }
+        const call = workCall({ clocks: { ...clocks, idleMs: 50 } })
+        const error = yield* open(call, request).pipe(
+          Effect.flatMap(({ read }) => Effect.forever(read)),
+          Effect.flip
+        )
+        const reason = error._tag === "OutboundError" ? error.reason : error.fault
+        assert.deepStrictEqual<unknown>(reason, { _tag: "TimedOut", clock: "idle" })
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("does not chat where there is no chat", () =>
     Effect.gen(function* () {
       const { chat, chatStream } = withoutChat("up")

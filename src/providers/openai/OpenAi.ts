@@ -1,7 +1,7 @@
 import { Effect, Redacted, Result } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
 import { makeHttpChat } from "../HttpChat.ts"
-import { makeHttpEmbed } from "../HttpEmbed.ts"
+import { httpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
@@ -52,8 +52,6 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       }
     })
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
-    const embed = yield* makeHttpEmbed(work, targets.embeddings, (call, asked) =>
-      Result.succeed(encodeEmbeddings(call, asked))
-    )
+    const embed = httpEmbed(work, targets.embeddings, (call, asked) => Result.succeed(encodeEmbeddings(call, asked)))
     return { ...chat, embed, speak: makeSpeech(work, targets.speech), draw: makeDraw(work, base, options) }
   })

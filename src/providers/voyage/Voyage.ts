@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
-import { makeHttpEmbed, orFault } from "../HttpEmbed.ts"
+import { httpEmbed, orFault } from "../HttpEmbed.ts"
 import { makeHttpWork, withoutChat } from "../HttpWork.ts"
 import { faultOfError, faultOfStatus } from "../openai/Failure.ts"
 import type { Provider } from "../Provider.ts"
@@ -28,7 +28,7 @@ export const makeVoyage = ({ apiKey, baseUrl, id }: VoyageOptions): Effect.Effec
       id,
       stopsBillingOnAbort: true,
       ...withoutChat(id),
-      embed: yield* makeHttpEmbed(work, targets.embeddings, encodeEmbeddings),
+      embed: httpEmbed(work, targets.embeddings, encodeEmbeddings),
       rerank: (call, asked) =>
         Effect.suspend(() =>
           work.post(call, {
