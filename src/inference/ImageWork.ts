@@ -3,11 +3,10 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/Media.ts"
-import { PublicFetch } from "../platform/PublicFetch.ts"
 import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { Drawn, DrawWork } from "../providers/Work.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
-import { makePromptImages } from "./PromptImages.ts"
+import { PromptImages } from "./PromptImages.ts"
 import type { PaidRequest } from "./Request.ts"
 import { Work, type WorkAnswer } from "./Work.ts"
 
@@ -110,7 +109,7 @@ export class ImageWork extends Context.Service<
       const catalogue = yield* Catalogue
       const media = yield* Media
       const work = yield* Work
-      const sources = makePromptImages(yield* PublicFetch)
+      const sources = yield* PromptImages
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
         const { hosted: asAddress, image, principal, work: asked } = request
         const source = image === undefined ? undefined : { url: image, field: "image" }

@@ -20,6 +20,7 @@ import { DataDirectory } from "../../src/platform/DataDirectory.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
+import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
@@ -103,7 +104,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
     Layer.provideMerge(Work.layerFrom(options)),
     Layer.provideMerge(ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })),
     Layer.provideMerge(Layer.mergeAll(Router.layer, Requests.layer, storing(stores))),
-    Layer.provideMerge(PublicFetch.layerFrom({ allowLoopback: true })),
+    Layer.provideMerge(PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: true })))),
     Layer.provideMerge(
       Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
     ),
