@@ -127,6 +127,7 @@ export class ImageWork extends Context.Service<
           modality,
           charge: true,
           bound: { kind: "units", units: asked.n },
+          pixels: asked.size && asked.size.width * asked.size.height,
           ask: source === undefined ? attempt([]) : Effect.map(sources.read(principal.accountId, [source]), attempt),
           used: ({ given }) => given.length,
           counted: () => asked.n,

@@ -43,6 +43,8 @@ export interface WorkRequest<A> extends PaidRequest {
     | { readonly kind: "units"; readonly units: number }
   /** Whether what is asked fits a context window of so many tokens; absent where it is cut to fit, or nothing can be too long. */
   readonly fits?: ((contextWindow: number) => boolean) | undefined
+  /** Pixels of each image; absent where there are none, or it is left to the model. */
+  readonly pixels?: number | undefined
   /** The likely tokens of what has to fit, and the member it stands in, for the message when it fits nowhere. */
   readonly promptTokens?: (() => number) | undefined
   readonly param?: string | undefined
@@ -222,11 +224,11 @@ export class Work extends Context.Service<
         const pool = yield* ProviderPool
         const flow = yield* makePaidFlow(options)
         const prepare = <A>(request: WorkRequest<A>) => {
-          const { bound, fits, modality, param, policy, promptTokens } = request
+          const { bound, fits, modality, param, pixels, policy, promptTokens } = request
           const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
           const planned = router.planWork({
             models: [request.model],
-            ...{ modality, policy, promptBound, fits, promptTokens, param }
+            ...{ modality, policy, promptBound, fits, pixels, promptTokens, param }
           })
           return Result.map(planned, (plan) => ({ request, plan, estimate: holdOf(request, plan) }))
         }
