@@ -86,6 +86,9 @@ const ownFetch = (options: Pick<PublicFetchOptions, "connections" | "waits">) =>
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
 
+/** Ten large images are stored in seconds; a store that takes so long is out of order. */
+const DELIVERY = Duration.minutes(2)
+
 /** Files of providers that a node reads at a time. Each was paid for, so the next one waits. */
 const FILE_CONNECTIONS = 128
 
@@ -212,13 +215,13 @@ const classifier = Effect.gen(function* () {
 const inference = Layer.unwrap(
   Effect.gen(function* () {
     const { clientDrain, holdTtl, shutdownGrace, upstream } = yield* Config
-    const chargeTtl = Duration.sum(holdTtl, upstream.totalTimeout)
+    const chargeTtl = Duration.sum(Duration.sum(holdTtl, upstream.totalTimeout), DELIVERY)
     const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
     // Side by side, so that both have their time to finish at once when the service stops.
     return Layer.mergeAll(
       Batch.layerFrom(options),
       Inference.layerFrom({ ...options, classifier: yield* classifier }),
-      Work.layerFrom(options)
+      Work.layerFrom({ ...options, delivery: DELIVERY })
     )
   })
 )

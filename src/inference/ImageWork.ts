@@ -1,10 +1,12 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result, type Scope, type Semaphore } from "effect"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/Media.ts"
+import { AnswerRoom, takeRoom } from "../providers/AnswerRoom.ts"
+import { PoolError } from "../providers/PoolError.ts"
 import type { WorkAttempt } from "../providers/ProviderPool.ts"
-import type { Drawn, DrawWork } from "../providers/Work.ts"
+import { type Drawn, type DrawWork, MAX_IMAGE_BYTES } from "../providers/Work.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
 import { PromptImages } from "./PromptImages.ts"
 import type { PaidRequest } from "./Request.ts"
@@ -62,11 +64,24 @@ const failed = (reason: Reason): Reason => {
   }
 }
 
+/** How long room for images is waited for. */
+const ROOM_WAIT = "10 seconds"
+
+/** Memory for so many images, from before they are asked for until they are stored, or written out. */
+const roomFor = (room: Semaphore.Semaphore, n: number): Effect.Effect<void, PoolError, Scope.Scope> =>
+  Effect.timeoutOrElse(takeRoom(room, n * MAX_IMAGE_BYTES), {
+    duration: ROOM_WAIT,
+    orElse: () => Effect.fail(new PoolError({ reason: { _tag: "Overloaded" }, attempts: [], failures: [] }))
+  })
+
 const revised = ({ revisedPrompt }: Drawn["images"][number]) => (revisedPrompt === undefined ? {} : { revisedPrompt })
 
 /** Stores images under addresses of their own. Where one cannot be stored, none is. */
 const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"]) => {
   const ids: Array<string> = []
+  const clear = Effect.suspend(() =>
+    Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })
+  )
   return Effect.forEach(
     drawn,
     (image) => {
@@ -78,7 +93,9 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
     },
     { concurrency: 4 }
   ).pipe(
-    Effect.tapError(() => Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })),
+    Effect.tapError(() => clear),
+    // Whatever keeps one from being stored in time may keep another from being removed: nobody waits for that.
+    Effect.onInterrupt(() => Effect.forkDetach(clear)),
     Effect.mapError(() => failure({ _tag: "StoreUnavailable" }))
   )
 }
@@ -110,6 +127,7 @@ export class ImageWork extends Context.Service<
       const media = yield* Media
       const work = yield* Work
       const sources = yield* PromptImages
+      const room = yield* AnswerRoom
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
         const { hosted: asAddress, image, principal, work: asked } = request
         const source = image === undefined ? undefined : { url: image, field: "image" }
@@ -128,7 +146,12 @@ export class ImageWork extends Context.Service<
           charge: true,
           bound: { kind: "units", units: asked.n },
           pixels: asked.size && asked.size.width * asked.size.height,
-          ask: source === undefined ? attempt([]) : Effect.map(sources.read(principal.accountId, [source]), attempt),
+          ask: Effect.andThen(
+            roomFor(room, asked.n),
+            source === undefined
+              ? Effect.succeed(attempt([]))
+              : Effect.map(sources.read(principal.accountId, [source]), attempt)
+          ),
           used: ({ given }) => given.length,
           counted: () => asked.n,
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),

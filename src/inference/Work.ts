@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
+import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
@@ -23,6 +23,11 @@ import {
 } from "./PaidFlow.ts"
 import type { PaidRequest } from "./Request.ts"
 import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
+
+export interface WorkOptions extends PaidFlowOptions {
+  /** The longest that an answer may take to be delivered. */
+  readonly delivery: Duration.Duration
+}
 
 /** What work with models of a modality is called at providers. */
 const operations = {
@@ -50,7 +55,7 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly param?: string | undefined
   /**
    * Asks a provider; undefined where that provider does not do such work. As an effect, what it needs is got first, once the
-   * request is admitted, and is let go after the last attempt; a failure of it is no provider's.
+   * request is admitted, and is let go when all is done, `deliver` too; a failure of it is no provider's.
    */
   readonly ask: WorkAttempt<A> | Effect.Effect<WorkAttempt<A>, PoolError, Scope.Scope>
   /** Prompt tokens or units as the provider reported them; undefined has them counted. */
@@ -58,8 +63,8 @@ export interface WorkRequest<A> extends PaidRequest {
   /** The same by our own count. */
   readonly counted: () => number
   /**
-   * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails,
-   * nothing is charged.
+   * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails, or is
+   * takes longer than it may and is interrupted, nothing is charged.
    */
   readonly deliver?: ((answer: A) => Effect.Effect<A, Failure>) | undefined
   /** The JSON kept for a repeat under the idempotency key; undefined where it is not to be kept. */
@@ -118,7 +123,7 @@ const asked = <A>(
   pool: Asks,
   admitted: AdmittedWork<A>,
   running: Running
-): Effect.Effect<Served<A, Price>, PoolError> => {
+): Effect.Effect<Served<A, Price>, PoolError, Scope.Scope> => {
   const { plan, request } = admitted
   const { ask, failed } = request
   const call: WorkPoolCall = {
@@ -136,7 +141,15 @@ const asked = <A>(
     if (failed === undefined) return answer
     return Effect.mapError(answer, (error) => new PoolError({ ...error, reason: failed(error.reason) }))
   }
-  return Effect.isEffect(ask) ? Effect.scoped(Effect.flatMap(ask, served)) : served(ask)
+  return Effect.isEffect(ask) ? Effect.flatMap(ask, served) : served(ask)
+}
+
+/** The request with an end to its delivery. */
+const timely = <A>(request: WorkRequest<A>, delivery: Duration.Duration): WorkRequest<A> => {
+  const { deliver } = request
+  if (deliver === undefined) return request
+  const orElse = () => Effect.fail(failure({ _tag: "StoreUnavailable" }))
+  return { ...request, deliver: (answer) => Effect.timeoutOrElse(deliver(answer), { duration: delivery, orElse }) }
 }
 
 /** What is there to be paid for: an answer, or why there is none. */
@@ -193,7 +206,7 @@ const carryOut = <A>(
     const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
     yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
     return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
-  }).pipe(Effect.uninterruptible)
+  }).pipe(Effect.scoped, Effect.uninterruptible)
 
 /** A kept answer given out again. */
 const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({
@@ -206,7 +219,8 @@ const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A>
  * Paid work other than chat, end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a
  * caller who hangs up can neither leave a hold open nor take an answer unpaid, and an answer is settled before it is given out.
  * What is charged is what was used, never more than was held: prompt tokens or units, as the model is priced. What is charged up
- * front is taken whole before a provider is asked, and given back as far as it was not used.
+ * front is taken whole before a provider is asked, and given back as far as it was not used; it goes on when its caller hangs up,
+ * since what was made so far would be billed to the house.
  */
 export class Work extends Context.Service<
   Work,
@@ -216,7 +230,7 @@ export class Work extends Context.Service<
     readonly bounds: <A>(request: WorkRequest<A>) => Result.Result<Bounds, Failure>
   }
 >()("tollgate/inference/Work") {
-  static readonly layerFrom = (options: PaidFlowOptions) =>
+  static readonly layerFrom = (options: WorkOptions) =>
     Layer.effect(
       Work,
       Effect.gen(function* () {
@@ -232,7 +246,8 @@ export class Work extends Context.Service<
           })
           return Result.map(planned, (plan) => ({ request, plan, estimate: holdOf(request, plan) }))
         }
-        const run = <A>(request: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+        const run = <A>(asked: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+          const request = timely(asked, options.delivery)
           const running: Running = { stopsBillingOnAbort: true }
           const again = (kept: KeptWork) => replayed(request, kept)
           const work = Effect.suspend(() => {
@@ -241,7 +256,9 @@ export class Work extends Context.Service<
               ? flow.unplanned(request, ready.failure, again)
               : flow.enter(ready.success, (admitted) => carryOut(flow.metered, pool, admitted, running), again)
           })
-          return flow.attended(Effect.uninterruptible(work), running)
+          return request.charge
+            ? flow.finished(Effect.uninterruptible(work))
+            : flow.attended(Effect.uninterruptible(work), running)
         }
         return Work.of({ run, bounds: (request) => Result.map(prepare(request), ({ estimate }) => estimate) })
       })

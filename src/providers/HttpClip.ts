@@ -4,6 +4,7 @@ import { imageTypeOf } from "../domain/ImageType.ts"
 import { isPassing, PublicFetch, type PublicFetchError, type PublicFetchReason } from "../platform/PublicFetch.ts"
 import type { HttpWork } from "./HttpWork.ts"
 import type { Provider, ProviderFault } from "./Provider.ts"
+import { MAX_IMAGE_BYTES } from "./Work.ts"
 
 /** What is to be read. */
 interface FileKind {
@@ -23,8 +24,7 @@ const videoTypeOf = (bytes: Uint8Array): string | undefined => {
 /** Fifteen seconds of 4K video have a third of it. */
 const clip: FileKind = { name: "video", accept: "video/*", maxBytes: 128 * 1024 * 1024, typeOf: videoTypeOf }
 
-/** A PNG of 3840×2160 pixels that cannot be compressed has as much. */
-const image: FileKind = { name: "image", accept: "image/*", maxBytes: 32 * 1024 * 1024, typeOf: imageTypeOf }
+const image: FileKind = { name: "image", accept: "image/*", maxBytes: MAX_IMAGE_BYTES, typeOf: imageTypeOf }
 
 /** Three tries in all: making a file costs much more than reading it. */
 const retries = Schedule.exponential("200 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Semaphore } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -24,6 +24,7 @@ import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
+import { AnswerRoom } from "../../src/providers/AnswerRoom.ts"
 import { type Provider, ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import type { DrawWork, MediaBytes } from "../../src/providers/Work.ts"
@@ -97,6 +98,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
   const options = {
     holdTtl: Duration.minutes(5),
     chargeTtl: Duration.minutes(5),
+    delivery: Duration.minutes(2),
     drain: Duration.minutes(1),
     shutdownGrace: Duration.seconds(20)
   }
@@ -243,6 +245,25 @@ describe("images", () => {
       assert.strictEqual(yield* spent, 2n * AT_GEMINI + AT_VERTEX)
       assert.deepStrictEqual([gemini.asked.length, vertex.asked.length], [2, 1])
     }).pipe(Effect.scoped)
+  )
+
+  it.live("have room before they are asked for, until they are stored", () =>
+    Effect.gen(function* () {
+      const room = yield* AnswerRoom
+      // Sixteenths of it that nobody has.
+      const free: Array<number> = []
+      const look = Effect.map(Effect.all(Array.from({ length: 16 }, () => room.takeIfAvailable(32))), (taken) => {
+        free.push(taken.filter((one) => one).length)
+      })
+      const back = Effect.suspend(() => room.release(32 * free.at(-1)!))
+      const asked = provider("gemini", () =>
+        Effect.as(Effect.andThen(look, back), { images: Array.from({ length: 10 }, () => image) })
+      )
+      const { make } = yield* scene([asked])
+      yield* make({ work: drawWork({ n: 10 }) })
+      yield* Effect.andThen(look, back)
+      assert.deepStrictEqual(free, [14, 16])
+    }).pipe(Effect.scoped, Effect.provideService(AnswerRoom, Semaphore.makeUnsafe(512)))
   )
 })
 

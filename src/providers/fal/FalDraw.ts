@@ -8,7 +8,7 @@ import type { HttpWork } from "../HttpWork.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import { isAnsweredLost } from "../PoolError.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import type { Drawn, DrawWork, MediaBytes, WorkCall } from "../Work.ts"
+import { type Drawn, type DrawWork, type MediaBytes, mostDrawnBytes, type WorkCall } from "../Work.ts"
 import { encodeDraw } from "./FalDrawEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 
@@ -64,7 +64,7 @@ const part = Effect.fnUntraced(function* (
     target: targetOf(`${baseUrl}/${upstreamId}`),
     accept: "application/json",
     body: JSON.stringify(input.success),
-    maxBodyBytes: MAX_BODY_BYTES
+    maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(count))
   })
   const answer = objectOf(parsed(body))
   if (answer === undefined || !Array.isArray(answer["images"])) {

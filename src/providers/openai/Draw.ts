@@ -4,7 +4,7 @@ import { targetOf } from "../../platform/Outbound.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import type { Drawn, DrawWork, WorkCall } from "../Work.ts"
+import { type Drawn, type DrawWork, mostDrawnBytes, type WorkCall } from "../Work.ts"
 import { type FormFile, formOf } from "./Form.ts"
 
 /** Ten images of 1536×1024 pixels that can hardly be compressed, in base64. */
@@ -59,7 +59,7 @@ export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions):
   return Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
     const fields = encodeDraw(call.candidate.offer.upstreamId, asked, options)
     if (Result.isFailure(fields)) return yield* Effect.fail(work.error(fields.failure))
-    const answer = { accept: "application/json", maxBodyBytes: MAX_BODY_BYTES }
+    const answer = { accept: "application/json", maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(asked.n)) }
     const body =
       asked.images.length === 0
         ? yield* work.post(call, { ...answer, target: targets.generations, body: JSON.stringify(fields.success) })
