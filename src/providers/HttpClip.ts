@@ -2,9 +2,9 @@
 import { Effect, Schedule } from "effect"
 import { imageTypeOf } from "../domain/ImageType.ts"
 import { isPassing, PublicFetch, type PublicFetchError, type PublicFetchReason } from "../platform/PublicFetch.ts"
+import { MAX_IMAGE_BYTES } from "./DrawParts.ts"
 import type { HttpWork } from "./HttpWork.ts"
 import type { Provider, ProviderFault } from "./Provider.ts"
-import { MAX_IMAGE_BYTES } from "./Work.ts"
 
 /** What is to be read. */
 interface FileKind {

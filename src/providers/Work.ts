@@ -113,12 +113,6 @@ export interface Found {
   }>
 }
 
-/** The longest image that is taken from a provider: several times what eight megapixels come to as a rule. */
-export const MAX_IMAGE_BYTES = 25 * 1_048_576
-
-/** The longest answer with so many images in it as base64, and some words beside each. */
-export const mostDrawnBytes = (images: number): number => images * (Math.ceil(MAX_IMAGE_BYTES / 3) * 4 + 65_536)
-
 /** An image as bytes, with its content type. */
 export interface MediaBytes {
   readonly bytes: Uint8Array

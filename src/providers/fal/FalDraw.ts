@@ -2,13 +2,13 @@ import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/Outbound.ts"
 import type { PublicFetch } from "../../platform/PublicFetch.ts"
+import { mostDrawnBytes, wholeOf } from "../DrawParts.ts"
 import type { RefusedAnswer } from "../Failure.ts"
 import { makeHttpImage } from "../HttpClip.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
-import { isAnsweredLost } from "../PoolError.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import { type Drawn, type DrawWork, type MediaBytes, mostDrawnBytes, type WorkCall } from "../Work.ts"
+import type { DrawWork, MediaBytes, WorkCall } from "../Work.ts"
 import { encodeDraw } from "./FalDrawEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 
@@ -35,14 +35,6 @@ const countsOf = (n: number): ReadonlyArray<number> =>
   Array.from({ length: Math.ceil(n / MOST_AT_ONCE) }, (_, index) => Math.min(MOST_AT_ONCE, n - index * MOST_AT_ONCE))
 
 type Images = ReadonlyArray<MediaBytes>
-
-/** What came, or why nothing did. Where some of it was made and is lost, that is why: the rest is not to be asked for again either. */
-const wholeOf = (results: ReadonlyArray<Result.Result<Images, ProviderError>>): Effect.Effect<Drawn, ProviderError> => {
-  const failures = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
-  const failed = failures.find(({ fault }) => isAnsweredLost(fault)) ?? failures[0]
-  const images = results.flatMap((result) => (Result.isSuccess(result) ? result.success : []))
-  return failed !== undefined && images.length === 0 ? Effect.fail(failed) : Effect.succeed({ images })
-}
 
 interface Host {
   readonly work: HttpWork

@@ -1,10 +1,11 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/Outbound.ts"
+import { mostDrawnBytes } from "../DrawParts.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import { type Drawn, type DrawWork, mostDrawnBytes, type WorkCall } from "../Work.ts"
+import type { Drawn, DrawWork, WorkCall } from "../Work.ts"
 import { type FormFile, formOf } from "./Form.ts"
 
 /** Ten images of 1536×1024 pixels that can hardly be compressed, in base64. */
