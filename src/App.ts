@@ -22,6 +22,7 @@ import { Batch } from "./inference/Batch.ts"
 import { Batches } from "./inference/Batches.ts"
 import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
+import { PromptImages } from "./inference/PromptImages.ts"
 import { Videos } from "./inference/Videos.ts"
 import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
@@ -33,7 +34,7 @@ import { layer as migrations } from "./platform/Migrations.ts"
 import { Media } from "./platform/Media.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
-import { PublicFetch } from "./platform/PublicFetch.ts"
+import { PublicFetch, type PublicFetchOptions } from "./platform/PublicFetch.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { layer as sql } from "./platform/Sql.ts"
@@ -75,8 +76,21 @@ const addresses = {
   xai: "https://api.x.ai/v1"
 } as const
 
+/** What reads the addresses that callers name. */
+const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
+
+/** Another one, of so many connections, that nobody else takes any of. */
+const ownFetch = (options: Pick<PublicFetchOptions, "connections" | "waits">) =>
+  Layer.fresh(Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, ...options }))))
+
 /** An adapter puts its paths behind the address as it is written. */
 const addressOf = (url: URL): string => url.href.replace(/\/+$/, "")
+
+/** Ten large images are stored in seconds; a store that takes so long is out of order. */
+const DELIVERY = Duration.minutes(2)
+
+/** Files of providers that a node reads at a time. Each was paid for, so the next one waits. */
+const FILE_CONNECTIONS = 128
 
 /** All that a node delivers at a time, and tests beside it. */
 const WEBHOOK_CONNECTIONS = 640
@@ -187,7 +201,7 @@ const pool = Layer.unwrap(
       redisUrl
     })
   })
-)
+).pipe(Layer.provide(ownFetch({ connections: FILE_CONNECTIONS, waits: true })))
 
 /** The model that classifies for `svc/auto`; one that cannot would be asked for nothing, unnoticed. */
 const classifier = Effect.gen(function* () {
@@ -201,13 +215,13 @@ const classifier = Effect.gen(function* () {
 const inference = Layer.unwrap(
   Effect.gen(function* () {
     const { clientDrain, holdTtl, shutdownGrace, upstream } = yield* Config
-    const chargeTtl = Duration.sum(holdTtl, upstream.totalTimeout)
+    const chargeTtl = Duration.sum(Duration.sum(holdTtl, upstream.totalTimeout), DELIVERY)
     const options = { holdTtl, chargeTtl, drain: clientDrain, shutdownGrace }
     // Side by side, so that both have their time to finish at once when the service stops.
     return Layer.mergeAll(
       Batch.layerFrom(options),
       Inference.layerFrom({ ...options, classifier: yield* classifier }),
-      Work.layerFrom(options)
+      Work.layerFrom({ ...options, delivery: DELIVERY })
     )
   })
 )
@@ -224,8 +238,6 @@ const jobs = Layer.unwrap(
   )
 )
 
-const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
-
 /** Videos, and the work on them. */
 const videos = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval, videos: options }) =>
@@ -234,15 +246,7 @@ const videos = Layer.unwrap(
 )
 
 /** Webhooks have connections of their own: receivers that hang must not keep images of prompts from being fetched. */
-const sender = Sender.layer.pipe(
-  Layer.provide(
-    Layer.fresh(
-      Layer.unwrap(
-        Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, connections: WEBHOOK_CONNECTIONS }))
-      )
-    )
-  )
-)
+const sender = Sender.layer.pipe(Layer.provide(ownFetch({ connections: WEBHOOK_CONNECTIONS })))
 
 const webhooks = Webhooks.layer.pipe(
   Layer.provideMerge(Outbox.layer),
@@ -278,6 +282,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(batchRuns),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
+    Layer.provideMerge(PromptImages.layer),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),

@@ -7,6 +7,8 @@ export interface Listing {
   /** Absent: the model's own, or less where the price list knows that this provider serves less. */
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
+  /** The most pixels of an image at the listed price; absent where it is the same for all sizes. */
+  readonly maxPixels?: number
   readonly unsupported?: ReadonlyArray<Capability>
 }
 

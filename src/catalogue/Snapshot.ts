@@ -176,6 +176,7 @@ const offerOf = (entry: Entry, listing: Listing, { now, overlay }: Terms): Price
       price: overlaid ?? published?.price,
       contextWindow,
       maxOutputTokens: Math.min(listing.maxOutputTokens ?? entry.maxOutputTokens, contextWindow),
+      ...(listing.maxPixels === undefined ? {} : { maxPixels: listing.maxPixels }),
       unsupported: listing.unsupported ?? []
     },
     overlay: overlaid !== undefined,

@@ -61,6 +61,8 @@ export interface Offer {
   readonly promotion?: { readonly now: Promotion; readonly listPrice: Price }
   readonly contextWindow: number
   readonly maxOutputTokens: number
+  /** Of images: the most pixels one may have for its price, where that is not for all sizes. */
+  readonly maxPixels?: number | undefined
   readonly unsupported: ReadonlyArray<Capability>
 }
 

@@ -3,11 +3,12 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/Media.ts"
-import { PublicFetch } from "../platform/PublicFetch.ts"
+import { AnswerRoom } from "../providers/AnswerRoom.ts"
+import { MAX_IMAGE_BYTES } from "../providers/DrawParts.ts"
 import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { Drawn, DrawWork } from "../providers/Work.ts"
 import { MAX_KEPT_BYTES } from "./Answer.ts"
-import { makePromptImages } from "./PromptImages.ts"
+import { PromptImages } from "./PromptImages.ts"
 import type { PaidRequest } from "./Request.ts"
 import { Work, type WorkAnswer } from "./Work.ts"
 
@@ -63,11 +64,17 @@ const failed = (reason: Reason): Reason => {
   }
 }
 
+/** How long room for images is waited for. */
+const ROOM_WAIT_MS = 60_000
+
 const revised = ({ revisedPrompt }: Drawn["images"][number]) => (revisedPrompt === undefined ? {} : { revisedPrompt })
 
 /** Stores images under addresses of their own. Where one cannot be stored, none is. */
 const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"]) => {
   const ids: Array<string> = []
+  const clear = Effect.suspend(() =>
+    Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })
+  )
   return Effect.forEach(
     drawn,
     (image) => {
@@ -79,7 +86,9 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
     },
     { concurrency: 4 }
   ).pipe(
-    Effect.tapError(() => Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })),
+    Effect.tapError(() => clear),
+    // Whatever keeps one from being stored in time may keep another from being removed: nobody waits for that.
+    Effect.onInterrupt(() => Effect.forkDetach(clear)),
     Effect.mapError(() => failure({ _tag: "StoreUnavailable" }))
   )
 }
@@ -110,7 +119,8 @@ export class ImageWork extends Context.Service<
       const catalogue = yield* Catalogue
       const media = yield* Media
       const work = yield* Work
-      const sources = makePromptImages(yield* PublicFetch)
+      const sources = yield* PromptImages
+      const room = yield* AnswerRoom
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
         const { hosted: asAddress, image, principal, work: asked } = request
         const source = image === undefined ? undefined : { url: image, field: "image" }
@@ -128,7 +138,17 @@ export class ImageWork extends Context.Service<
           modality,
           charge: true,
           bound: { kind: "units", units: asked.n },
-          ask: source === undefined ? attempt([]) : Effect.map(sources.read(principal.accountId, [source]), attempt),
+          pixels: asked.size && asked.size.width * asked.size.height,
+          ask: Effect.andThen(
+            room.take({
+              accountId: principal.accountId,
+              maxBodyBytes: asked.n * MAX_IMAGE_BYTES,
+              waitMs: ROOM_WAIT_MS
+            }),
+            source === undefined
+              ? Effect.succeed(attempt([]))
+              : Effect.map(sources.read(principal.accountId, [source]), attempt)
+          ),
           used: ({ given }) => given.length,
           counted: () => asked.n,
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),

@@ -4,7 +4,6 @@ import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
 import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
-import { PublicFetch } from "../platform/PublicFetch.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { enforcedSchema } from "../providers/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
@@ -17,7 +16,7 @@ import { type Classified, type ClassifierOptions, makeClassify } from "./Classif
 import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
-import { makePromptImages, type PromptImages } from "./PromptImages.ts"
+import { PromptImages } from "./PromptImages.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
 
@@ -75,7 +74,7 @@ export class Inference extends Context.Service<
       Effect.gen(function* () {
         const router = yield* Router
         const pool = yield* ProviderPool
-        const images = makePromptImages(yield* PublicFetch)
+        const images = yield* PromptImages
         const seeing = images.before(pool)
         const requests = yield* Requests
         const open = yield* makeOpenPipes
@@ -180,7 +179,7 @@ const metering = <A, B>(
 }
 
 const preparing =
-  (router: Router["Service"], pins: Pins, promptImages: PromptImages, explores: boolean) =>
+  (router: Router["Service"], pins: Pins, promptImages: PromptImages["Service"], explores: boolean) =>
   (request: Preparation): Result.Result<Prepared, Failure> => {
     const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
     const images = imagesIn(conversation)

@@ -46,6 +46,8 @@ export interface PaidFlow {
   readonly hangUp: (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => Effect.Effect<void>
   /** Does work that its caller waits for; one who leaves hangs up. */
   readonly attended: <A>(work: Effect.Effect<A, Failure>, running: Running) => Effect.Effect<A, Failure>
+  /** Does work that goes on to its end, and is paid for, whether or not its caller waits for it. */
+  readonly finished: <A>(work: Effect.Effect<A, Failure>) => Effect.Effect<A, Failure>
   /**
    * Takes the hold, or the charge, and goes on with `carry`, or answers from what stands under the idempotency key. To be called where nothing can be
    * interrupted: between the hold and its close nothing may be but the provider's call, which `carry` sees to. The kept answers
@@ -119,6 +121,7 @@ export const makePaidFlow = (
         Effect.flatMap(fibers.run(work), (fiber) =>
           Effect.onInterrupt(Fiber.join(fiber), () => hangUp(fiber, running))
         ),
+      finished: (work) => Effect.flatMap(fibers.run(work), Fiber.join),
       enter,
       unplanned: (request, failed, again) =>
         Effect.map(

@@ -1,9 +1,9 @@
 /** Images of prompts: judged before a hold, and fetched before a provider is asked, so that no provider fetches for a caller. */
-import { Effect, Result, type Scope } from "effect"
+import { Context, Effect, Layer, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
 import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../domain/ImageType.ts"
-import { isPassing, type PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
+import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool } from "../providers/ProviderPool.ts"
@@ -57,7 +57,7 @@ export interface NamedImage {
   readonly field?: string | undefined
 }
 
-export interface PromptImages {
+interface Images {
   /** The first image of a conversation that cannot be right, as far as the request says by itself. */
   readonly check: (conversation: Conversation) => Failure | undefined
   /** Why one image cannot be right, as far as the request says by itself. */
@@ -295,9 +295,9 @@ const isToBeFetched = ({ conversation }: PoolCall): boolean =>
 export const makePromptImages = (
   { fetch, refuses }: PublicFetch["Service"],
   limits: PromptImageLimits = promptImageLimits
-): PromptImages => {
+): Images => {
   const fetching = new Fetching(fetch, limits)
-  const checkOne: PromptImages["checkOne"] = (image) => {
+  const checkOne: Images["checkOne"] = (image) => {
     const problem = isWeb(image) ? refuses(image.url) : dataProblem(image.url)
     return problem === undefined ? undefined : invalid(fieldOf(image), problem)
   }
@@ -325,4 +325,12 @@ export const makePromptImages = (
       chatStream: (call) => (isToBeFetched(call) ? Effect.flatMap(fetching.filled(call), chatStream) : chatStream(call))
     })
   }
+}
+
+/** The one of a process: its bounds are for all that reads images of callers. */
+export class PromptImages extends Context.Service<PromptImages, Images>()("tollgate/inference/PromptImages") {
+  static readonly layer = Layer.effect(
+    PromptImages,
+    Effect.map(PublicFetch, (publicFetch) => PromptImages.of(makePromptImages(publicFetch)))
+  )
 }

@@ -123,6 +123,7 @@ const TAKES_NOTHING: ReadonlySet<number> = new Set([503, 529])
 const mayHaveTaken = (fault: ProviderFault | undefined): boolean => {
   switch (fault?._tag) {
     case "Broken":
+    case "Lost":
     case "Malformed":
       return true
     case "TimedOut":

@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, Exit, Layer, Result, type Scope } from "effect"
+import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope } from "effect"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
@@ -24,6 +24,11 @@ import {
 } from "./PaidFlow.ts"
 import type { PaidRequest } from "./Request.ts"
 import { workSettlementOf, type WorkOutcome } from "./Settlement.ts"
+
+export interface WorkOptions extends PaidFlowOptions {
+  /** The longest that an answer may take to be delivered. */
+  readonly delivery: Duration.Duration
+}
 
 /** What work with models of a modality is called at providers. */
 const operations = {
@@ -52,12 +57,14 @@ export interface WorkRequest<A> extends PaidRequest {
     | { readonly kind: "units"; readonly units: number }
   /** Whether what is asked fits a context window of so many tokens; absent where it is cut to fit, or nothing can be too long. */
   readonly fits?: ((contextWindow: number) => boolean) | undefined
+  /** Pixels of each image; absent where there are none, or it is left to the model. */
+  readonly pixels?: number | undefined
   /** The likely tokens of what has to fit, and the member it stands in, for the message when it fits nowhere. */
   readonly promptTokens?: (() => number) | undefined
   readonly param?: string | undefined
   /**
    * Asks a provider; undefined where that provider does not do such work. As an effect, what it needs is got first, once the
-   * request is admitted, and is let go when the request has ended; a failure of it is no provider's.
+   * request is admitted, and is let go when all is done, `deliver` too; a failure of it is no provider's.
    */
   readonly ask: WorkAttempt<A> | Effect.Effect<WorkAttempt<A>, PoolError, Scope.Scope>
   /** Prompt tokens or units as the provider reported them; undefined has them counted. */
@@ -67,8 +74,9 @@ export interface WorkRequest<A> extends PaidRequest {
   /** Of an answer that is still arriving; undefined of one that is whole. */
   readonly rest?: ((answer: A) => WorkRest | undefined) | undefined
   /**
-   * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails,
-   * nothing is charged. Of an answer with a rest it waits for the end of that, and fails only where it breaks off.
+   * What remains to be done with an answer before it is paid for and given out, such as storing files of it. Where it fails, or
+   * takes longer than it may, nothing is charged. Of an answer with a rest it waits for the end of that, and fails only where it
+   * breaks off.
    */
   readonly deliver?: ((answer: A) => Effect.Effect<A, Failure>) | undefined
   /** The JSON kept for a repeat under the idempotency key; undefined where it is not to be kept. */
@@ -148,6 +156,14 @@ const asked = <A>(
   return Effect.isEffect(ask) ? Effect.flatMap(ask, served) : served(ask)
 }
 
+/** The request with an end to its delivery, where that is more than waiting for the rest of an answer. */
+const timely = <A>(request: WorkRequest<A>, delivery: Duration.Duration): WorkRequest<A> => {
+  const { deliver, rest } = request
+  if (deliver === undefined || rest !== undefined) return request
+  const orElse = () => Effect.fail(failure({ _tag: "StoreUnavailable" }))
+  return { ...request, deliver: (answer) => Effect.timeoutOrElse(deliver(answer), { duration: delivery, orElse }) }
+}
+
 /** What is there to be paid for: an answer, or why there is none. */
 const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Effect<Result.Result<A, Failure>> => {
   const reason = empty?.(output)
@@ -225,7 +241,8 @@ const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A>
  * Paid work other than chat, end to end: plan, hold, provider, settle. As with chat, it runs in fibers of this service, so a
  * caller who hangs up can neither leave a hold open nor take an answer unpaid, and an answer is settled before it is given out.
  * What is charged is what was used, never more than was held: prompt tokens or units, as the model is priced. What is charged up
- * front is taken whole before a provider is asked, and given back as far as it was not used.
+ * front is taken whole before a provider is asked, and given back as far as it was not used; it goes on when its caller hangs up,
+ * since what was made so far would be billed to the house.
  */
 export class Work extends Context.Service<
   Work,
@@ -235,7 +252,7 @@ export class Work extends Context.Service<
     readonly bounds: <A>(request: WorkRequest<A>) => Result.Result<Bounds, Failure>
   }
 >()("tollgate/inference/Work") {
-  static readonly layerFrom = (options: PaidFlowOptions) =>
+  static readonly layerFrom = (options: WorkOptions) =>
     Layer.effect(
       Work,
       Effect.gen(function* () {
@@ -243,15 +260,16 @@ export class Work extends Context.Service<
         const pool = yield* ProviderPool
         const flow = yield* makePaidFlow(options)
         const prepare = <A>(request: WorkRequest<A>) => {
-          const { bound, fits, modality, param, policy, promptTokens } = request
+          const { bound, fits, modality, param, pixels, policy, promptTokens } = request
           const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
           const planned = router.planWork({
             models: [request.model],
-            ...{ modality, policy, promptBound, fits, promptTokens, param }
+            ...{ modality, policy, promptBound, fits, pixels, promptTokens, param }
           })
           return Result.map(planned, (plan) => ({ request, plan, estimate: holdOf(request, plan) }))
         }
-        const run = <A>(request: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+        const run = <A>(asked: WorkRequest<A>): Effect.Effect<WorkAnswer<A>, Failure> => {
+          const request = timely(asked, options.delivery)
           const running: Running = { stopsBillingOnAbort: true }
           const again = (kept: KeptWork) => replayed(request, kept)
           const work = Effect.suspend(() => {
@@ -260,7 +278,9 @@ export class Work extends Context.Service<
               ? flow.unplanned(request, ready.failure, again)
               : flow.enter(ready.success, (admitted) => carryOut(flow.metered, pool, admitted, running), again)
           })
-          return flow.attended(Effect.uninterruptible(work), running)
+          return request.charge
+            ? flow.finished(Effect.uninterruptible(work))
+            : flow.attended(Effect.uninterruptible(work), running)
         }
         return Work.of({ run, bounds: (request) => Result.map(prepare(request), ({ estimate }) => estimate) })
       })

@@ -61,6 +61,8 @@ export interface PublicFetchOptions {
   readonly allowLoopback: boolean
   /** Calls at a time; 256 when absent. */
   readonly connections?: number | undefined
+  /** Whether a call waits, within its time, while there are as many as there may be; it fails at once where it does not. */
+  readonly waits?: boolean | undefined
   /** Asks the name servers of this machine when absent. */
   readonly resolve?: Resolve | undefined
   /** Certificates in PEM that vouch for hosts, in place of those that Node trusts. */
@@ -91,11 +93,12 @@ export class PublicFetch extends Context.Service<
     readonly fetch: (request: PublicRequest) => Effect.Effect<PublicResponse, PublicFetchError>
   }
 >()("tollgate/platform/PublicFetch") {
-  static readonly layerFrom = ({ allowLoopback, ca, connections = 256, resolve = resolveName }: PublicFetchOptions) =>
+  static readonly layerFrom = (options: PublicFetchOptions) =>
     Layer.effect(
       PublicFetch,
-      Effect.map(Semaphore.make(connections), (slots) =>
-        PublicFetch.of({
+      Effect.map(Semaphore.make(options.connections ?? 256), (slots) => {
+        const { allowLoopback, ca, resolve = resolveName, waits = false } = options
+        return PublicFetch.of({
           refuses: (url) => refusalOf(url, allowLoopback),
           judge: (url) => judged(url, { allowLoopback, ca, resolve }),
           fetch: (request) =>
@@ -107,14 +110,19 @@ export class PublicFetch extends Context.Service<
                 exchange.start()
                 return Effect.sync(() => exchange.drop())
               })
-              const taken = Semaphore.withPermitsIfAvailable(slots, 1)(call)
+              const taken = waits
+                ? Effect.timeoutOption(slots.withPermit(call), request.totalMs)
+                : slots.withPermitsIfAvailable(1)(call)
               return Effect.flatMap(
                 taken,
-                Option.match({ onNone: () => Effect.fail(BUSY), onSome: (answer) => Effect.succeed(answer) })
+                Option.match({
+                  onNone: () => Effect.fail(waits ? TIMED_OUT : BUSY),
+                  onSome: (answer) => Effect.succeed(answer)
+                })
               )
             })
         })
-      )
+      })
     )
 }
 
@@ -132,6 +140,7 @@ const NOT_PUBLIC = "must be at a public address"
 const failed = (reason: PublicFetchReason) => new PublicFetchError({ reason })
 const forbidden = (why: string) => failed({ _tag: "Forbidden", why })
 const BUSY = failed({ _tag: "Busy" })
+const TIMED_OUT = failed({ _tag: "TimedOut" })
 
 /** The host as an IP address is written; the URL has brought every notation of one to this form. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")

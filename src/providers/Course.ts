@@ -16,6 +16,7 @@ import {
   reasonOf,
   attemptsOf,
   isAnsweredEmpty,
+  isAnsweredLost,
   isAnsweredOff,
   restingReason,
   unableReason
@@ -209,7 +210,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   failed(turn: Turn<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
     this.#note(turn, fault)
     const now = millisOf(this.#clock)
-    const goesOn = now < this.#deadline && !isAnsweredEmpty(this.#failures)
+    const goesOn = now < this.#deadline && !isAnsweredEmpty(this.#failures) && !isAnsweredLost(fault)
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
     if (goesOn && this.upcoming === undefined && fault?._tag === "Unreachable" && !this.#askedAgain) {
       // A kept connection that has died looks like that. What comes of it is the breaker's to know, not this.

@@ -20,6 +20,9 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
       return undefined
     case "TimedOut":
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
+    case "Lost":
+      // Nothing of the call itself went wrong, and where little time was left, that was the caller's choice or another's doing.
+      return fault.ours === true || given.totalMs < service.totalMs ? undefined : { inShareOnly: true }
     case "Unauthorized":
       // A host also forbids single requests, which is no reason to keep all others from it.
       return fault.status === 403 ? { inShareOnly: true } : { atOnce: true }

@@ -1,7 +1,8 @@
 /** How adapters read the clips and images that a provider has put somewhere. */
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { imageTypeOf } from "../domain/ImageType.ts"
-import { PublicFetch, type PublicFetchReason } from "../platform/PublicFetch.ts"
+import { isPassing, PublicFetch, type PublicFetchError, type PublicFetchReason } from "../platform/PublicFetch.ts"
+import { MAX_IMAGE_BYTES } from "./DrawParts.ts"
 import type { HttpWork } from "./HttpWork.ts"
 import type { Provider, ProviderFault } from "./Provider.ts"
 
@@ -23,27 +24,41 @@ const videoTypeOf = (bytes: Uint8Array): string | undefined => {
 /** Fifteen seconds of 4K video have a third of it. */
 const clip: FileKind = { name: "video", accept: "video/*", maxBytes: 128 * 1024 * 1024, typeOf: videoTypeOf }
 
-/** A PNG of 3840×2160 pixels that cannot be compressed has as much. */
-const image: FileKind = { name: "image", accept: "image/*", maxBytes: 32 * 1024 * 1024, typeOf: imageTypeOf }
+const image: FileKind = { name: "image", accept: "image/*", maxBytes: MAX_IMAGE_BYTES, typeOf: imageTypeOf }
 
-const faultOf = (reason: PublicFetchReason): ProviderFault => {
+/** Three tries in all: making a file costs much more than reading it. */
+const retries = Schedule.exponential("200 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
+
+const mayPass = ({ reason }: PublicFetchError): boolean =>
+  reason._tag === "Unreachable" || reason._tag === "Busy" || (reason._tag === "Status" && isPassing(reason.status))
+
+const detailOf = (reason: PublicFetchReason): string => {
   switch (reason._tag) {
     case "Forbidden":
-      return { _tag: "Malformed", detail: `the address of a file ${reason.why}` }
+      return `the address of a file ${reason.why}`
     case "Unreachable":
-      return { _tag: "Unreachable", detail: reason.detail }
+      return `the file cannot be reached: ${reason.detail}`
     case "TimedOut":
-      return { _tag: "TimedOut", clock: "total" }
+      return "the file did not come in time"
     case "TooLarge":
-      return { _tag: "Malformed", detail: `a file longer than ${reason.limitBytes} bytes` }
+      return `a file longer than ${reason.limitBytes} bytes`
     case "Status":
-      return { _tag: "ServerError", status: reason.status, detail: `the file is not given: status ${reason.status}` }
+      return `the file is not given: status ${reason.status}`
     case "Busy":
-      return { _tag: "Unreachable", detail: "too many files are read at once" }
+      return "too many files are read at once"
   }
 }
 
-/** Reads files from where anybody may read them. The address is the provider's word, so it is no more trusted than a caller's. */
+/** A file that cannot be had was made all the same: whatever is wrong with it, the call that made it is not to be made again. */
+const faultOf = (reason: PublicFetchReason): ProviderFault => {
+  const lost = { _tag: "Lost", detail: detailOf(reason) } as const
+  return reason._tag === "Busy" ? { ...lost, ours: true } : lost
+}
+
+/**
+ * Reads files from where anybody may read them, in the call's time. The address is the provider's word, so it is no more trusted
+ * than a caller's.
+ */
 const makeHttpFile = (
   { error }: Pick<HttpWork, "error">,
   { accept, maxBytes, name, typeOf }: FileKind
@@ -52,18 +67,21 @@ const makeHttpFile = (
     PublicFetch,
     ({ fetch }) =>
       ({ clocks }, url) =>
-        fetch({
-          method: "GET",
-          url,
-          headers: { accept, "user-agent": "tollgate" },
-          totalMs: clocks.totalMs,
-          maxBytes
+        Effect.suspend(() => {
+          const until = performance.now() + clocks.totalMs
+          const headers = { accept, "user-agent": "tollgate" }
+          const once = Effect.suspend(() => {
+            const totalMs = Math.max(1, until - performance.now())
+            return fetch({ method: "GET", url, headers, totalMs, maxBytes })
+          })
+          return Effect.mapError(Effect.retry(once, { schedule: retries, while: mayPass }), ({ reason }) =>
+            error(faultOf(reason))
+          )
         }).pipe(
-          Effect.mapError(({ reason }) => error(faultOf(reason))),
           Effect.flatMap(({ body }) => {
             const contentType = typeOf(body)
             return contentType === undefined
-              ? Effect.fail(error({ _tag: "Malformed", detail: `the file is no ${name}` }))
+              ? Effect.fail(error({ _tag: "Lost", detail: `the file is no ${name}` }))
               : Effect.succeed({ bytes: body, contentType })
           })
         )

@@ -61,6 +61,9 @@ export const isAnsweredEmpty = (failures: ReadonlyArray<FailedAttempt>): boolean
 export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
   fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
 
+/** Whether nobody else is to be asked, because the work was done already and is lost. */
+export const isAnsweredLost = (fault: ProviderFault | undefined): boolean => fault?._tag === "Lost"
+
 /**
  * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
  * they followed still stands.
@@ -118,5 +121,7 @@ const describe = (fault: ProviderFault | undefined): string => {
       return "the schema of the answer was refused"
     case "Broken":
       return "broken connection"
+    case "Lost":
+      return "lost answer"
   }
 }

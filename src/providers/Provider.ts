@@ -85,6 +85,11 @@ export type ProviderFault =
     }
   /** The connection ended before the answer did. */
   | { readonly _tag: "Broken"; readonly detail: string }
+  /**
+   * The work was done, and will be billed, but what came of it cannot be had. Nobody is asked for it again: the house would pay for
+   * it each time. `ours` where that says nothing of the provider.
+   */
+  | { readonly _tag: "Lost"; readonly detail: string; readonly ours?: true }
 
 /** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, but of `Refused` and the two of schemas. */
 export class ProviderError extends Data.TaggedError("ProviderError")<{

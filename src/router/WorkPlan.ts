@@ -1,7 +1,7 @@
 /** Plans of work other than chat: embeddings, rerank, speech, search … */
 import { Result } from "effect"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import type { Modality, Model } from "../domain/Model.ts"
 import { usdFromPico } from "../domain/Money.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
@@ -18,6 +18,8 @@ export interface WorkPlanRequest {
   readonly promptBound?: number | undefined
   /** Whether what is asked fits a context window of so many tokens; absent where nothing can be too long. */
   readonly fits?: ((contextWindow: number) => boolean) | undefined
+  /** Pixels of each image; absent where there are none, or it is left to the model. */
+  readonly pixels?: number | undefined
   /** The likely tokens of what has to fit, for the message when it fits nowhere. */
   readonly promptTokens?: (() => number) | undefined
   /** The member of the request that has to fit. */
@@ -80,8 +82,30 @@ const modelOf = (catalogue: Snapshot, id: string, modality: Modality): Result.Re
   return Result.succeed(model)
 }
 
-/** Nobody is able to do it: too long for everybody, or nobody is there. */
-const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, tooLong: boolean): Failure => {
+/** What is too much for those who are there. */
+interface Excess {
+  tooLong: boolean
+  /** The most pixels that one of them makes. */
+  mostPixels: number | undefined
+}
+
+const within = (there: ReadonlyArray<Able>, request: WorkPlanRequest, excess: Excess): ReadonlyArray<Able> => {
+  const { fits = () => true, pixels = 0 } = request
+  return there.filter(({ candidate: { offer } }) => {
+    const { contextWindow, maxPixels = Infinity } = offer
+    if (!fits(contextWindow)) excess.tooLong = true
+    else if (pixels > maxPixels) excess.mostPixels = Math.max(maxPixels, excess.mostPixels ?? 0)
+    else return true
+    return false
+  })
+}
+
+/** Nobody is able to do it: too long or too large for everybody, or nobody is there. */
+const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, excess: Excess): Failure => {
+  const { mostPixels, tooLong } = excess
+  if (mostPixels !== undefined) {
+    return invalid("size", `is too large: images of ${request.models[0]} have at most ${mostPixels} pixels`)
+  }
   if (!tooLong) {
     return failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${request.models[0]} at present` })
   }
@@ -95,22 +119,21 @@ const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, tooLong:
 
 /**
  * Decides whom to try for work other than chat, in which order: the catalogue's, unless the caller names one. An id that is no
- * model of the modality fails with `UnknownModel`; what fits nobody's window with `ContextLengthExceeded`.
+ * model of the modality fails with `UnknownModel`; what fits nobody's window with `ContextLengthExceeded`; images larger than anybody
+ * makes at a price with `ValidationError` of `size`.
  */
 export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.Result<Plan<Price>, Failure> => {
-  const { fits = () => true, modality, policy, promptBound = 0 } = request
+  const { modality, policy, promptBound = 0 } = request
   const restrictions = restrictionsOf({ policy, parameters: [], promptBound })
   const models: Array<Model> = []
   const able: Array<Able> = []
   const chosen: Array<Able> = []
-  let tooLong = false
+  const excess: Excess = { tooLong: false, mostPixels: undefined }
   for (const id of request.models) {
     const model = modelOf(catalogue, id, modality)
     if (Result.isFailure(model)) return Result.fail(model.failure)
     models.push(model.success)
-    const there = ableOf(catalogue, model.success)
-    const fitting = there.filter(({ candidate }) => fits(candidate.offer.contextWindow))
-    tooLong ||= fitting.length < there.length
+    const fitting = within(ableOf(catalogue, model.success), request, excess)
     able.push(...fitting)
     const permitted = fitting.filter((one) => !restrictions.some(({ excludes }) => excludes(one)))
     chosen.push(...ordered(permitted, policy.order))
@@ -124,6 +147,6 @@ export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.
       candidates: policy.allowFallbacks ? candidates : [first.candidate]
     })
   }
-  if (able.length === 0) return Result.fail(unable(models, request, tooLong))
+  if (able.length === 0) return Result.fail(unable(models, request, excess))
   return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
 }

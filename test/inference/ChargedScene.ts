@@ -36,7 +36,13 @@ export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<Found>) =>
   const clocks = { connectMs: 60_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
   const changes = { load: Effect.succeed(noChanges), version: Effect.succeed("") }
   const minute = Duration.minutes(1)
-  return Work.layerFrom({ holdTtl: minute, chargeTtl: minute, drain: minute, shutdownGrace: minute }).pipe(
+  return Work.layerFrom({
+    holdTtl: minute,
+    chargeTtl: minute,
+    delivery: minute,
+    drain: minute,
+    shutdownGrace: minute
+  }).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         ProviderPool.layerFrom({ providers: [tavily], clocks, observe: () => undefined }),

@@ -16,6 +16,7 @@ import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
+import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { makeOpenAi } from "../../src/providers/openai/OpenAi.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
@@ -94,7 +95,7 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
   const options = { holdTtl: Duration.minutes(5), drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
   const rooms = Inference.layerFrom(options).pipe(
     Layer.provideMerge(Layer.mergeAll(pool.pipe(Layer.provide(Outbound.layer)), router, Requests.layer)),
-    Layer.provideMerge(PublicFetch.layerFrom({ allowLoopback: false })),
+    Layer.provideMerge(PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: false })))),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
     Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
     Layer.provideMerge(Audit.layer),

@@ -20,9 +20,11 @@ import { DataDirectory } from "../../src/platform/DataDirectory.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
+import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
+import { AnswerRoom, Room } from "../../src/providers/AnswerRoom.ts"
 import { type Provider, ProviderError, type ProviderFault } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import type { DrawWork, MediaBytes } from "../../src/providers/Work.ts"
@@ -96,6 +98,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
   const options = {
     holdTtl: Duration.minutes(5),
     chargeTtl: Duration.minutes(5),
+    delivery: Duration.minutes(2),
     drain: Duration.minutes(1),
     shutdownGrace: Duration.seconds(20)
   }
@@ -103,7 +106,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
     Layer.provideMerge(Work.layerFrom(options)),
     Layer.provideMerge(ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })),
     Layer.provideMerge(Layer.mergeAll(Router.layer, Requests.layer, storing(stores))),
-    Layer.provideMerge(PublicFetch.layerFrom({ allowLoopback: true })),
+    Layer.provideMerge(PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: true })))),
     Layer.provideMerge(
       Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
     ),
@@ -242,6 +245,21 @@ describe("images", () => {
       assert.strictEqual(yield* spent, 2n * AT_GEMINI + AT_VERTEX)
       assert.deepStrictEqual([gemini.asked.length, vertex.asked.length], [2, 1])
     }).pipe(Effect.scoped)
+  )
+
+  it.live("have room before they are asked for, until they are stored", () =>
+    Effect.gen(function* () {
+      const room = yield* AnswerRoom
+      const free: Array<number> = []
+      const asked = provider("gemini", () => {
+        free.push(room.free)
+        return Effect.succeed({ images: Array.from({ length: 10 }, () => image) })
+      })
+      const { make } = yield* scene([asked])
+      yield* make({ work: drawWork({ n: 10 }) })
+      free.push(room.free)
+      assert.deepStrictEqual(free, [512 - 63, 512])
+    }).pipe(Effect.scoped, Effect.provideService(AnswerRoom, new Room()))
   )
 })
 

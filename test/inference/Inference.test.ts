@@ -13,6 +13,7 @@ import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
+import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { type ChatSource, type Provider, ProviderError } from "../../src/providers/Provider.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
@@ -65,7 +66,12 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
     const options = { holdTtl: Duration.minutes(5), drain, shutdownGrace: Duration.seconds(20) }
     const rooms = Inference.layerFrom(options).pipe(
       Layer.provideMerge(
-        Layer.mergeAll(pool, Router.layer, Requests.layer, PublicFetch.layerFrom({ allowLoopback: false }))
+        Layer.mergeAll(
+          pool,
+          Router.layer,
+          Requests.layer,
+          PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: false })))
+        )
       ),
       Layer.provideMerge(
         Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] }), LiveFigures.layer)

@@ -16,6 +16,7 @@ import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
+import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
@@ -123,7 +124,13 @@ const rooms = Inference.layerFrom({
       )
     )
   ),
-  Layer.provideMerge(Layer.mergeAll(Router.layer, Requests.layer, PublicFetch.layerFrom({ allowLoopback: false }))),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Router.layer,
+      Requests.layer,
+      PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: false })))
+    )
+  ),
   Layer.provideMerge(
     Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] }), LiveFigures.layer)
   ),

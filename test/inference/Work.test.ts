@@ -79,14 +79,20 @@ const scene = (
   {
     balance = BALANCE,
     chargeTtl = Duration.minutes(5),
+    delivery = Duration.minutes(2),
     holdTtl = Duration.minutes(5)
-  }: { readonly balance?: Nano; readonly chargeTtl?: Duration.Duration; readonly holdTtl?: Duration.Duration } = {}
+  }: {
+    readonly balance?: Nano
+    readonly chargeTtl?: Duration.Duration
+    readonly delivery?: Duration.Duration
+    readonly holdTtl?: Duration.Duration
+  } = {}
 ) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     const pool = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })
-    const options = { holdTtl, chargeTtl, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
+    const options = { holdTtl, chargeTtl, delivery, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
     const rooms = Work.layerFrom(options).pipe(
       Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
       Layer.provideMerge(
@@ -620,17 +626,20 @@ describe("Work that is charged up front", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hangs up when its caller leaves, and gives all back", () =>
+  it.live("goes on when its caller leaves, is paid for, and is there for a repeat", () =>
     Effect.gen(function* () {
-      const { called, hungUp, provider } = yield* waiting(true)
-      const { ended, hold, money, rerank, work } = yield* scene([provider])
-      const request = rerank({ charge: true })
+      const { answer, called, provider } = yield* waiting(true)
+      const { ended, hold, money, price, rerank, work } = yield* scene([provider])
+      const request = rerank({ charge: true, claim: claimOf("f") })
       const fiber = yield* Effect.forkChild(work.run(request))
       yield* Deferred.await(called)
       yield* Fiber.interrupt(fiber)
-      yield* Deferred.await(hungUp)
-      assert.deepInclude(yield* ended(request.requestId), { status: "cancelled", refunded: hold })
-      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+      yield* Deferred.succeed(answer, ranked)
+      const cost = tokenCost(price, { ...noTokens, input: 400 })
+      assert.deepInclude(yield* ended(request.requestId), { status: "succeeded", refunded: hold - cost })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - cost, held: 0n })
+      const repeat = yield* work.run({ ...request, requestId: newRequestId() })
+      assert.deepInclude(repeat, { replayed: true, value: ranked, cost })
     }).pipe(Effect.scoped)
   )
 
@@ -742,6 +751,18 @@ describe("Work with something left to be done with its answer", () => {
     )
   }
 
+  it.live("is given up after its time, and costs nothing", () =>
+    Effect.gen(function* () {
+      const { money, search, work } = yield* scene([searching()], { delivery: Duration.millis(50) })
+      const stopped = yield* Deferred.make<void>()
+      const deliver = () => Effect.onInterrupt(Effect.never, () => Deferred.succeed(stopped, undefined))
+      const { reason } = yield* Effect.flip(work.run(search({ ...charged, deliver })))
+      assert.deepStrictEqual(reason, { _tag: "StoreUnavailable" })
+      yield* Deferred.await(stopped)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("goes through with it though its caller leaves meanwhile", () =>
     Effect.gen(function* () {
       const delivering = yield* Deferred.make<void>()
@@ -762,7 +783,7 @@ describe("Work with something left to be done with its answer", () => {
 })
 
 describe("Work that needs something before a provider is asked", () => {
-  it.live("gets it once it is admitted, and lets go of it after the last attempt", () =>
+  it.live("gets it once it is admitted, and lets go of it when the answer is delivered", () =>
     Effect.gen(function* () {
       const steps: Array<string> = []
       const search = () => Effect.sync(() => (steps.push("asked"), found))
@@ -772,11 +793,12 @@ describe("Work that needs something before a provider is asked", () => {
         () => Effect.sync(() => steps.push("let go"))
       )
       const ask: WorkAttempt<Found> = (one, call) => one.search?.(call, {} as never)
-      yield* work.run(searches({ ...charged, ask: Effect.as(needed, ask) }))
-      assert.deepStrictEqual(steps, ["got", "asked", "let go"])
+      const deliver = (answer: Found) => Effect.sync(() => (steps.push("delivered"), answer))
+      yield* work.run(searches({ ...charged, ask: Effect.as(needed, ask), deliver }))
+      assert.deepStrictEqual(steps, ["got", "asked", "delivered", "let go"])
       const refused = searches({ ...charged, model: "no-such-model", ask: Effect.as(needed, ask) })
       assert.strictEqual((yield* Effect.flip(work.run(refused))).reason._tag, "UnknownModel")
-      assert.lengthOf(steps, 3)
+      assert.lengthOf(steps, 4)
     }).pipe(Effect.scoped)
   )
 

@@ -354,6 +354,25 @@ describe("PublicFetch", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("waits for its turn where it may, within its time", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const host = yield* upstream((request, response) => {
+        if (request.url === "/quick") return response.end("quick")
+        Deferred.doneUnsafe(arrived, Exit.void)
+        return
+      })
+      const made = yield* service({ connections: 1, waits: true })
+      const fiber = yield* Effect.forkChild(made.fetch(get(`${host.origin}/slow`)))
+      yield* Deferred.await(arrived)
+      const late = yield* reasonOf(made, get(`${host.origin}/quick`, { totalMs: 50 }))
+      assert.deepStrictEqual(late, { _tag: "TimedOut" })
+      const next = yield* Effect.forkChild(made.fetch(get(`${host.origin}/quick`)), { startImmediately: true })
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual(Buffer.from((yield* Fiber.join(next)).body).toString(), "quick")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("judges a name by where it leads now, and does not refuse one that cannot be found", () =>
     Effect.gen(function* () {
       const judge = (url: string, resolve: Resolve, allowLoopback = false) =>

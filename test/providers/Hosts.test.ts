@@ -26,6 +26,8 @@ describe("what a fault says of a provider's health", () => {
     ["a bad key", { _tag: "Unauthorized", status: 401 }, { atOnce: true }],
     ["an account without money", { _tag: "Unauthorized", status: 402 }, { atOnce: true }],
     ["a request that is forbidden", { _tag: "Unauthorized", status: 403 }, { inShareOnly: true }],
+    ["work that was done and is lost", { _tag: "Lost", detail: "X" }, { inShareOnly: true }],
+    ["work that was lost by us", { _tag: "Lost", detail: "X", ours: true }, undefined],
     ["a wrong request", { _tag: "Refused", status: 400, detail: "X" }, undefined],
     ["an answer off the caller's schema", { _tag: "OffSchema", detail: "X" }, undefined]
   ]
@@ -42,6 +44,7 @@ describe("what a fault says of a provider's health", () => {
       assert.isUndefined(weigh(late(clock), given, service))
     }
     assert.deepStrictEqual(weigh(late("idle"), given, service), {})
+    assert.isUndefined(weigh({ _tag: "Lost", detail: "X" }, given, service))
     assert.deepStrictEqual(weigh(late("first_token"), { ...given, firstTokenMs: 120_000 }, service), {})
   })
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   attemptsOf,
   isAnsweredEmpty,
+  isAnsweredLost,
   isAnsweredOff,
   pauseOf,
   reasonOf,
@@ -38,6 +39,14 @@ describe("what is told of attempts", () => {
     assert.strictEqual(reason(empty, broken), "UpstreamError")
     assert.strictEqual(reason(empty, broken, empty), "EmptyCompletion")
     assert.deepStrictEqual([isAnsweredEmpty([empty, broken]), isAnsweredEmpty([broken, empty, empty])], [false, true])
+  })
+
+  it("is that an answer was lost, after which nobody else is to be asked", () => {
+    const down = { ...at("a"), fault: { _tag: "Refused", status: 400, detail: "X" } } as const
+    const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X" } } as const
+    const detail = "a: refused the request; b: lost answer"
+    assert.deepStrictEqual(reasonOf([down, lost]), { _tag: "UpstreamError", detail })
+    assert.deepStrictEqual([undefined, down.fault, lost.fault].map(isAnsweredLost), [false, false, true])
   })
 
   it("is where an answer did not meet the schema; after that nobody is asked who would have to be checked", () => {

@@ -126,6 +126,16 @@ for (const [way, ask] of ways) {
 
     const unreachable: ProviderFault = { _tag: "Unreachable", detail: "X" }
 
+    it.effect("asks nobody again for what was made and is lost", () =>
+      Effect.gen(function* () {
+        const lost = failing("a", { _tag: "Lost", detail: "X" })
+        const { pool } = yield* pooled(lost, makeSandbox("b"))
+        const { attempts, reason } = yield* poolError(ask(pool, poolCall([a, b])))
+        assert.deepStrictEqual(outcomes(attempts), ["a failed"])
+        assert.deepStrictEqual(reason, { _tag: "UpstreamError", detail: "a: lost answer" })
+      })
+    )
+
     it.effect("asks the last candidate once more when it could not be reached", () =>
       Effect.gen(function* () {
         const { pool } = yield* pooled(failing("a", unreachable, unreachable), failing("b", unreachable))

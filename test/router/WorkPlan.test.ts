@@ -33,6 +33,21 @@ const scene = (options: { readonly sandbox: boolean; readonly keyed?: ReadonlyAr
 const EMBEDDING = "text-embedding-3-small"
 
 describe("planWork", () => {
+  it.live("leaves out those whose price is not that of so many pixels, and says so where nobody is left", () =>
+    Effect.gen(function* () {
+      const { who, why } = yield* scene({ sandbox: true })
+      for (const model of ["flux-dev", "flux-schnell", "flux-1.1-pro"]) {
+        assert.deepStrictEqual(who(model, "image", {}, { pixels: 1_024 * 1_024 }), ["fal"])
+        assert.deepStrictEqual(who(model, "image"), ["fal"])
+        assert.deepStrictEqual(why(model, "image", {}, { pixels: 1_024 * 1_024 + 1 }), {
+          _tag: "ValidationError",
+          problems: [{ field: "size", message: `is too large: images of ${model} have at most 1048576 pixels` }]
+        })
+      }
+      assert.deepStrictEqual(who("imagen-4", "image", {}, { pixels: 3_840 * 2_160 }), ["fal"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("takes all who offer the model at a price, in the catalogue's order", () =>
     Effect.gen(function* () {
       const { catalogue, plan, who } = yield* scene({ sandbox: true })

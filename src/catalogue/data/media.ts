@@ -13,6 +13,9 @@ const kling = { vendor: "kuaishou", brand: "Kling" }
 const bytedance = { vendor: "bytedance", brand: "ByteDance" }
 const xai = { vendor: "xai", brand: "xAI" }
 
+/** fal bills some models by the megapixel, rounded up. */
+const ONE_MEGAPIXEL = { maxPixels: 1_024 * 1_024 }
+
 const imageParameters = ["n", "size", "response_format"]
 const editParameters = ["n", "image", "response_format"]
 const videoParameters = ["duration", "aspect_ratio", "image_url"]
@@ -92,7 +95,8 @@ export const imageModels: ReadonlyArray<Entry> = [
     released: "2024-10-02",
     parameters: imageParameters,
     about: "Fast images from text with high prompt fidelity.",
-    at: [at("fal", "fal-ai/flux-pro/v1.1")]
+    note: "Priced as one image of a megapixel, beyond which none is made.",
+    at: [at("fal", "fal-ai/flux-pro/v1.1", ONE_MEGAPIXEL)]
   }),
   image({
     ...flux,
@@ -101,8 +105,8 @@ export const imageModels: ReadonlyArray<Entry> = [
     released: "2024-08-01",
     parameters: imageParameters,
     about: "Open-weights image model of twelve billion parameters.",
-    note: "Priced as one image of a megapixel.",
-    at: [at("fal", "fal-ai/flux/dev")]
+    note: "Priced as one image of a megapixel, beyond which none is made.",
+    at: [at("fal", "fal-ai/flux/dev", ONE_MEGAPIXEL)]
   }),
   image({
     ...flux,
@@ -111,8 +115,8 @@ export const imageModels: ReadonlyArray<Entry> = [
     released: "2024-08-01",
     parameters: imageParameters,
     about: "Open-weights image model that needs one to four steps.",
-    note: "Priced as one image of a megapixel.",
-    at: [at("fal", "fal-ai/flux/schnell")]
+    note: "Priced as one image of a megapixel, beyond which none is made.",
+    at: [at("fal", "fal-ai/flux/schnell", ONE_MEGAPIXEL)]
   })
 ]
 

@@ -2,12 +2,13 @@ import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/Outbound.ts"
 import type { PublicFetch } from "../../platform/PublicFetch.ts"
+import { mostDrawnBytes, wholeOf } from "../DrawParts.ts"
 import type { RefusedAnswer } from "../Failure.ts"
 import { makeHttpImage } from "../HttpClip.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
-import type { Drawn, DrawWork, MediaBytes, WorkCall } from "../Work.ts"
+import type { DrawWork, MediaBytes, WorkCall } from "../Work.ts"
 import { encodeDraw } from "./FalDrawEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
 
@@ -35,13 +36,6 @@ const countsOf = (n: number): ReadonlyArray<number> =>
 
 type Images = ReadonlyArray<MediaBytes>
 
-/** What came, or why nothing did. */
-const wholeOf = (results: ReadonlyArray<Result.Result<Images, ProviderError>>): Effect.Effect<Drawn, ProviderError> => {
-  const [failed] = results.flatMap((result) => (Result.isFailure(result) ? [result.failure] : []))
-  const images = results.flatMap((result) => (Result.isSuccess(result) ? result.success : []))
-  return failed !== undefined && images.length === 0 ? Effect.fail(failed) : Effect.succeed({ images })
-}
-
 interface Host {
   readonly work: HttpWork
   readonly baseUrl: string
@@ -55,20 +49,22 @@ const part = Effect.fnUntraced(function* (
   count: number
 ): Effect.fn.Return<Images, ProviderError> {
   const { upstreamId } = call.candidate.offer
+  const until = performance.now() + call.clocks.totalMs
   const input = encodeDraw(upstreamId, asked, count)
   if (Result.isFailure(input)) return yield* Effect.fail(work.error(input.failure))
   const body = yield* work.post(call, {
     target: targetOf(`${baseUrl}/${upstreamId}`),
     accept: "application/json",
     body: JSON.stringify(input.success),
-    maxBodyBytes: MAX_BODY_BYTES
+    maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(count))
   })
   const answer = objectOf(parsed(body))
   if (answer === undefined || !Array.isArray(answer["images"])) {
     return yield* Effect.fail(work.error({ _tag: "Malformed", detail: "an answer without images" }))
   }
   const files = urlsOf(answer).slice(0, count)
-  const found = yield* Effect.forEach(files, (url) => Effect.result(imageAt(work, read, call, url)), {
+  const left = { ...call, clocks: { ...call.clocks, totalMs: Math.max(1, until - performance.now()) } }
+  const found = yield* Effect.forEach(files, (url) => Effect.result(imageAt(work, read, left, url)), {
     concurrency: MOST_AT_ONCE
   })
   return (yield* wholeOf(found.map(Result.map((image) => [image])))).images
@@ -95,7 +91,7 @@ const imageAt = (
   const bytes = Buffer.from(url.slice(head.length), "base64")
   const contentType = imageTypeOf(bytes)
   return contentType === undefined
-    ? Effect.fail(error({ _tag: "Malformed", detail: "the data URL is no image" }))
+    ? Effect.fail(error({ _tag: "Lost", detail: "the data URL is no image" }))
     : Effect.succeed({ bytes, contentType })
 }
 

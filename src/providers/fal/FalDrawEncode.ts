@@ -1,5 +1,6 @@
 /** What fal's models of images want to be told. <https://fal.ai/models> */
 import { Result } from "effect"
+import { ratioOf } from "../DrawParts.ts"
 import { dataUrlOf } from "../HttpClip.ts"
 import type { ProviderFault } from "../Provider.ts"
 import type { DrawWork, ImageFormat } from "../Work.ts"
@@ -22,15 +23,6 @@ const modelOf = (upstreamId: string): FalModel => {
   if (upstreamId.includes("/kontext")) return kontext
   return upstreamId.startsWith("fal-ai/imagen") ? imagen : flux
 }
-
-/** A ratio is met where a size is within so much of it: models draw in steps of some pixels. */
-const TOLERANCE = 0.03
-
-const ratioOf = (ratios: ReadonlyArray<string>, { height, width }: NonNullable<DrawWork["size"]>) =>
-  ratios.find((ratio) => {
-    const [across = 1, down = 1] = ratio.split(":").map(Number)
-    return Math.abs((width * down) / (height * across) - 1) <= TOLERANCE
-  })
 
 const refused = (param: string, detail: string): Result.Result<never, ProviderFault> =>
   Result.fail({ _tag: "Refused", status: 400, detail, param })

@@ -1,10 +1,12 @@
-import { type Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { type Outbound, targetOf } from "../../platform/Outbound.ts"
 import { makeHttpChat } from "../HttpChat.ts"
+import { makeHttpWork } from "../HttpWork.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
+import { makeDraw } from "./Draw.ts"
 import { faultOfStatus } from "./Failure.ts"
 
 /** A host that speaks Google's Gemini API. */
@@ -23,7 +25,8 @@ export const makeGemini = (options: GeminiOptions): Effect.Effect<Provider, neve
   const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
   const { origin, path } = targetOf(baseUrl)
   const models = `${path.replace(/\/+$/, "").replace(/\/v1beta$/, "")}/v1beta/models`
-  return makeHttpChat({
+  const credential = { "x-goog-api-key": Redacted.value(apiKey), ...headers }
+  const chat = makeHttpChat({
     id,
     stopsBillingOnAbort,
     apiKey,
@@ -32,11 +35,15 @@ export const makeGemini = (options: GeminiOptions): Effect.Effect<Provider, neve
         const model = encodeURIComponent(candidate.offer.upstreamId)
         return { origin, path: `${models}/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}` }
       },
-      headers: { "x-goog-api-key": Redacted.value(apiKey), ...headers },
+      headers: credential,
       encode: encodeChat,
       decode: decodeChat,
       fold: (requestId) => new ChatStreamFold(requestId),
       faultOfStatus
     }
+  })
+  return Effect.gen(function* () {
+    const work = yield* makeHttpWork({ id, apiKey, headers: credential, faultOfStatus })
+    return { ...(yield* chat), draw: makeDraw(work, { origin, models }) }
   })
 }

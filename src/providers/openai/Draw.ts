@@ -1,6 +1,7 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
 import { targetOf } from "../../platform/Outbound.ts"
+import { mostDrawnBytes } from "../DrawParts.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
@@ -59,7 +60,7 @@ export const makeDraw = (work: HttpWork, baseUrl: string, options: DrawOptions):
   return Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
     const fields = encodeDraw(call.candidate.offer.upstreamId, asked, options)
     if (Result.isFailure(fields)) return yield* Effect.fail(work.error(fields.failure))
-    const answer = { accept: "application/json", maxBodyBytes: MAX_BODY_BYTES }
+    const answer = { accept: "application/json", maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(asked.n)) }
     const body =
       asked.images.length === 0
         ? yield* work.post(call, { ...answer, target: targets.generations, body: JSON.stringify(fields.success) })

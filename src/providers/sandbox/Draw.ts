@@ -88,9 +88,7 @@ export const draw = (id: string, call: WorkCall, work: DrawWork): Effect.Effect<
     if (count === 0) return Effect.succeed({ images: [] })
     const drawings = Array.from({ length: count }, (_, index) => drawingOf(call, work, index))
     return pngsOf(drawings).pipe(
-      Effect.mapError(({ detail }) =>
-        failed({ _tag: "ServerError", status: 500, detail: `it could not be drawn: ${detail}` })
-      ),
+      Effect.mapError(({ detail }) => failed({ _tag: "Lost", ours: true, detail: `it could not be drawn: ${detail}` })),
       Effect.map((pngs) => ({ images: pngs.map((bytes) => ({ bytes, contentType: "image/png" })) }))
     )
   })

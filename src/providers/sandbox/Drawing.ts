@@ -72,6 +72,8 @@ const asXml = (text: string): string =>
     .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
+    // It must not stand behind `]]`.
+    .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
 
 /** One paragraph in lines of at most so many letters, broken at spaces where there are some. */

@@ -65,9 +65,7 @@ export const makeFilm = (id: string): Pick<Required<Provider>, "film" | "filmSta
       const job = url.startsWith(PLACE) ? jobOf(url.slice(PLACE.length)) : undefined
       if (job === undefined) return unknown
       return clipInThread(job.scene).pipe(
-        Effect.catch(({ detail }) =>
-          fail({ _tag: "ServerError", status: 500, detail: `it could not be drawn: ${detail}` })
-        ),
+        Effect.catch(({ detail }) => fail({ _tag: "Lost", ours: true, detail: `it could not be drawn: ${detail}` })),
         Effect.map((bytes) => ({ bytes, contentType: "video/mp4" }))
       )
     }

@@ -5,15 +5,16 @@ import { Outbound } from "../../../src/platform/Outbound.ts"
 import { PublicFetch } from "../../../src/platform/PublicFetch.ts"
 import { makeFal } from "../../../src/providers/fal/Fal.ts"
 import type { DrawWork } from "../../../src/providers/Work.ts"
+import { clocks } from "../calls.ts"
 import { upstream } from "../upstream.ts"
 import { drawWork, workCall } from "../work.ts"
 
 const head = Buffer.from("89504e470d0a1a0a0000000d", "hex")
 const jpeg = Buffer.from("ffd8ffe000104a46", "hex")
 
-const drawAt = (origin: string, work: Partial<DrawWork> = {}) =>
+const drawAt = (origin: string, work: Partial<DrawWork> = {}, totalMs = clocks.totalMs) =>
   Effect.flatMap(makeFal({ id: "up", baseUrl: `${origin}/fal/`, apiKey: Redacted.make("fal-planted") }), ({ draw }) =>
-    draw!(workCall({}, "fal-ai/flux/dev"), drawWork(work))
+    draw!(workCall({ clocks: { ...clocks, totalMs } }, "fal-ai/flux/dev"), drawWork(work))
   )
 
 interface Seen {
@@ -35,6 +36,8 @@ const model = (answer: (response: ServerResponse, seen: Seen, origin: string) =>
         const url = request.url!
         if (request.method === "GET") {
           reads.push([url, authorization])
+          // Less than the whole time of the call it is read for, and more than the half that is left of it.
+          if (url === "/late") return void setTimeout(() => response.end(head), 450)
           if (url === "/gone") return void response.writeHead(404).end()
           return void response.end(Buffer.concat([head, Buffer.from(url)]))
         }
@@ -44,7 +47,7 @@ const model = (answer: (response: ServerResponse, seen: Seen, origin: string) =>
       })
     }
     const { origin } = yield* upstream(listen)
-    return { calls, reads, draw: (work?: Partial<DrawWork>) => drawAt(origin, work) }
+    return { calls, reads, draw: (work?: Partial<DrawWork>, totalMs?: number) => drawAt(origin, work, totalMs) }
   })
 
 const json = (response: ServerResponse, status: number, body: object) =>
@@ -101,7 +104,29 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
       )
       assert.deepStrictEqual((yield* unfit.draw()).images, [])
       const gone = yield* model((response, _, origin) => json(response, 200, { images: [{ url: `${origin}/gone` }] }))
-      assert.deepInclude((yield* Effect.flip(gone.draw())).fault, { _tag: "ServerError", status: 404 })
+      assert.strictEqual((yield* Effect.flip(gone.draw())).fault._tag, "Lost")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are lost where they were made and none can be had, whatever became of the rest", () =>
+    Effect.gen(function* () {
+      const { calls, draw } = yield* model((response, { body: { num_images } }, origin) =>
+        num_images === 4
+          ? json(response, 500, { detail: "Internal Server Error" })
+          : json(response, 200, { images: [{ url: `${origin}/gone` }, { url: "data:image/png;base64,AAAA" }] })
+      )
+      assert.strictEqual((yield* Effect.flip(draw({ n: 6 }))).fault._tag, "Lost")
+      assert.lengthOf(calls, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are made and read in the time of the one call", () =>
+    Effect.gen(function* () {
+      const { draw } = yield* model((response, _, origin) =>
+        setTimeout(() => json(response, 200, { images: [{ url: `${origin}/late` }] }), 300)
+      )
+      const { fault } = yield* Effect.flip(draw({}, 600))
+      assert.deepStrictEqual(fault, { _tag: "Lost", detail: "the file did not come in time" })
     }).pipe(Effect.scoped)
   )
 

@@ -66,6 +66,12 @@ describe("the sandbox's images", () => {
     })
   )
 
+  it.live("that cannot be drawn say nothing of a provider", () =>
+    Effect.gen(function* () {
+      assert.deepInclude(yield* faultOf({ size: { width: 0, height: 0 } }), { _tag: "Lost", ours: true })
+    })
+  )
+
   it.live("are refused in other formats, and from sources that cannot be opened here", () =>
     Effect.gen(function* () {
       const param = (work: Partial<DrawWork>) =>

@@ -40,7 +40,13 @@ describe("drawRgba", () => {
   it("keeps to the picture whatever the text is", async () => {
     const markup = { ...drawing, lines: [`</text><rect width="320" height="240" fill="#f0f"/>&amp;<!--`] }
     assert.isBelow(differing(await drawRgba({ ...drawing, lines: [] }), await drawRgba(markup)), 20_000)
-    for (const text of ["\u0000\u0008\uD800\uFFFF", "word ".repeat(20_000), "x".repeat(100_000), "😀".repeat(5_000)]) {
+    for (const text of [
+      "]]>",
+      "\u0000\u0008\uD800\uFFFF",
+      "word ".repeat(20_000),
+      "x".repeat(100_000),
+      "😀".repeat(5_000)
+    ]) {
       assert.strictEqual((await drawRgba({ ...drawing, lines: [text] })).length, 320 * 240 * 4)
     }
   })

@@ -1,0 +1,79 @@
+import { Effect, Result } from "effect"
+import { imageTypeOf } from "../../domain/ImageType.ts"
+import { mostDrawnBytes, ratioOf, wholeOf } from "../DrawParts.ts"
+import type { HttpWork } from "../HttpWork.ts"
+import { listOf, objectOf, parsed, textIn } from "../Json.ts"
+import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
+import type { Drawn, DrawWork, MediaBytes, WorkCall } from "../Work.ts"
+
+const RATIOS = ["1:1", "2:3", "3:2", "3:4", "4:3", "4:5", "5:4", "9:16", "16:9", "21:9"]
+
+/** Calls at a time: each makes one image. */
+const AT_A_TIME = 4
+
+const refused = (param: string, detail: string): Result.Result<never, ProviderFault> =>
+  Result.fail({ _tag: "Refused", status: 400, detail, param })
+
+/** What its models do not offer; `auto` and an opaque ground are what they do anyway. */
+const lackOf = ({ background, format, images, quality, style }: DrawWork): string | undefined => {
+  if (quality !== undefined && quality !== "auto") return "quality"
+  if (background === "transparent") return "background"
+  if (style !== undefined) return "style"
+  if (format !== undefined && format !== "png") return "output_format"
+  return images.length > 0 ? "image" : undefined
+}
+
+/** The body of a call for one image. A size stands for its shape: an image has about a megapixel. */
+const encodeDraw = (work: DrawWork): Result.Result<string, ProviderFault> => {
+  const lack = lackOf(work)
+  if (lack !== undefined) return refused(lack, `it does not offer this ${lack}`)
+  const aspectRatio = work.size && ratioOf(RATIOS, work.size)
+  if (work.size !== undefined && aspectRatio === undefined) {
+    return refused("size", `its images have width to height as ${RATIOS.join(", ")}`)
+  }
+  const generationConfig = {
+    responseModalities: ["IMAGE"],
+    ...(aspectRatio === undefined ? {} : { imageConfig: { aspectRatio } })
+  }
+  return Result.succeed(
+    JSON.stringify({ contents: [{ role: "user", parts: [{ text: work.prompt }] }], generationConfig })
+  )
+}
+
+/** Images by Gemini's models, a call for each; what comes of some calls is an answer. <https://ai.google.dev/gemini-api/docs/image-generation> */
+export const makeDraw = (
+  work: HttpWork,
+  { models, origin }: { readonly origin: string; readonly models: string }
+): NonNullable<Provider["draw"]> =>
+  Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
+    const encoded = encodeDraw(asked)
+    if (Result.isFailure(encoded)) return yield* Effect.fail(work.error(encoded.failure))
+    const one = work.post(call, {
+      target: { origin, path: `${models}/${encodeURIComponent(call.candidate.offer.upstreamId)}:generateContent` },
+      accept: "application/json",
+      body: encoded.success,
+      maxBodyBytes: mostDrawnBytes(1)
+    })
+    const made = Effect.result(Effect.flatMap(one, (body) => imagesIn(work, body)))
+    const calls = Array.from({ length: asked.n }, () => made)
+    return yield* Effect.flatMap(Effect.all(calls, { concurrency: AT_A_TIME }), wholeOf)
+  })
+
+/** An answer without an image is one that its own check found unfit. */
+const imagesIn = ({ error }: HttpWork, body: Uint8Array): Effect.Effect<ReadonlyArray<MediaBytes>, ProviderError> => {
+  const answer = objectOf(parsed(body)) ?? {}
+  if (!Array.isArray(answer["candidates"]) && objectOf(answer["promptFeedback"]) === undefined) {
+    return Effect.fail(error({ _tag: "Malformed", detail: "an answer without candidates" }))
+  }
+  const content = objectOf(objectOf(listOf(answer["candidates"])[0])?.["content"])
+  for (const part of listOf(content?.["parts"])) {
+    const data = textIn(objectOf(objectOf(part)?.["inlineData"]) ?? {}, "data")
+    if (data === undefined) continue
+    const bytes = Buffer.from(data, "base64")
+    const contentType = imageTypeOf(bytes)
+    return contentType === undefined
+      ? Effect.fail(error({ _tag: "Malformed", detail: "an image that is none" }))
+      : Effect.succeed([{ bytes, contentType }])
+  }
+  return Effect.succeed([])
+}
