@@ -24,7 +24,7 @@ export interface VideoStanding {
 }
 
 export type VideoEvent =
-  /** As many as may be are at its provider. */
+  /** As many as may be are at its provider, or are being handed in. */
   | { readonly _tag: "Full" }
   /** A provider has taken it. */
   | { readonly _tag: "Submitted" }
@@ -115,7 +115,8 @@ const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
   const notTaken = () => fails(standing, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
   switch (event._tag) {
     case "Full":
-      return goes(standing, "queued", { polls: polls + 1, faults: 0 })
+      // What went wrong before still counts: who has to wait in between would else try for ever.
+      return goes(standing, "queued", { polls: polls + 1 })
     case "Submitted":
       return goes(standing, "processing", { polls: 0, faults: 0 })
     case "NotTaken":

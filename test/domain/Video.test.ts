@@ -47,7 +47,7 @@ const nothing = "nothing happens"
 /** What every event comes to in every state that goes on. */
 const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>> = {
   queued: {
-    Full: "queued 10 % submissions 1 polls 3 faults 0",
+    Full: "queued 10 % submissions 1 polls 3 faults 1",
     Submitted: "processing 10 % submissions 1 polls 0 faults 0",
     NotTaken: "queued 10 % submissions 0 polls 2 faults 2",
     NotFetched: "failed validation_error, whole",

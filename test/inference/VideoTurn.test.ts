@@ -297,6 +297,33 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("waits for no slow provider: an account has its part of what is handed in at a time", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      host.film = () => Effect.never
+      const { caller, id, job, request, videos } = yield* sold({ hosts: [host] })
+      const ids = yield* Effect.forEach([1, 2, 3, 4], () => Effect.map(videos.submit(request()), (one) => one.video.id))
+      const handing = yield* Effect.forEach(ids, (one) => Effect.forkChild(videos.step(one)))
+      const filmed = (count: number) =>
+        Effect.repeat(
+          Effect.sync(() => host.filmed.length),
+          {
+            schedule: Schedule.spaced("10 millis").pipe(Schedule.upTo({ duration: "10 seconds" })),
+            until: (now) => now === count
+          }
+        )
+      assert.strictEqual(yield* filmed(4), 4)
+      yield* videos.step(id)
+      assert.deepInclude(yield* job, { state: "queued", polls: 1 })
+      host.film = () => Effect.succeed({ ticket: "t" })
+      const other = yield* caller
+      const { video } = yield* videos.submit(other.request())
+      yield* videos.step(video.id)
+      assert.deepInclude(yield* videos.status(other.accountId, video.id), { state: "processing" })
+      yield* Fiber.interruptAll(handing)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("asks once more at its deadline: a clip that was made by then is taken, and nothing else waited for", () =>
     Effect.gen(function* () {
       const [processing, completed] = new FilmHost("fal").states
