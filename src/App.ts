@@ -240,8 +240,11 @@ const jobs = Layer.unwrap(
 
 /** Videos, and the work on them. */
 const videos = Layer.unwrap(
-  Effect.map(Config, ({ sweepInterval, videos: options }) =>
-    videoWork(sweepInterval).pipe(Layer.provideMerge(Videos.layerFrom(options)), Layer.provideMerge(VideoJobs.layer))
+  Effect.map(Config, ({ files: { retention }, sweepInterval, videos: options }) =>
+    videoWork(sweepInterval).pipe(
+      Layer.provideMerge(Videos.layerFrom({ ...options, retention })),
+      Layer.provideMerge(VideoJobs.layer)
+    )
   )
 )
 

@@ -60,7 +60,13 @@ export type Reason =
   | { readonly _tag: "IdempotencyInProgress" }
   | { readonly _tag: "IdempotencyKeyReused" }
   | { readonly _tag: "IdempotencyResultUnavailable"; readonly requestId: string }
-  | { readonly _tag: "RateLimitExceeded"; readonly limit: number; readonly retryAfterSeconds: number }
+  | {
+      readonly _tag: "RateLimitExceeded"
+      readonly limit: number
+      readonly retryAfterSeconds: number
+      /** What there is too much of, where it is not the requests of a window. */
+      readonly detail?: string
+    }
   | {
       readonly _tag: "ProviderRefused"
       readonly provider: string

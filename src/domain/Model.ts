@@ -23,6 +23,8 @@ export interface VideoFacts {
   /** The most reference images; 0 where it takes none. */
   readonly referenceImages: number
   readonly referenceVideo: boolean
+  /** Whether it takes an image to begin with beside references. */
+  readonly imageWithReferences: boolean
 }
 
 /** One model of the catalogue and everyone who serves it, preferred provider first. */

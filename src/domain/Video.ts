@@ -24,12 +24,14 @@ export interface VideoStanding {
 }
 
 export type VideoEvent =
-  /** As many as may be are at its provider. */
+  /** As many as may be are at its provider, or are being handed in. */
   | { readonly _tag: "Full" }
   /** A provider has taken it. */
   | { readonly _tag: "Submitted" }
   /** Nobody has taken it, which may be otherwise soon. */
   | { readonly _tag: "NotTaken" }
+  /** What its caller named could not be fetched, which may be otherwise soon. `message` says what, and why. */
+  | { readonly _tag: "NotFetched"; readonly message: string }
   /** Somebody may have taken it: the answer was lost, or this process's predecessor. */
   | { readonly _tag: "Unclear" }
   /** The request itself was judged wrong. */
@@ -38,6 +40,8 @@ export type VideoEvent =
   | { readonly _tag: "Progressed"; readonly progress: number | undefined }
   /** The provider could not be asked, or its clip not be read or kept. */
   | { readonly _tag: "NotAsked" }
+  /** The clip is made, and waits to be read. */
+  | { readonly _tag: "Ready" }
   /** The clip is kept. */
   | { readonly _tag: "Made" }
   /** The provider has given it up. */
@@ -74,6 +78,9 @@ export const MOST_SUBMISSIONS = 3
 /** Times in a row that nobody takes a job, over some three minutes: who waits longer is better told, and paid back. */
 export const MOST_REFUSED_ROUNDS = 8
 
+/** Times that a picture or a clip is tried to be fetched, whatever else went wrong: who names a host that is slow or away keeps others waiting. */
+export const MOST_FETCHES = 2
+
 /** Times in a row that a provider knows nothing of a job: what it has just taken may not be known everywhere at once. */
 export const MOST_LOST = 3
 
@@ -108,13 +115,18 @@ const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
   const notTaken = () => fails(standing, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
   switch (event._tag) {
     case "Full":
-      return goes(standing, "queued", { polls: polls + 1, faults: 0 })
+      // What went wrong before still counts: who has to wait in between would else try for ever.
+      return goes(standing, "queued", { polls: polls + 1 })
     case "Submitted":
       return goes(standing, "processing", { polls: 0, faults: 0 })
     case "NotTaken":
       return faults + 1 >= MOST_REFUSED_ROUNDS
         ? notTaken()
         : goes(standing, "queued", { submissions: Math.max(0, submissions - 1), faults: faults + 1 })
+    case "NotFetched":
+      return faults + 1 >= MOST_FETCHES
+        ? fails(standing, "validation_error", `${event.message}. ${NOT_CHARGED}`)
+        : goes(standing, "queued", { faults: faults + 1 })
     case "Unclear":
       return submissions >= MOST_SUBMISSIONS ? notTaken() : goes(standing, "queued", { faults: faults + 1 })
     default:
@@ -129,6 +141,8 @@ const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep =
       return goes(standing, "processing", { progress: further(progress, event.progress), polls: polls + 1, faults: 0 })
     case "NotAsked":
       return goes(standing, "processing", { faults: faults + 1 })
+    case "Ready":
+      return goes(standing, "processing", { faults: 0 })
     case "Made":
       return {
         _tag: "Ends",
@@ -203,7 +217,8 @@ const anyFacts: VideoFacts = {
   durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   aspectRatios: ["16:9", "9:16"],
   referenceImages: 0,
-  referenceVideo: false
+  referenceVideo: false,
+  imageWithReferences: true
 }
 
 /** What of a wish the model cannot do, member by member. */
@@ -226,6 +241,10 @@ export const beyond = (wish: VideoWish, { capabilities, id, video = anyFacts }: 
   }
   if (wish.referenceVideo !== undefined && !(can("reference_media") && video.referenceVideo)) {
     wrong("reference_video", `${id} takes no reference video`)
+  }
+  const refers = wish.referenceImages.length > 0 || wish.referenceVideo !== undefined
+  if (wish.imageUrl !== undefined && refers && !video.imageWithReferences) {
+    wrong("image_url", `${id} takes an image to begin with or references, not both`)
   }
   return problems
 }

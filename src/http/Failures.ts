@@ -162,7 +162,7 @@ const sentenceOf = (reason: Reason): string => {
     case "IdempotencyResultUnavailable":
       return `The answer of ${reason.requestId} was not kept; its receipt says what became of it`
     case "RateLimitExceeded":
-      return `More than ${reason.limit} requests in this window; try again in ${reason.retryAfterSeconds} s`
+      return `${reason.detail ?? `More than ${reason.limit} requests in this window`}; try again in ${reason.retryAfterSeconds} s`
     case "ProviderRefused":
       return `${reason.provider} refused the request: ${reason.detail}`
     case "GenerationFailed":

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { Reason } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import { type Attempt, summaryOf } from "../domain/Plan.ts"
-import type { VideoError, VideoStep } from "../domain/Video.ts"
+import type { VideoError, VideoStep, VideoWish } from "../domain/Video.ts"
 import type { VideoJobs } from "../jobs/VideoJobs.ts"
 import type { VideoRow } from "../jobs/VideoJobsSql.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -80,6 +80,14 @@ const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): Closed
   }
 }
 
+/** What is kept of a wish when its job has ended: where its pictures and clips were is nobody's business any more. */
+const withoutMedia = (wish: VideoWish): VideoWish => ({
+  ...wish,
+  imageUrl: undefined,
+  referenceImages: [],
+  referenceVideo: undefined
+})
+
 /** What is told of a job that has ended. The prompt is not among it. */
 const dataOf = (row: VideoRow, urlOf: (id: string) => string): object => ({
   id: row.id,
@@ -119,7 +127,8 @@ export const endVideo = (
       refunded: step.refund === "whole",
       file_id: fileId ?? null,
       error_code: error?.code ?? null,
-      error_message: error?.message ?? null
+      error_message: error?.message ?? null,
+      parameters: withoutMedia(row.parameters)
     })
     if (ended === undefined) return undefined
     const concluded = yield* ledger.conclude(sql, {

@@ -23,7 +23,7 @@ export const videoMediaLimits: VideoMediaLimits = { imageBytes: 20 * MIB, videoB
 export type VideoMedia = Pick<FilmWork, "image" | "referenceImages" | "referenceVideo">
 
 /** Why it is not to be had, as an event of its job. */
-export type MediaRefusal = Extract<VideoEvent, { readonly _tag: "Refused" | "NotTaken" }>
+export type MediaRefusal = Extract<VideoEvent, { readonly _tag: "Refused" | "NotFetched" | "Full" }>
 
 type Kind = "image" | "video"
 
@@ -42,21 +42,28 @@ const types = {
 
 const refused = (field: string, message: string): MediaRefusal => ({ _tag: "Refused", message: `${field} ${message}` })
 
+const notFetched = (field: string, why: string): MediaRefusal => ({
+  _tag: "NotFetched",
+  message: `${field} could not be fetched: ${why}`
+})
+
 const refusalOf = ({ reason }: PublicFetchError, field: string): MediaRefusal => {
   switch (reason._tag) {
     case "TooLarge":
       return refused(field, `may have at most ${reason.limitBytes} bytes`)
     case "Status":
       return isPassing(reason.status)
-        ? { _tag: "NotTaken" }
+        ? notFetched(field, `its host answered with status ${reason.status}`)
         : refused(field, `could not be fetched: its host answered with status ${reason.status}`)
     // Where a name leads is not told.
     case "Forbidden":
       return refused(field, "could not be fetched: no public host could be reached there")
     case "Unreachable":
+      return notFetched(field, "its host could not be reached")
     case "TimedOut":
+      return notFetched(field, "its host took too long")
     case "Busy":
-      return { _tag: "NotTaken" }
+      return { _tag: "Full" }
   }
 }
 

@@ -1,5 +1,5 @@
 /** One turn at a video job: what is next is done, and what came of it written down. */
-import { Effect, Random, Result, type Semaphore } from "effect"
+import { Effect, Random, Result } from "effect"
 import type { Attempt } from "../domain/Plan.ts"
 import type { UnitPrice } from "../domain/Pricing.ts"
 import {
@@ -13,19 +13,24 @@ import {
 } from "../domain/Video.ts"
 import type { VideoRow } from "../jobs/VideoJobsSql.ts"
 import type { Unavailable } from "../platform/Sql.ts"
-import type { PoolError } from "../providers/PoolError.ts"
+import { type FailedAttempt, PoolError, reasonOf } from "../providers/PoolError.ts"
 import type { ProviderFault } from "../providers/Provider.ts"
 import type { ProviderPool, Served, WorkAttempt } from "../providers/ProviderPool.ts"
 import type { FilmState, FilmTicket, MediaBytes } from "../providers/Work.ts"
 import { endVideo, type VideoBooks } from "./VideoEnd.ts"
 import type { MediaRefusal, VideoMedia } from "./VideoMedia.ts"
 import { type FilmPlan, type KeptVideoPlan, restorePlan } from "./VideoPlan.ts"
+import type { VideoSlots } from "./VideoSlots.ts"
 
 export interface VideoDesk extends VideoBooks {
   readonly pool: Pick<ProviderPool["Service"], "ask">
   readonly mediaOf: (wish: VideoWish) => Effect.Effect<VideoMedia, MediaRefusal>
-  /** Taken while a job's pictures and clips are in memory. */
-  readonly heavy: Semaphore.Semaphore
+  /** Jobs that are being handed in by this node: who looks after others never waits for them. */
+  readonly handing: VideoSlots
+  /** Those of them whose pictures and clips are fetched, and in memory. */
+  readonly fetching: VideoSlots
+  /** Clips that are read, and in memory. */
+  readonly reading: VideoSlots
   /** Jobs that one provider may have at a time, from all nodes. */
   readonly perProvider: number
 }
@@ -95,7 +100,7 @@ const apply = (
       const ended = yield* endVideo(desk, { plan, row: { ...row, ...change } }, step, fileId).pipe(
         Effect.catchTag("GivenBack", () => Effect.succeed("given back" as const))
       )
-      if (ended === "given back") return yield* apply(desk, { plan, row }, { _tag: "DeadlinePassed" }, change)
+      if (ended === "given back") return yield* apply(desk, { plan, row }, deadlinePassed, change)
       return ended === undefined ? outrun(event) : { row: ended, event, step, waitMs: 0 }
     }
     const wait = waitMs(step, yield* Random.next)
@@ -145,53 +150,82 @@ const eventOfFailure = (error: PoolError): VideoEvent => {
   return { _tag: isUnclear(error) ? "Unclear" : "NotTaken" }
 }
 
-const numbered = (attempts: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
-  (attempts as ReadonlyArray<Attempt>).map((attempt, index) => ({ ...attempt, index }))
+/** In the order in which they were made: whoever was followed by another one was failed over. */
+const inOrder = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
+  attempts.map((attempt, index) => (index < attempts.length - 1 ? { ...attempt, outcome: "failed_over" } : attempt))
 
-/** Hands the job to whom `plan` names. What came of it is written down whether or not this turn is interrupted after it. */
-const submit = (desk: VideoDesk, at: At, plan: FilmPlan): Effect.Effect<Turned, Unavailable> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const { row } = at
-      const { prompt, parameters } = row
-      const fetched = Effect.timeoutOrElse(desk.mediaOf(parameters), {
-        duration: MEDIA_MS,
-        orElse: () => Effect.fail<MediaRefusal>({ _tag: "NotTaken" })
-      })
-      const media = yield* Effect.result(restore(fetched))
-      if (Result.isFailure(media)) return yield* apply(desk, at, media.failure)
-      const { aspectRatio, audio, duration } = parameters
-      const work = { prompt, duration, aspectRatio, audio, seed: undefined, ...media.success }
-      const asked = ask<FilmTicket>(desk, at, plan, (provider, call) => provider.film?.(call, work))
-      const taken = yield* Effect.result(restore(asked))
-      if (Result.isFailure(taken)) {
-        const attempts = numbered([...row.attempts, ...taken.failure.attempts])
-        return yield* apply(desk, at, eventOfFailure(taken.failure), { attempts })
-      }
-      const { attempts, candidate, output } = taken.success
-      return yield* apply(
-        desk,
-        at,
-        { _tag: "Submitted" },
-        {
-          provider: candidate.offer.provider,
-          ticket: output.ticket,
-          attempts: numbered([...row.attempts, ...attempts])
-        }
-      )
-    })
-  )
+/** With those of the rounds before. */
+const withEarlier = ({ attempts }: VideoRow, made: ReadonlyArray<Attempt>): ReadonlyArray<unknown> =>
+  [...(attempts as ReadonlyArray<Attempt>), ...inOrder(made)].map((attempt, index) => ({ ...attempt, index }))
 
-/** The plan from the first candidate on whose provider has room, which is noted to be asked. */
-const admitted = (desk: VideoDesk, { plan, row }: At) =>
+const full: VideoEvent = { _tag: "Full" }
+
+type FilmCandidates = FilmPlan["candidates"]
+
+/** Who is to be asked, for whom that was noted, and who could be after them. */
+interface Admitted {
+  readonly candidate: FilmCandidates[0]
+  readonly others: ReadonlyArray<FilmCandidates[0]>
+}
+
+/** The first candidate whose provider has room, which is noted to be asked. */
+const admitted = (desk: VideoDesk, { row }: At, candidates: ReadonlyArray<FilmCandidates[0]>) =>
   Effect.gen(function* () {
-    for (const [index, candidate] of plan.candidates.entries()) {
-      const noted = yield* desk.jobs.submitting(row, candidate.offer.provider, desk.perProvider)
+    const room = { limit: desk.perProvider, perAccount: Math.ceil(desk.perProvider / 2) }
+    for (const [index, candidate] of candidates.entries()) {
+      const noted = yield* desk.jobs.submitting(row, candidate.offer.provider, room, TURN_MS.film)
       if (noted === "outrun") return noted
-      if (noted === "noted") return within(plan, CLOCKS.film, [candidate, ...plan.candidates.slice(index + 1)])
+      if (noted === "noted") return { candidate, others: candidates.slice(index + 1) } satisfies Admitted
     }
     return "full" as const
   })
+
+/**
+ * Hands the job to one provider after the other that has room for it, until one takes it. What came of it is written down whether or
+ * not this turn is interrupted after it.
+ */
+const submit = (desk: VideoDesk, at: At, to: Admitted, media: VideoMedia): Effect.Effect<Turned, Unavailable> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { plan, row } = at
+      const noted = { plan, row: { ...row, submissions: row.submissions + 1 } }
+      const { aspectRatio, audio, duration } = row.parameters
+      const work = { prompt: row.prompt, duration, aspectRatio, audio, seed: undefined, ...media }
+      const made: Array<Attempt> = []
+      const failures: Array<FailedAttempt> = []
+      for (let next: Admitted | "full" | "outrun" = to; ;) {
+        const { candidate, others }: Admitted = next
+        const asked = ask<FilmTicket>(desk, at, within(plan, CLOCKS.film, [candidate]), (provider, call) =>
+          provider.film?.(call, work)
+        )
+        const taken = yield* Effect.result(restore(asked))
+        if (Result.isSuccess(taken)) {
+          const { attempts, output } = taken.success
+          const change = {
+            provider: candidate.offer.provider,
+            ticket: output.ticket,
+            attempts: withEarlier(row, [...made, ...attempts])
+          }
+          return yield* apply(desk, noted, { _tag: "Submitted" }, change)
+        }
+        made.push(...taken.failure.attempts)
+        failures.push(...taken.failure.failures)
+        next = yield* admitted(desk, at, others)
+        if (next === "outrun") return outrun(full)
+        if (next !== "full") continue
+        const reason = failures.length === 0 ? taken.failure.reason : reasonOf(failures)
+        const event = eventOfFailure(new PoolError({ reason, attempts: made, failures }))
+        return yield* apply(desk, noted, event, { attempts: withEarlier(row, made) })
+      }
+    })
+  )
+
+const NO_MEDIA: VideoMedia = { image: undefined, referenceImages: [], referenceVideo: undefined }
+
+const tooSlow: MediaRefusal = {
+  _tag: "NotFetched",
+  message: `Its pictures and clips could not be fetched within ${MEDIA_MS / 1_000} seconds`
+}
 
 /**
  * A job that waits is handed in. That it will be is written down first. Where that is all that is known, since the process ended or the
@@ -199,17 +233,23 @@ const admitted = (desk: VideoDesk, { plan, row }: At) =>
  * is the house's loss.
  */
 const handIn = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> => {
-  const { imageUrl, referenceImages, referenceVideo } = at.row.parameters
+  const { account_id: accountId, parameters, submissions } = at.row
+  if (submissions >= MOST_SUBMISSIONS) return apply(desk, at, { _tag: "Unclear" })
+  const { imageUrl, referenceImages, referenceVideo } = parameters
   const light = imageUrl === undefined && referenceImages.length === 0 && referenceVideo === undefined
+  const fetched: Effect.Effect<VideoMedia, MediaRefusal> = light
+    ? Effect.succeed(NO_MEDIA)
+    : Effect.timeoutOrElse(desk.mediaOf(parameters), { duration: MEDIA_MS, orElse: () => Effect.fail(tooSlow) })
+  const waits = apply(desk, at, full)
   const handing = Effect.gen(function* () {
-    if (at.row.submissions >= MOST_SUBMISSIONS) return yield* apply(desk, at, { _tag: "Unclear" })
-    if (!light && !(yield* desk.jobs.renew(at.row, TURN_MS.film))) return outrun({ _tag: "Full" })
-    const plan = yield* admitted(desk, at)
-    if (plan === "outrun") return outrun({ _tag: "Full" })
-    if (plan === "full") return yield* apply(desk, at, { _tag: "Full" })
-    return yield* submit(desk, { ...at, row: { ...at.row, submissions: at.row.submissions + 1 } }, plan)
+    const to = yield* admitted(desk, at, at.plan.candidates)
+    if (to === "outrun") return outrun(full)
+    if (to === "full") return yield* waits
+    const media = yield* Effect.result(fetched)
+    if (Result.isSuccess(media)) return yield* submit(desk, at, to, media.success)
+    return yield* apply(desk, at, media.failure)
   })
-  return light ? handing : desk.heavy.withPermit(handing)
+  return desk.handing.within(accountId, light ? handing : desk.fetching.within(accountId, handing, waits), waits)
 }
 
 /** Keeps a clip, and ends the job with it. A clip that no job has is dropped again; one that is empty is none. */
@@ -226,17 +266,26 @@ const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): 
   )
 
 const notAsked: VideoEvent = { _tag: "NotAsked" }
+const ready: VideoEvent = { _tag: "Ready" }
+const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 
-const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) =>
-  Effect.gen(function* () {
+/** Who is past its deadline was asked after for the last time. */
+const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue ? deadlinePassed : event)
+
+const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
+  const reading = Effect.gen(function* () {
     if (!(yield* desk.jobs.renew(at.row, TURN_MS.clip))) return outrun(notAsked)
     if ("bytes" in clip) return yield* keepClip(desk, at, clip)
-    const reading = ask<MediaBytes>(desk, at, within(plan, CLOCKS.clip), (provider, call) =>
+    const asked = ask<MediaBytes>(desk, at, within(plan, CLOCKS.clip), (provider, call) =>
       provider.filmClip?.(call, clip.url)
     )
-    const found = yield* Effect.result(reading)
-    return yield* Result.isFailure(found) ? apply(desk, at, notAsked) : keepClip(desk, at, found.success.output)
+    const found = yield* Effect.result(asked)
+    return yield* Result.isFailure(found)
+      ? apply(desk, at, unlessLate(at, notAsked))
+      : keepClip(desk, at, found.success.output)
   })
+  return desk.reading.within(at.row.account_id, reading, apply(desk, at, ready))
+}
 
 const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>): VideoEvent => {
   switch (state._tag) {
@@ -249,8 +298,8 @@ const eventOfState = (state: Exclude<FilmState, { readonly _tag: "Completed" }>)
   }
 }
 
-/** A job that a provider has is asked after; what it has made is fetched and kept. */
-const lookAfter = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> =>
+/** A job that a provider has is asked after; what it has made is fetched and kept, unless that is left to another turn. */
+const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turned, Unavailable> =>
   Effect.gen(function* () {
     const { provider, ticket } = at.row
     const candidate = at.plan.candidates.find(({ offer }) => offer.provider === provider)
@@ -259,18 +308,22 @@ const lookAfter = (desk: VideoDesk, at: At): Effect.Effect<Turned, Unavailable> 
     const asked = ask<FilmState>(desk, at, plan, (one, call) => one.filmState?.(call, ticket))
     const told = yield* Effect.result(asked)
     if (Result.isFailure(told)) {
-      return yield* apply(desk, at, told.failure.reason._tag === "ProviderRefused" ? { _tag: "Lost" } : notAsked)
+      const unknown = told.failure.reason._tag === "ProviderRefused"
+      return yield* apply(desk, at, unlessLate(at, unknown ? { _tag: "Lost" } : notAsked))
     }
     const state = told.success.output
-    if (state._tag === "Completed") return yield* read(desk, at, plan, state.clip)
+    if (state._tag === "Completed") return yield* reads ? read(desk, at, plan, state.clip) : apply(desk, at, ready)
     if (state._tag === "Failed") yield* Effect.logInfo(`video ${at.row.id} failed at ${provider}: ${state.detail}`)
-    return yield* apply(desk, at, eventOfState(state))
+    const event = eventOfState(state)
+    return yield* apply(desk, at, event._tag === "Progressed" ? unlessLate(at, event) : event)
   })
 
-/** Does what is next of a job whose turn was taken. Where that cannot be, or is interrupted, the turn is given back. */
-export const carryTurn = (desk: VideoDesk, row: VideoRow): Effect.Effect<Turned, Unavailable> =>
+/**
+ * Does what is next of a job whose turn was taken; `reads` says whether a clip that is made is read in it, which may take minutes. Who is
+ * past its deadline ends here, but for a clip that its provider has made by now. Where that cannot be, or is interrupted, the turn is given back. */
+export const carryTurn = (desk: VideoDesk, row: VideoRow, reads: boolean): Effect.Effect<Turned, Unavailable> =>
   Effect.suspend(() => {
     const at = { plan: restorePlan(row.plan as KeptVideoPlan), row }
-    if (row.overdue) return apply(desk, at, { _tag: "DeadlinePassed" })
-    return row.state === "queued" ? handIn(desk, at) : lookAfter(desk, at)
+    if (row.state === "processing") return lookAfter(desk, at, reads)
+    return row.overdue ? apply(desk, at, deadlinePassed) : handIn(desk, at)
   }).pipe(Effect.onError(() => Effect.ignore(desk.jobs.drop(row))))

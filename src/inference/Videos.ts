@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Result, Semaphore } from "effect"
+import { Context, Duration, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
@@ -22,6 +22,7 @@ import { admit, type MeteredOptions, storeUnavailable } from "./Metered.ts"
 import type { PaidRequest } from "./Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
 import { chargeOf, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
+import { makeVideoSlots } from "./VideoSlots.ts"
 import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
 
 /** A request for a video, decoded. */
@@ -63,7 +64,18 @@ export interface VideosOptions {
   readonly deadline: Duration.Duration
   /** Jobs that one provider may have at a time, from all nodes. */
   readonly perProvider: number
+  /** How long a job is known after its end, at the least. */
+  readonly retention: Duration.Duration
 }
+
+/** Jobs of an account that go on at a time: at two new ones a minute, those of all that may take as long as it may. */
+export const MOST_UNFINISHED = 50
+
+/** What an account with as many is told to wait. */
+const UNFINISHED_RETRY_SECONDS = 30
+
+/** No job is forgotten before its idempotency key is, which stands for a day. */
+const LEAST_RETENTION = Duration.hours(25)
 
 /** A charge stands for so much longer than its job may take, so that it is the job that ends and not the charge. */
 const CHARGE_BEYOND_DEADLINE = "15 minutes"
@@ -77,8 +89,14 @@ const STANDING_MS = 60_000
 /** Who finds another one at a job comes back after this. */
 const BUSY_PAUSE = "5 seconds"
 
-/** Jobs whose pictures and clips are in memory at a time. */
-const HEAVY_AT_A_TIME = 4
+/** Jobs that are handed in at a time. With the clips that are read they leave half of the workers to ask after the others. */
+const HANDING = { places: 8, perAccount: 4 }
+
+/** Jobs whose pictures and clips are in memory at a time: 200 MiB each at the most. */
+const FETCHING = { places: 4, perAccount: 2 }
+
+/** Clips that are in memory at a time: 128 MiB each at the most. */
+const READING = { places: 4, perAccount: 2 }
 
 const viewOf = (row: VideoRow, urlOf: (id: string) => string): Video => ({
   ...row.parameters,
@@ -145,6 +163,13 @@ const plan = ({ refuses, router }: Front, request: VideoRequest): Result.Result<
     return yield* Result.fail(failure({ _tag: "VideoUnavailable", detail }))
   })
 
+const tooMany = failure({
+  _tag: "RateLimitExceeded",
+  limit: MOST_UNFINISHED,
+  retryAfterSeconds: UNFINISHED_RETRY_SECONDS,
+  detail: `${MOST_UNFINISHED} videos of this account are being made, which is as many as may be`
+})
+
 /** The job that stands under the idempotency key of a request; undefined where it was given back meanwhile. */
 const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
   Effect.gen(function* () {
@@ -153,7 +178,8 @@ const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
     if (row === undefined || row.claim === null) return undefined
     if (row.fingerprint !== request.claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
     const job = yield* Effect.mapError(jobs.ofRequest(claimedBy), storeUnavailable)
-    return job && viewOf(job, media.urlOf)
+    if (job === undefined) return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: claimedBy })
+    return viewOf(job, media.urlOf)
   })
 
 const answered = ({ ledger }: Front, { principal }: VideoRequest, video: Video, replayed: boolean) =>
@@ -199,6 +225,7 @@ const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
     const admitted = yield* admit(metered, paid, film, { atLeast: charged, upTo: charged })
     if ("claimedBy" in admitted) return admitted
     metrics.ledger.closed()
+    if ((yield* jobs.unfinished(request.principal.accountId)) >= MOST_UNFINISHED) return yield* tooMany
     const id = newResourceId()
     const { keyId, accountId } = request.principal
     const job = yield* jobs.insert({
@@ -233,13 +260,14 @@ const submit = (front: Front, request: VideoRequest): Effect.Effect<Submitted, F
 
 const status = (front: Front, accountId: string, id: string): Effect.Effect<Video, Failure> =>
   Effect.gen(function* () {
-    const { jobs, media } = front
+    const { jobs, media, queue } = front
     const row = isResourceId(id) ? yield* jobs.find(id) : undefined
     if (row === undefined || row.account_id !== accountId) return yield* notFound(id)
     if (row.completed_at !== null || (row.state === "queued" && !row.overdue)) return viewOf(row, media.urlOf)
     const taken = yield* jobs.take(id, { forMs: TURN_MS.state, idleMs: LEAST_BETWEEN_CHECKS_MS })
     if (taken === undefined) return viewOf((yield* jobs.find(id)) ?? row, media.urlOf)
-    const turned = yield* carryTurn(front, taken)
+    const turned = yield* carryTurn(front, taken, false)
+    if (turned.event._tag === "Ready") yield* storeErrors(queue.enqueue("videos", id))
     if (turned.event._tag === "NotAsked" && turned.row !== undefined) return yield* failure(statusCheckFailed)
     return viewOf(turned.row ?? (yield* jobs.find(id)) ?? row, media.urlOf)
   }).pipe(Effect.catchTag("Unavailable", (error) => Effect.fail(storeUnavailable(error))))
@@ -253,7 +281,7 @@ const step = (front: Front, id: string): Effect.Effect<Outcome, Unavailable> =>
   Effect.gen(function* () {
     const { jobs } = front
     const taken = yield* jobs.take(id, { forMs: TURN_MS.film, idleMs: 0 })
-    if (taken !== undefined) return outcomeOf(yield* carryTurn(front, taken))
+    if (taken !== undefined) return outcomeOf(yield* carryTurn(front, taken, true))
     const row = yield* jobs.find(id)
     return row === undefined || row.completed_at !== null ? "done" : { again: BUSY_PAUSE }
   })
@@ -263,13 +291,14 @@ const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
     const found = yield* front.jobs.standing(STANDING_MS)
     yield* Effect.forEach(
       found,
-      ({ id, overdue }) =>
-        (overdue ? Effect.asVoid(step(front, id)) : storeErrors(front.queue.enqueue("videos", id))).pipe(
+      (id) =>
+        storeErrors(front.queue.enqueue("videos", id)).pipe(
           // Inside the loop: one bad job must not keep the others from their end.
           Effect.catchCause((cause) => Effect.logWarning(`video ${id} cannot be looked after at present`, cause))
         ),
       { discard: true }
     )
+    yield* front.jobs.forget(Duration.toMillis(Duration.max(front.options.retention, LEAST_RETENTION)))
     return found.length
   })
 
@@ -281,16 +310,17 @@ const sweep = (front: Front): Effect.Effect<number, Unavailable> =>
 export class Videos extends Context.Service<
   Videos,
   {
-    /** Sells a video. A repeat under the same idempotency key is answered with the same job as it stands. */
+    /** Sells a video; fails with `RateLimitExceeded` where fifty of the account are being made. A repeat under the same idempotency key is answered with the same job as it stands. */
     readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
     /**
-     * A job of the account, asked after at its provider unless that was done within two seconds. Fails with `NotFound`, or with
+     * A job of the account, asked after at its provider unless that was done within two seconds. A clip that is made is left to the
+     * workers, and its job processing until it is read. Fails with `NotFound`, or with
      * `StatusCheckFailed` where the provider could not be asked.
      */
     readonly status: (accountId: string, id: string) => Effect.Effect<Video, Failure>
     /** Does the next step of a job; answers when the one after it is due. */
     readonly step: (id: string) => Effect.Effect<Outcome, Unavailable>
-    /** Ends jobs that are overdue and queues those anew that nobody is at; answers how many, at most a hundred. */
+    /** Queues those anew that are due and nobody is at, answers how many, at most a hundred, and forgets what ended long ago. */
     readonly sweep: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/inference/Videos") {
@@ -308,7 +338,9 @@ export class Videos extends Context.Service<
           metrics: yield* Metrics,
           pool: yield* ProviderPool,
           mediaOf: makeVideoMedia(fetch),
-          heavy: yield* Semaphore.make(HEAVY_AT_A_TIME),
+          handing: makeVideoSlots(HANDING),
+          fetching: makeVideoSlots(FETCHING),
+          reading: makeVideoSlots(READING),
           perProvider: options.perProvider,
           auth: yield* Auth,
           queue: yield* Jobs,

@@ -2,19 +2,23 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import {
-  countAt,
   dropTurn,
   endJob,
+  forgetEnded,
   goOn,
+  hasRoom,
   insertJob,
   jobById,
   jobOfRequest,
+  joinLine,
   lockProvider,
   type NewVideoJob,
   noteSubmission,
   renewTurn,
+  type Room,
   standingJobs,
   takeTurn,
+  unfinishedOf,
   type VideoEnd,
   type VideoGoing,
   type VideoRow
@@ -22,6 +26,9 @@ import {
 
 /** Jobs that are looked for at a time. */
 const STANDING_BATCH = 100
+
+/** Ended jobs that are forgotten at a time. */
+const FORGOTTEN_BATCH = 1_000
 
 /** Whose turn at which job. */
 type Turn = Pick<VideoRow, "id" | "turn">
@@ -49,22 +56,26 @@ export class VideoJobs extends Context.Service<
     /** Gives a turn back with nothing done. */
     readonly drop: (turn: Turn) => Effect.Effect<void, Unavailable>
     /**
-     * Notes that the job is about to be handed to a provider, before it is, so that it is known if nobody hears of the outcome. `full`
-     * where the provider has `limit` jobs of all nodes already, `outrun` where the turn is another's.
+     * Notes that the job is about to be handed to a provider, before it is, so that it is known if nobody hears of the outcome, and
+     * keeps the turn for so long. `full` where the provider has no room, of all nodes, for it and those that have waited for longer:
+     * then it waits in line. `outrun` where the turn is another's.
      */
     readonly submitting: (
-      turn: Turn,
+      turn: Turn & Pick<VideoRow, "account_id" | "submissions">,
       provider: string,
-      limit: number
+      room: Room,
+      forMs: number
     ) => Effect.Effect<"noted" | "full" | "outrun", Unavailable>
     /** Ends a turn with the job going on. Undefined, and nothing is written, where the turn is another's. */
     readonly goOn: (turn: Turn, going: VideoGoing) => Effect.Effect<VideoRow | undefined, Unavailable>
     /** Ends the job. Undefined, and nothing is written, where the turn is another's. */
     readonly end: (turn: Turn, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
     /** Some jobs that nobody is at although they are overdue, or have been due for longer than this. */
-    readonly standing: (
-      graceMs: number
-    ) => Effect.Effect<ReadonlyArray<{ readonly id: string; readonly overdue: boolean }>, Unavailable>
+    readonly standing: (graceMs: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+    /** How many jobs of an account go on: exactly so in a transaction that has charged it. */
+    readonly unfinished: (accountId: string) => Effect.Effect<number, SqlError.SqlError>
+    /** Forgets some of the jobs that ended longer ago than this. */
+    readonly forget: (olderThanMs: number) => Effect.Effect<void, Unavailable>
   }
 >()("tollgate/jobs/VideoJobs") {
   static readonly layer = Layer.effect(
@@ -80,19 +91,24 @@ export class VideoJobs extends Context.Service<
         take: (id, how) => storeErrors(takeTurn(sql, id, how)),
         renew: ({ id, turn }, forMs) => storeErrors(renewTurn(sql, id, turn, forMs)),
         drop: ({ id, turn }) => storeErrors(Effect.asVoid(dropTurn(sql, id, turn))),
-        submitting: ({ id, turn }, provider, limit) =>
+        submitting: (turn, provider, room, forMs) =>
           storeErrors(
             sql.withTransaction(
               Effect.gen(function* () {
                 yield* lockProvider(sql, provider)
-                if ((yield* countAt(sql, id, provider)) >= limit) return "full" as const
-                return (yield* noteSubmission(sql, id, turn, provider)) ? ("noted" as const) : ("outrun" as const)
+                if (yield* hasRoom(sql, turn, provider, room)) {
+                  return (yield* noteSubmission(sql, turn, provider, forMs)) ? ("noted" as const) : ("outrun" as const)
+                }
+                yield* joinLine(sql, turn, provider)
+                return "full" as const
               })
             )
           ),
         goOn: (turn, going) => storeErrors(goOn(sql, turn, going)),
         end: (turn, end) => endJob(sql, turn, end),
-        standing: (graceMs) => storeErrors(standingJobs(sql, graceMs, STANDING_BATCH))
+        standing: (graceMs) => storeErrors(standingJobs(sql, graceMs, STANDING_BATCH)),
+        unfinished: (accountId) => unfinishedOf(sql, accountId),
+        forget: (olderThanMs) => storeErrors(Effect.asVoid(forgetEnded(sql, olderThanMs, FORGOTTEN_BATCH)))
       })
     )
   )

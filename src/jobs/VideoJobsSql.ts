@@ -57,9 +57,15 @@ export interface VideoGoing extends Pick<
 /** How a job ends. */
 export interface VideoEnd extends Pick<
   VideoRow,
-  "state" | "progress" | "refunded" | "file_id" | "error_code" | "error_message"
+  "state" | "progress" | "refunded" | "file_id" | "error_code" | "error_message" | "parameters"
 > {
   readonly cost: bigint
+}
+
+/** How many jobs a provider may have, and how many of one account. */
+export interface Room {
+  readonly limit: number
+  readonly perAccount: number
 }
 
 type Sql = SqlClient.SqlClient
@@ -126,24 +132,55 @@ export const dropTurn = (sql: Sql, id: string, turn: bigint) =>
 export const lockProvider = (sql: Sql, provider: string) =>
   sql`SELECT pg_advisory_xact_lock(hashtextextended('video at ' || ${provider}, 0))`
 
-/** How many other jobs a provider has, or is being handed. */
-export const countAt = (sql: Sql, id: string, provider: string): Effect.Effect<number, SqlError.SqlError> =>
-  Effect.map(
-    sql<{ count: bigint }>`SELECT count(*) FROM video_job
-      WHERE COALESCE(provider, asking) = ${provider} AND completed_at IS NULL AND id <> ${id}
-        AND (state = 'processing' OR busy_until > clock_timestamp())`,
-    (rows) => Number(rows[0]?.count ?? 0n)
-  )
+/** A job that waits for a provider and has not come back when it should have keeps its place in the line for so long. */
+const LATE_IN_LINE = "30 seconds"
 
-/** Notes that a job is about to be handed in; answers whether the turn still is one. */
-export const noteSubmission = (
+/**
+ * Whether a provider has room for a job: for it and for those before it in the line, of which no more count than their accounts may
+ * have there.
+ */
+export const hasRoom = (
   sql: Sql,
-  id: string,
-  turn: bigint,
-  provider: string
+  { account_id, id }: Pick<VideoRow, "id" | "account_id">,
+  provider: string,
+  { limit, perAccount }: Room
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
-    sql`UPDATE video_job SET submissions = submissions + 1, asking = ${provider}
+    sql<{ free: boolean }>`
+      WITH present AS (
+        SELECT account_id, count(*) AS jobs FROM video_job
+        WHERE COALESCE(provider, asking) = ${provider} AND completed_at IS NULL AND id <> ${id}
+          AND (state = 'processing' OR busy_until > clock_timestamp())
+        GROUP BY account_id
+      ), line AS (
+        SELECT other.account_id, count(*) AS jobs FROM video_job AS other, video_job AS own
+        WHERE own.id = ${id} AND other.waits_for = ${provider} AND other.completed_at IS NULL
+          AND (other.created_at, other.id) < (own.created_at, own.id)
+          AND other.next_poll_at > clock_timestamp() - ${LATE_IN_LINE}::interval
+        GROUP BY other.account_id
+      ), ahead AS (
+        SELECT LEAST(line.jobs, GREATEST(0, ${BigInt(perAccount)} - COALESCE(present.jobs, 0))) AS jobs
+        FROM line LEFT JOIN present USING (account_id)
+      )
+      SELECT COALESCE((SELECT sum(jobs) FROM present), 0) + COALESCE((SELECT sum(jobs) FROM ahead), 0) < ${BigInt(limit)}
+        AND COALESCE((SELECT jobs FROM present WHERE account_id = ${account_id}), 0) < ${BigInt(perAccount)} AS free`,
+    (rows) => rows[0]?.free === true
+  )
+
+/** Puts a job into the line before a provider. */
+export const joinLine = (sql: Sql, { id, turn }: Pick<VideoRow, "id" | "turn">, provider: string) =>
+  sql`UPDATE video_job SET waits_for = ${provider} WHERE id = ${id} AND turn = ${turn} AND state = 'queued'`
+
+/** Notes that a job is about to be handed in, and keeps its turn for so long; answers whether the turn still is one. */
+export const noteSubmission = (
+  sql: Sql,
+  { id, submissions, turn }: Pick<VideoRow, "id" | "turn" | "submissions">,
+  provider: string,
+  forMs: number
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE video_job SET submissions = ${submissions}::int + 1, asking = ${provider}, waits_for = NULL,
+        busy_until = ${inMs(sql, forMs)}
       WHERE id = ${id} AND turn = ${turn} AND state = 'queued' RETURNING id`,
     (rows) => rows.length > 0
   )
@@ -172,7 +209,7 @@ export const endJob = (
   Effect.map(
     sql<VideoRow>`UPDATE video_job SET state = ${end.state}, progress = ${end.progress}::int, cost = ${end.cost},
         refunded = ${end.refunded}, file_id = ${end.file_id}, error_code = ${end.error_code},
-        error_message = ${end.error_message}, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
+        error_message = ${end.error_message}, parameters = ${JSON.stringify(end.parameters)}::json, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
       WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
     first
   )
@@ -182,9 +219,27 @@ export const standingJobs = (
   sql: Sql,
   graceMs: number,
   limit: number
-): Effect.Effect<ReadonlyArray<{ readonly id: string; readonly overdue: boolean }>, SqlError.SqlError> =>
-  sql<{ id: string; overdue: boolean }>`SELECT id, deadline_at <= clock_timestamp() AS overdue FROM video_job
+): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ id: string }>`SELECT id FROM video_job
     WHERE completed_at IS NULL AND (busy_until IS NULL OR busy_until <= clock_timestamp())
       AND (deadline_at <= clock_timestamp()
         OR next_poll_at <= clock_timestamp() - ${BigInt(graceMs)} * interval '1 millisecond')
-    ORDER BY next_poll_at LIMIT ${limit}`
+    ORDER BY next_poll_at LIMIT ${limit}`,
+    (rows) => rows.map(({ id }) => id)
+  )
+
+/** How many jobs of an account go on. */
+export const unfinishedOf = (sql: Sql, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ count: bigint }>`SELECT count(*) FROM video_job WHERE account_id = ${accountId} AND completed_at IS NULL`,
+    (rows) => Number(rows[0]?.count ?? 0n)
+  )
+
+/** Forgets some jobs that ended longer ago than this; those that another node is at are left to it. */
+export const forgetEnded = (sql: Sql, olderThanMs: number, limit: number) =>
+  sql`DELETE FROM video_job WHERE id IN (
+    SELECT id FROM video_job
+    WHERE completed_at <= clock_timestamp() - ${BigInt(Math.ceil(olderThanMs))} * interval '1 millisecond'
+    LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+  )`

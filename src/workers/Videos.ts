@@ -3,7 +3,7 @@ import { Videos } from "../inference/Videos.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 
 /** Steps of video jobs at a time: most of them wait for a provider to say how far it is. */
-const CONCURRENCY = 16
+const CONCURRENCY = 24
 
 /**
  * Works on video jobs, and looks after those that nobody works on: past their deadline, or lost to the queue. Any number of nodes may

@@ -107,6 +107,8 @@ describe("the list", () => {
     }
     const takers = videos.filter(({ video }) => video?.referenceImages === 4 && video.referenceVideo)
     assert.lengthOf(takers, 1)
+    // Its host's model for references takes no image to begin with.
+    assert.isFalse(takers[0]?.video?.imageWithReferences)
     assert.isTrue(snapshot.all.every(({ modality, video }) => modality === "video" || video === undefined))
     const grok = snapshot.find("grok-imagine-video")
     assert.deepStrictEqual(grok?.offers[0]?.price, { unit: "second", perUnit: 70_000_000_000n })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Capability, Model, VideoFacts } from "../../src/domain/Model.ts"
 import {
   beyond,
+  MOST_FETCHES,
   MOST_LOST,
   MOST_REFUSED_ROUNDS,
   MOST_SUBMISSIONS,
@@ -20,10 +21,12 @@ const events: { readonly [T in VideoEvent["_tag"]]: Extract<VideoEvent, { readon
   Full: { _tag: "Full" },
   Submitted: { _tag: "Submitted" },
   NotTaken: { _tag: "NotTaken" },
+  NotFetched: { _tag: "NotFetched", message: "image_url could not be fetched" },
   Unclear: { _tag: "Unclear" },
   Refused: { _tag: "Refused", message: "because" },
   Progressed: { _tag: "Progressed", progress: 40 },
   NotAsked: { _tag: "NotAsked" },
+  Ready: { _tag: "Ready" },
   Made: { _tag: "Made" },
   Broke: { _tag: "Broke" },
   Lost: { _tag: "Lost" },
@@ -44,13 +47,15 @@ const nothing = "nothing happens"
 /** What every event comes to in every state that goes on. */
 const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>> = {
   queued: {
-    Full: "queued 10 % submissions 1 polls 3 faults 0",
+    Full: "queued 10 % submissions 1 polls 3 faults 1",
     Submitted: "processing 10 % submissions 1 polls 0 faults 0",
     NotTaken: "queued 10 % submissions 0 polls 2 faults 2",
+    NotFetched: "failed validation_error, whole",
     Unclear: "queued 10 % submissions 1 polls 2 faults 2",
     Refused: "failed validation_error, whole",
     Progressed: nothing,
     NotAsked: nothing,
+    Ready: nothing,
     Made: nothing,
     Broke: nothing,
     Lost: nothing,
@@ -60,10 +65,12 @@ const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>>
     Full: nothing,
     Submitted: nothing,
     NotTaken: nothing,
+    NotFetched: nothing,
     Unclear: nothing,
     Refused: "failed validation_error, whole",
     Progressed: "processing 40 % submissions 1 polls 3 faults 0",
     NotAsked: "processing 10 % submissions 1 polls 2 faults 2",
+    Ready: "processing 10 % submissions 1 polls 2 faults 0",
     Made: "completed, difference",
     Broke: "failed generation_failed, whole",
     Lost: "processing 10 % submissions 1 polls 2 faults 2",
@@ -133,6 +140,8 @@ describe("a video job", () => {
       told(standing(state, { faults: count }), event).split(" ", 1)[0]
     assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 2), "queued")
     assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 1), "failed")
+    assert.strictEqual(faults("queued", events.NotFetched, MOST_FETCHES - 2), "queued")
+    assert.strictEqual(faults("queued", events.NotFetched, MOST_FETCHES - 1), "failed")
     assert.strictEqual(faults("processing", events.Lost, MOST_LOST - 2), "processing")
     assert.strictEqual(faults("processing", events.Lost, MOST_LOST - 1), "failed")
     assert.strictEqual(faults("processing", events.NotAsked, 1_000), "processing")
@@ -177,7 +186,14 @@ const model = (capabilities: ReadonlyArray<Capability>, video?: Partial<VideoFac
   ({
     id: "m",
     capabilities,
-    video: { durations: [4, 6, 8], aspectRatios: ["16:9"], referenceImages: 0, referenceVideo: false, ...video }
+    video: {
+      durations: [4, 6, 8],
+      aspectRatios: ["16:9"],
+      referenceImages: 0,
+      referenceVideo: false,
+      imageWithReferences: true,
+      ...video
+    }
   }) as unknown as Model
 
 const all: ReadonlyArray<Capability> = ["image_to_video", "reference_media", "audio_generation"]
@@ -201,6 +217,11 @@ describe("what is asked of a model", () => {
     const able = { durations: [5], aspectRatios: ["9:16"] as const, referenceImages: 2, referenceVideo: true }
     assert.deepStrictEqual(fields(everything, model(all, able)), [])
     assert.deepStrictEqual(fields(everything, model(all, { ...able, referenceImages: 1 })), ["reference_images"])
+    const either = model(all, { ...able, imageWithReferences: false })
+    assert.deepStrictEqual(fields(everything, either), ["image_url"])
+    assert.deepStrictEqual(fields({ ...everything, referenceImages: [] }, either), ["image_url"])
+    assert.deepStrictEqual(fields({ ...everything, imageUrl: undefined }, either), [])
+    assert.deepStrictEqual(fields({ ...everything, referenceImages: [], referenceVideo: undefined }, either), [])
     assert.deepStrictEqual(beyond({ ...wish, duration: 5 }, model([])), [
       { field: "duration", message: "m makes videos of 4, 6, 8 seconds" }
     ])

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { ClosedFacts } from "../../src/inference/Receipt.ts"
-import { BALANCE, FAL_COST, FilmHost, scene } from "./videoScene.ts"
+import { upstream } from "../providers/upstream.ts"
+import { BALANCE, FAL_COST, FilmHost, scene, wish } from "./videoScene.ts"
 
 describe("the end of a video", () => {
   it.live("tells of the clip, and never of the prompt", () =>
@@ -10,6 +11,7 @@ describe("the end of a video", () => {
       const { video } = yield* videos.submit(request({ prompt: "a planted secret" }))
       yield* finish(videos, video.id)
       const row = yield* jobs.find(video.id)
+      assert.strictEqual(row?.prompt, "a planted secret")
       const [event] = yield* events
       const body = JSON.parse(event!.body)
       assert.deepInclude(body, { id: `evt_${video.id}`, type: "video.completed", object: "event" })
@@ -47,6 +49,21 @@ describe("the end of a video", () => {
       assert.deepInclude(yield* requests.find(accountId, video.requestId), { settled: FAL_COST, refunded: FAL_COST })
       assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
       assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves nothing of where its pictures were", () =>
+    Effect.gen(function* () {
+      const { accountId, finish, request, sql, videos } = yield* scene()
+      const { origin } = yield* upstream((_, response) => response.writeHead(404).end())
+      const asked = { ...wish, imageUrl: `${origin}/private.png` }
+      const { video } = yield* videos.submit(request({ wish: asked }))
+      yield* finish(videos, video.id)
+      assert.deepInclude(yield* videos.status(accountId, video.id), { state: "failed", prompt: "a kite", duration: 4 })
+      const rows = yield* sql<{
+        told: string
+      }>`SELECT to_json(video_job)::text AS told FROM video_job WHERE id = ${video.id}`
+      assert.notInclude(rows[0]?.told, "private.png")
     }).pipe(Effect.scoped)
   )
 

@@ -72,7 +72,8 @@ describe("the media of a video", () => {
       const refusal = (more: Partial<VideoWish>, reason?: PublicFetchReason) =>
         Effect.map(media(more, reason), ({ result }) => {
           if (result._tag === "Success") return "fetched"
-          return result.failure._tag === "Refused" ? result.failure.message : "again"
+          const { failure } = result
+          return failure._tag === "Full" ? "later" : `${failure._tag === "Refused" ? "" : "again: "}${failure.message}`
         })
       const image = { imageUrl: url("png") }
       assert.strictEqual(yield* refusal({ imageUrl: url("mp4") }), "image_url must be a PNG, JPEG, GIF or WebP image")
@@ -90,10 +91,12 @@ describe("the media of a video", () => {
       const passing = [
         { _tag: "Status", status: 503 },
         { _tag: "Unreachable", detail: "ECONNREFUSED" },
-        { _tag: "TimedOut" },
-        { _tag: "Busy" }
+        { _tag: "TimedOut" }
       ] as const
-      for (const reason of passing) assert.strictEqual(yield* refusal(image, reason), "again")
+      for (const reason of passing)
+        assert.match(yield* refusal(image, reason), /^again: image_url could not be fetched: its host/)
+      // That is not its caller's fault.
+      assert.strictEqual(yield* refusal(image, { _tag: "Busy" }), "later")
     })
   )
 })

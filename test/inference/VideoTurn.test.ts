@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Schedule } from "effect"
 import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
 import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { TURN_MS } from "../../src/inference/VideoTurn.ts"
@@ -255,8 +255,111 @@ describe("a turn at a video job", () => {
       status = 503
       const late = yield* sold({ hosts: [host] }, asked)
       yield* late.videos.step(late.id)
-      assert.deepInclude(yield* late.job, { state: "queued", faults: 1 })
+      assert.deepInclude(yield* late.job, { state: "queued", faults: 1, submissions: 0 })
+      const { row } = yield* late.end
+      assert.deepInclude(row, { state: "failed", error_code: "validation_error", faults: 1, refunded: true })
+      assert.include(row.error_message, "image_url could not be fetched: its host answered with status 503")
+      assert.deepStrictEqual(yield* late.money, { posted: BALANCE, held: 0n })
       assert.strictEqual(host.filmed.length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits for no slow picture: an account has its part of those that are fetched, and others theirs", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      let asked = 0
+      const { origin } = yield* upstream(() => void (asked += 1))
+      const { caller, id, job, request, videos } = yield* sold({ hosts: [host] })
+      const slow = { wish: { ...wish, imageUrl: `${origin}/a.png` } }
+      const ids = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.map(videos.submit(request(slow)), (one) => one.video.id)
+      )
+      const fetching = yield* Effect.forEach(ids.slice(0, 2), (one) => Effect.forkChild(videos.step(one)))
+      const arrived = (count: number) =>
+        Effect.repeat(
+          Effect.sync(() => asked),
+          {
+            schedule: Schedule.spaced("10 millis").pipe(Schedule.upTo({ duration: "10 seconds" })),
+            until: (now) => now === count
+          }
+        )
+      yield* arrived(2)
+      // It is answered at once, and waits.
+      yield* videos.step(ids[2]!)
+      assert.strictEqual(asked, 2)
+      yield* videos.step(id)
+      assert.deepInclude(yield* job, { state: "processing" })
+      const other = yield* caller
+      const theirs = yield* videos.submit(other.request(slow))
+      const third = yield* Effect.forkChild(videos.step(theirs.video.id))
+      assert.strictEqual(yield* arrived(3), 3)
+      yield* Fiber.interruptAll([...fetching, third])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits for no slow provider: an account has its part of what is handed in at a time", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      host.film = () => Effect.never
+      const { caller, id, job, request, videos } = yield* sold({ hosts: [host] })
+      const ids = yield* Effect.forEach([1, 2, 3, 4], () => Effect.map(videos.submit(request()), (one) => one.video.id))
+      const handing = yield* Effect.forEach(ids, (one) => Effect.forkChild(videos.step(one)))
+      const filmed = (count: number) =>
+        Effect.repeat(
+          Effect.sync(() => host.filmed.length),
+          {
+            schedule: Schedule.spaced("10 millis").pipe(Schedule.upTo({ duration: "10 seconds" })),
+            until: (now) => now === count
+          }
+        )
+      assert.strictEqual(yield* filmed(4), 4)
+      yield* videos.step(id)
+      assert.deepInclude(yield* job, { state: "queued", polls: 1 })
+      host.film = () => Effect.succeed({ ticket: "t" })
+      const other = yield* caller
+      const { video } = yield* videos.submit(other.request())
+      yield* videos.step(video.id)
+      assert.deepInclude(yield* videos.status(other.accountId, video.id), { state: "processing" })
+      yield* Fiber.interruptAll(handing)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks once more at its deadline: a clip that was made by then is taken, and nothing else waited for", () =>
+    Effect.gen(function* () {
+      const [processing, completed] = new FilmHost("fal").states
+      const story = (states: FilmHost["states"], clip?: FilmHost["clip"]) =>
+        Effect.gen(function* () {
+          const host = new FilmHost("fal")
+          host.states = states
+          if (clip !== undefined) host.clip = clip
+          const { faults, id, job, later, money, sql, videos } = yield* sold({ hosts: [host] })
+          yield* videos.step(id)
+          yield* later
+          yield* sql`UPDATE video_job SET deadline_at = now() WHERE id = ${id}`
+          assert.strictEqual(yield* videos.step(id), "done")
+          assert.strictEqual(host.asked, 1)
+          assert.deepStrictEqual(yield* faults, [])
+          return { ...(yield* job), spent: BALANCE - (yield* money).posted }
+        })
+      assert.deepInclude(yield* story([completed!]), { state: "completed", spent: FAL_COST })
+      const late = { state: "failed", error_code: "upstream_timeout", refunded: true, spent: 0n } as const
+      assert.deepInclude(yield* story([processing!]), late)
+      assert.deepInclude(yield* story([fails("fal", serverError)]), late)
+      assert.deepInclude(yield* story([completed!], fails("fal", lostAnswer)), late)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts for the provider that it goes to in the end, whoever else was asked first", () =>
+    Effect.gen(function* () {
+      const [first, second] = [new FilmHost("fal"), new FilmHost("other")]
+      const { id, job, request, videos } = yield* sold({ hosts: [first, second], options: { perProvider: 1 } })
+      first.film = () => fails("fal", { _tag: "ServerError", status: 503, detail: "" })
+      yield* videos.step(id)
+      assert.deepInclude(yield* job, { state: "processing", provider: "other", submissions: 1 })
+      const { video } = yield* videos.submit(request())
+      yield* videos.step(video.id)
+      // One is all that the other may have, so it was asked no more.
+      assert.strictEqual(second.filmed.length, 1)
     }).pipe(Effect.scoped)
   )
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Deferred, Duration, Effect, Fiber, Schedule } from "effect"
 import type { Failure } from "../../src/domain/Failure.ts"
 import type { Opened } from "../../src/inference/Receipt.ts"
+import { MOST_UNFINISHED, type Videos } from "../../src/inference/Videos.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { BALANCE, FAL_COST, fails, FilmHost, OTHER_COST, scene, serverError, wish } from "./videoScene.ts"
 
@@ -68,6 +69,9 @@ describe("selling a video", () => {
       const references = { referenceImages: [clip, "ftp://example.com/a"], referenceVideo: "https://192.168.0.1/" }
       const rich = request({ model: "seedance-2.0", wish: { ...wish, ...references } })
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(rich)), ["reference_images.1", "reference_video"])
+      const both = { imageUrl: "https://example.com/a.png", referenceImages: ["https://example.com/b.png"] }
+      const either = request({ model: "seedance-2.0", wish: { ...wish, ...both } })
+      assert.deepStrictEqual(yield* fieldsOf(videos.submit(either)), ["image_url"])
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(request({ model: "gpt-4o-mini" }))), ["UnknownModel"])
       assert.deepStrictEqual(yield* fieldsOf(videos.submit(request({ model: "nobody-1" }))), ["UnknownModel"])
       assert.deepStrictEqual(yield* rows, [])
@@ -80,6 +84,29 @@ describe("selling a video", () => {
       const { request, videos } = yield* scene()
       const reason = yield* reasonOf(videos.submit(request({ model: "grok-imagine-video" })))
       assert.strictEqual(reason._tag, "VideoUnavailable")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused while an account has as many as it may, with nothing charged, but repeats are answered", () =>
+    Effect.gen(function* () {
+      const { caller, faults, finish, money, request, rows, videos } = yield* scene({ balance: 200n * FAL_COST })
+      const claimed = () => videos.submit(request({ claim: claimOf("f") }))
+      const first = yield* claimed()
+      const asked = Array.from({ length: MOST_UNFINISHED + 2 }, () => Effect.result(videos.submit(request())))
+      const results = yield* Effect.all(asked, { concurrency: 8 })
+      assert.strictEqual(results.filter(({ _tag }) => _tag === "Success").length, MOST_UNFINISHED - 1)
+      assert.strictEqual((yield* rows).length, MOST_UNFINISHED)
+      assert.deepStrictEqual(yield* money, { posted: (200n - BigInt(MOST_UNFINISHED)) * FAL_COST, held: 0n })
+      assert.deepInclude(yield* reasonOf(videos.submit(request())), {
+        _tag: "RateLimitExceeded",
+        limit: MOST_UNFINISHED
+      })
+      assert.strictEqual((yield* claimed()).video.id, first.video.id)
+      const other = yield* caller
+      yield* videos.submit(other.request())
+      yield* finish(videos, first.video.id)
+      yield* videos.submit(request())
+      assert.deepStrictEqual(yield* faults, [])
     }).pipe(Effect.scoped)
   )
 
@@ -141,6 +168,10 @@ describe("the status of a video", () => {
       assert.deepInclude(yield* look, { progress: 30 })
       assert.strictEqual(host.asked, 1)
       yield* later
+      // The clip is made, and read by a worker.
+      assert.deepInclude(yield* look, { state: "processing", progress: 30 })
+      assert.strictEqual(host.read, 0)
+      assert.strictEqual(yield* videos.step(video.id), "done")
       const done = yield* look
       assert.deepInclude(done, { state: "completed", progress: 100, cost: FAL_COST })
       assert.match(done.url ?? "", /^https:\/\/gate\.example\/files\/file_/)
@@ -165,7 +196,7 @@ describe("the status of a video", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("may be asked for while the worker is at the job: it ends once", () =>
+  it.live("may be asked for while a worker is at the job, or two are: it ends once", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const [, completed] = host.states
@@ -187,14 +218,15 @@ describe("the status of a video", () => {
       assert.strictEqual(host.asked, 1)
       // Its lease is over while it still works, and both come to the end.
       yield* later
-      const status = yield* Effect.forkChild(videos.status(accountId, video.id))
+      const second = yield* Effect.forkChild(videos.step(video.id))
       yield* Effect.repeat(
         Effect.sync(() => host.read),
         { until: (read) => read === 2 }
       )
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(worker)
-      assert.deepInclude(yield* Fiber.join(status), { state: "completed" })
+      yield* Fiber.join(second)
+      assert.deepInclude(yield* videos.status(accountId, video.id), { state: "completed" })
       assert.strictEqual((yield* events).length, 1)
       assert.strictEqual((yield* files).length, 1)
       assert.deepStrictEqual(yield* money, { posted: BALANCE - FAL_COST, held: 0n })
@@ -208,9 +240,15 @@ describe("looking after video jobs", () => {
     Effect.gen(function* () {
       const host = new FilmHost("fal")
       const stage = yield* scene({ hosts: [host], options: { deadline: Duration.zero } })
-      const { accountId, events, faults, jobs, money, request, videos } = stage
+      const { accountId, events, faults, jobs, money, queue, request, sql, videos } = stage
       const { video } = yield* videos.submit(request())
-      assert.isAtLeast(yield* videos.sweep, 1)
+      yield* sql`DELETE FROM job`
+      const worker = yield* Effect.forkChild(queue.work("videos", 1, videos.step))
+      yield* Effect.repeat(Effect.andThen(videos.sweep, jobs.find(video.id)), {
+        schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: "20 seconds" })),
+        until: (row) => row?.state === "failed"
+      })
+      yield* Fiber.interrupt(worker)
       const ended = yield* videos.status(accountId, video.id)
       assert.deepInclude(ended, { state: "failed", cost: 0n, refunded: true })
       assert.strictEqual(ended.error?.code, "upstream_timeout")
@@ -220,6 +258,27 @@ describe("looking after video jobs", () => {
       assert.strictEqual(yield* videos.sweep, 0)
       assert.strictEqual((yield* jobs.find(video.id))?.state, "failed")
       assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("forgets those that ended long ago, and no repeat makes them anew", () =>
+    Effect.gen(function* () {
+      const { accountId, finish, processOf, request, rows, sql, videos } = yield* scene()
+      const ask = (by: Videos["Service"]) => by.submit(request({ claim: claimOf("f") }))
+      const { video } = yield* ask(videos)
+      yield* finish(videos, video.id)
+      const short = yield* processOf(undefined, { retention: Duration.zero })
+      yield* short.sweep
+      // However short files are kept: its key stands for a day.
+      assert.strictEqual((yield* ask(short)).video.id, video.id)
+      yield* sql`ALTER TABLE video_job DISABLE TRIGGER video_job_ended`
+      yield* sql`UPDATE video_job SET completed_at = now() - interval '26 hours'`
+      yield* videos.sweep
+      assert.strictEqual((yield* rows).length, 1)
+      yield* short.sweep
+      assert.deepStrictEqual(yield* rows, [])
+      assert.strictEqual((yield* reasonOf(videos.status(accountId, video.id)))._tag, "NotFound")
+      assert.strictEqual((yield* reasonOf(ask(videos)))._tag, "IdempotencyResultUnavailable")
     }).pipe(Effect.scoped)
   )
 

@@ -188,7 +188,7 @@ const other = {
 
 const otherPrice: OverlayPrice = { model: "veo-3", provider: "other", unit: "second", usd: 0.5, source: "this test" }
 
-const usual: VideosOptions = { deadline: Duration.minutes(30), perProvider: 20 }
+const usual: VideosOptions = { deadline: Duration.minutes(30), perProvider: 20, retention: Duration.days(30) }
 
 const directory = Layer.effect(
   DataDirectory,

@@ -21,21 +21,26 @@ const going: VideoGoing = {
 }
 const completed: VideoEnd = {
   ...{ state: "completed", progress: 100, refunded: false, file_id: "file_1", cost: 7n },
-  ...{ error_code: null, error_message: null }
+  ...{ error_code: null, error_message: null, parameters: wish }
 }
 const failed: VideoEnd = {
   ...{ state: "failed", progress: 5, refunded: true, file_id: null, cost: 0n },
-  ...{ error_code: "generation_failed", error_message: "no" }
+  ...{ error_code: "generation_failed", error_message: "no", parameters: wish }
 }
 const now = { forMs: 60_000, idleMs: 0 }
+const wide = { limit: 100, perAccount: 100 }
+const two = { limit: 2, perAccount: 2 }
 
-/** A job of an account of its own. */
-const inserted = (deadlineMs = 60_000) =>
+const byAge = (one: { readonly created_at: Date }, other: { readonly created_at: Date }) =>
+  one.created_at.getTime() - other.created_at.getTime()
+
+/** A job of this account, or of one of its own. */
+const inserted = (deadlineMs = 60_000, accountId = newResourceId()) =>
   Effect.gen(function* () {
     const jobs = yield* VideoJobs
     const sql = yield* SqlClient.SqlClient
-    const [accountId, requestId] = [newResourceId(), newRequestId()]
-    yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, ${`${accountId}@example.com`})`
+    const requestId = newRequestId()
+    yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, ${`${accountId}@example.com`}) ON CONFLICT DO NOTHING`
     return yield* jobs.insert({
       id: newResourceId(),
       ...{ requestId, accountId, keyId: newResourceId(), model: "m", plan: { a: 1 }, steering: null, charged: 10n },
@@ -89,7 +94,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const young = (yield* jobs.take(id, now))!
         assert.isFalse(yield* jobs.renew(old, 60_000))
         assert.isTrue(yield* jobs.renew(young, 60_000))
-        assert.strictEqual(yield* jobs.submitting(old, "fal", 100), "outrun")
+        assert.strictEqual(yield* jobs.submitting(old, "fal", wide, 60_000), "outrun")
         assert.isUndefined(yield* jobs.goOn(old, going))
         assert.isUndefined(yield* jobs.end(old, failed))
         yield* jobs.drop(old)
@@ -151,30 +156,92 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const turns = yield* Effect.forEach(Array.from({ length: 6 }), () =>
           Effect.flatMap(inserted(), ({ id }) => jobs.take(id, now))
         )
-        const noted = yield* Effect.forEach(turns, (turn) => jobs.submitting(turn!, "crowded", 2), { concurrency: 6 })
+        const noted = yield* Effect.forEach(turns, (turn) => jobs.submitting(turn!, "crowded", two, 60_000), {
+          concurrency: 6
+        })
         assert.strictEqual(noted.filter((one) => one === "noted").length, 2)
         assert.strictEqual(noted.filter((one) => one === "full").length, 4)
         const [here, there] = turns.filter((_, index) => noted[index] === "noted")
         const waiting = turns.find((_, index) => noted[index] === "full")!
         // One that is there counts after its turn too, one whose turn was given back does not.
         yield* jobs.goOn(here!, { ...going, provider: "crowded" })
-        assert.strictEqual(yield* jobs.submitting(waiting, "crowded", 2), "full")
+        assert.strictEqual(yield* jobs.submitting(waiting, "crowded", two, 60_000), "full")
         yield* jobs.drop(there!)
-        assert.strictEqual(yield* jobs.submitting(waiting, "crowded", 2), "noted")
-        assert.strictEqual((yield* jobs.find(waiting.id))?.submissions, 1)
+        const [oldest] = turns
+          .filter((_, index) => noted[index] === "full")
+          .map((turn) => turn!)
+          .toSorted(byAge)
+        assert.strictEqual(yield* jobs.submitting(oldest!, "crowded", two, 60_000), "noted")
+        assert.strictEqual((yield* jobs.find(oldest!.id))?.submissions, 1)
+      })
+    )
+
+    it.effect("have their part of a provider, and the oldest goes first", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const greedy = newResourceId()
+        const room = { limit: 3, perAccount: 2 }
+        const taken = (accountId?: string) =>
+          Effect.flatMap(inserted(60_000, accountId), ({ id }) => Effect.map(jobs.take(id, now), (turn) => turn!))
+        const submitting = (turn: { readonly id: string }) =>
+          Effect.flatMap(jobs.find(turn.id), (row) => jobs.submitting(row!, "shared", room, 60_000))
+        const [a, b, c] = [yield* taken(greedy), yield* taken(greedy), yield* taken(greedy)]
+        const [d, e, f] = [yield* taken(), yield* taken(), yield* taken()]
+        assert.deepStrictEqual(yield* Effect.forEach([a, b, c], submitting), ["noted", "noted", "full"])
+        // Who has as many as it may have keeps nobody from what is left.
+        assert.deepStrictEqual(yield* Effect.forEach([d, e, f], submitting), ["noted", "full", "full"])
+        yield* jobs.drop(a)
+        assert.strictEqual(yield* submitting(f), "full")
+        assert.strictEqual(yield* submitting(e), "full", "c is older")
+        assert.strictEqual(yield* submitting(c), "noted")
+        yield* jobs.drop(d)
+        assert.strictEqual(yield* submitting(f), "full")
+        assert.strictEqual(yield* submitting(e), "noted")
+      })
+    )
+
+    it.effect("wait for nobody who was to come back and has not", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const sql = yield* SqlClient.SqlClient
+        const room = { limit: 1, perAccount: 1 }
+        const taken = Effect.flatMap(inserted(), ({ id }) => Effect.map(jobs.take(id, now), (turn) => turn!))
+        const [there, first, second] = [yield* taken, yield* taken, yield* taken]
+        for (const turn of [there, first, second]) yield* jobs.submitting(turn, "waited", room, 60_000)
+        yield* jobs.drop(there)
+        assert.strictEqual(yield* jobs.submitting(second, "waited", room, 60_000), "full")
+        yield* sql`UPDATE video_job SET next_poll_at = now() - interval '1 hour' WHERE id = ${first.id}`
+        assert.strictEqual(yield* jobs.submitting(second, "waited", room, 60_000), "noted")
+      })
+    )
+
+    it.effect("are counted by account while they go on, and forgotten long after their end", () =>
+      Effect.gen(function* () {
+        const jobs = yield* VideoJobs
+        const accountId = newResourceId()
+        const ended = yield* inserted(60_000, accountId)
+        const going = yield* inserted(60_000, accountId)
+        assert.strictEqual(yield* jobs.unfinished(accountId), 2)
+        assert.isDefined(yield* jobs.end(ended, failed))
+        assert.strictEqual(yield* jobs.unfinished(accountId), 1)
+        yield* jobs.forget(60_000)
+        assert.isDefined(yield* jobs.find(ended.id))
+        yield* jobs.forget(0)
+        assert.isUndefined(yield* jobs.find(ended.id))
+        assert.isDefined(yield* jobs.find(going.id))
       })
     )
 
     it.effect("are found where nobody is at them", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
-        const ids = (graceMs: number) => Effect.map(jobs.standing(graceMs), (found) => found.map(({ id }) => id))
+        const ids = (graceMs: number) => Effect.map(jobs.standing(graceMs), (found) => [...found])
         const late = yield* inserted(0)
         const due = yield* inserted()
         assert.includeMembers(yield* ids(0), [late.id, due.id])
-        const found = yield* jobs.standing(60_000)
-        assert.isTrue(found.find(({ id }) => id === late.id)?.overdue)
-        assert.isUndefined(found.find(({ id }) => id === due.id))
+        const found = yield* ids(60_000)
+        assert.include(found, late.id)
+        assert.notInclude(found, due.id)
         const turn = yield* jobs.take(due.id, now)
         assert.notInclude(yield* ids(0), due.id)
         assert.isDefined(turn)

@@ -24,7 +24,8 @@ const anySecond: VideoFacts = {
   durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   aspectRatios: ["16:9", "9:16"],
   referenceImages: 0,
-  referenceVideo: false
+  referenceVideo: false,
+  imageWithReferences: false
 }
 
 export const audioModels: ReadonlyArray<Entry> = [

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 export const videos = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // `turn` fences: who works on a job takes the next one, and writes only where it is still the last. `plan` is who may make it at
-  // what price, as it was when it was charged; `asking` whom it is being handed to. A prompt may hold characters that no text of the
+  // what price, as it was when it was charged; `asking` whom it is being handed to, `waits_for` who has no room for it. A prompt may hold characters that no text of the
   // database can, so it is JSON.
   yield* sql`CREATE TABLE video_job (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
@@ -31,6 +31,7 @@ export const videos = Effect.gen(function* () {
     turn bigint NOT NULL DEFAULT 0,
     busy_until timestamptz,
     asking text,
+    waits_for text,
     next_poll_at timestamptz NOT NULL DEFAULT now(),
     polled_at timestamptz,
     deadline_at timestamptz NOT NULL,
@@ -53,6 +54,9 @@ export const videos = Effect.gen(function* () {
   yield* sql`CREATE INDEX video_job_standing ON video_job (next_poll_at) WHERE completed_at IS NULL`
   yield* sql`CREATE INDEX video_job_deadline ON video_job (deadline_at) WHERE completed_at IS NULL`
   yield* sql`CREATE INDEX video_job_provider ON video_job (COALESCE(provider, asking)) WHERE completed_at IS NULL`
+  yield* sql`CREATE INDEX video_job_waiting ON video_job (waits_for, created_at) WHERE completed_at IS NULL`
+  yield* sql`CREATE INDEX video_job_account ON video_job (account_id) WHERE completed_at IS NULL`
+  yield* sql`CREATE INDEX video_job_completed ON video_job (completed_at) WHERE completed_at IS NOT NULL`
   yield* sql`CREATE FUNCTION video_job_is_ended() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'video jobs that have ended never change'; END $$`
   yield* sql`CREATE TRIGGER video_job_ended BEFORE UPDATE ON video_job FOR EACH ROW

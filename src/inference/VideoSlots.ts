@@ -1,0 +1,48 @@
+/** Places of this node that work has only while they are free, so that nobody waits for one in a place of another kind. */
+import { Effect } from "effect"
+
+export interface VideoSlotsOptions {
+  readonly places: number
+  /** The most that one account has at a time. */
+  readonly perAccount: number
+}
+
+export interface VideoSlots {
+  /** Does the work in a place, or at once what is to be done where none is free for this account. */
+  readonly within: <A, E, R>(
+    accountId: string,
+    work: Effect.Effect<A, E, R>,
+    none: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E, R>
+}
+
+export const makeVideoSlots = ({ perAccount, places }: VideoSlotsOptions): VideoSlots => {
+  const taken = new Map<string, number>()
+  let all = 0
+  const take = (accountId: string): boolean => {
+    const own = taken.get(accountId) ?? 0
+    if (all >= places || own >= perAccount) return false
+    all += 1
+    taken.set(accountId, own + 1)
+    return true
+  }
+  const leave = (accountId: string): void => {
+    const own = taken.get(accountId) ?? 0
+    all -= 1
+    if (own > 1) taken.set(accountId, own - 1)
+    else taken.delete(accountId)
+  }
+  return {
+    within: (accountId, work, none) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() =>
+          take(accountId)
+            ? Effect.ensuring(
+                restore(work),
+                Effect.sync(() => leave(accountId))
+              )
+            : restore(none)
+        )
+      )
+  }
+}
