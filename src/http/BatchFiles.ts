@@ -54,10 +54,13 @@ const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
   if (!Number.isInteger(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
     return Effect.fail(invalid("expires_after[seconds]", `an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
   }
-  const lines = linesOf(file.bytes)
-  if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
-  if (lines.length === 0) return Effect.fail(invalid("file", "a request on each line"))
-  return lines.length > MAX_LINES ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`)) : Effect.succeed(seconds)
+  return Effect.flatMap(linesOf(file.bytes), (lines) => {
+    if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
+    if (lines.count === 0) return Effect.fail(invalid("file", "a request on each line"))
+    return lines.count > MAX_LINES
+      ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`))
+      : Effect.succeed(seconds)
+  })
 }
 
 /** A name can stand in a header and a listing, whatever it was called. */
