@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
@@ -10,6 +10,7 @@ import { linesOf, MAX_LINES } from "../inference/BatchInput.ts"
 import { Media, type StoredFile } from "../platform/Media.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { answered } from "./Chat.ts"
+import { streamOf } from "./Files.ts"
 import { type Upload, withUpload } from "./Upload.ts"
 
 /** Seconds for which the input of a batch is kept, at the most and where nothing is said, and at the least. */
@@ -123,11 +124,11 @@ const files = Effect.map(Media, (media) => {
   const content = (id: string) =>
     Effect.gen(function* () {
       const file = yield* find(id)
-      const found = yield* Effect.mapError(media.read(file.id), unavailable)
-      if (found === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
-      return HttpServerResponse.stream(Stream.succeed(found.bytes), {
+      const opened = yield* Effect.mapError(media.open(file), unavailable)
+      if (opened === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
+      return HttpServerResponse.stream(streamOf(opened), {
         contentType: file.contentType,
-        contentLength: found.bytes.length,
+        contentLength: file.bytes,
         headers: { "cache-control": "private, no-store", "x-content-type-options": "nosniff" }
       })
     })

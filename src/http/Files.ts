@@ -68,7 +68,8 @@ const cacheOf = (file: StoredFile) => ({
   "cache-control": "public, max-age=31536000, immutable"
 })
 
-const stream = (body: FileBody) =>
+/** A file as it is taken: what is read of it waits until the client has room for it. */
+export const streamOf = (body: FileBody) =>
   Stream.unfold(undefined, () => Effect.map(body, (bytes) => (bytes === undefined ? undefined : [bytes, undefined])))
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
@@ -88,7 +89,7 @@ const serve = Effect.gen(function* () {
     const opened = yield* Effect.mapError(media.open(file, range), unavailable)
     if (opened === undefined) return undefined
     const about = { status, headers, contentType: file.contentType, contentLength: range.end - range.start }
-    return HttpServerResponse.stream(stream(opened), about)
+    return HttpServerResponse.stream(streamOf(opened), about)
   })
 
   const answer = Effect.fnUntraced(function* (file: StoredFile) {

@@ -1,13 +1,37 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { rmSync } from "node:fs"
+import { connect, type Socket } from "node:net"
+import { join } from "node:path"
 import { fileObjectOf } from "../../src/http/BatchFiles.ts"
 import type { StoredFile } from "../../src/platform/Media.ts"
-import { get, json, startService } from "../support/Service.ts"
+import { get, json, type Service, startService } from "../support/Service.ts"
 
 const file: StoredFile = {
   ...{ id: "file_1", accountId: "a", purpose: "batch_input", bytes: 7, contentType: "application/jsonl" },
   ...{ name: undefined, createdAt: new Date(1_999), expiresAt: undefined }
 }
+
+/** A client that asks for a file and takes no more of it than its first bytes. */
+const slowReader = (service: Service, id: string, key: string) =>
+  Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<Socket>((resolve, reject) => {
+          const { host, hostname, port } = new URL(service.api)
+          const socket = connect(Number(port), hostname)
+          socket.once("error", reject)
+          socket.once("data", () => {
+            socket.pause()
+            resolve(socket)
+          })
+          socket.write(
+            `GET /api/v1/files/${id}/content HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\n\r\n`
+          )
+        })
+    ),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
 
 describe("/files", () => {
   it("shows a file as OpenAI does", () => {
@@ -38,6 +62,38 @@ describe("/files", () => {
       assert.deepStrictEqual(Buffer.from(yield* Effect.promise(() => response.bytes())), sent)
       const wrong = yield* get(`${service.api}/files?after=x`, inferenceKey)
       assert.deepStrictEqual([wrong.status, (yield* json(wrong)).error.param], [400, "after"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads no more of a file than its reader takes", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const file = yield* service.media.store({
+        ...{ bytes: Buffer.alloc(32 * 1_048_576, "a"), contentType: "application/jsonl" },
+        ...{ accountId: account.id, purpose: "batch_output" }
+      })
+      const before = process.memoryUsage().arrayBuffers
+      const sockets = yield* Effect.forEach(Array.from({ length: 8 }), () => slowReader(service, file.id, inferenceKey))
+      const held = process.memoryUsage().arrayBuffers - before
+      assert.isBelow(held, 32 * 1_048_576, "all of them hold less than one file")
+      assert.lengthOf(sockets, 8)
+      const whole = yield* get(`${service.api}/files/${file.id}/content`, inferenceKey)
+      assert.strictEqual((yield* Effect.promise(() => whole.bytes())).length, file.bytes)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of which the bytes are lost are not there", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const file = yield* service.media.store({
+        ...{ bytes: Buffer.from("{}"), contentType: "application/jsonl" },
+        ...{ accountId: account.id, purpose: "batch_output" }
+      })
+      rmSync(join(service.dataDirectory, "files", file.id))
+      const response = yield* get(`${service.api}/files/${file.id}/content`, inferenceKey)
+      assert.deepStrictEqual([response.status, (yield* json(response)).error.code], [404, "not_found"])
     }).pipe(Effect.scoped)
   )
 })
