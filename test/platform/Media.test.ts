@@ -141,8 +141,40 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         assert.strictEqual(first.next, newest[2])
         const rest = yield* media.list(accountId, { limit: 3, cursor: first.next! })
         assert.deepStrictEqual([rest.files.map(({ id }) => id), rest.next], [newest.slice(3), null])
+        const oldest = yield* media.list(accountId, { limit: 1, order: "asc" })
+        assert.deepStrictEqual([oldest.files.map(({ id }) => id), oldest.next], [[newest[3]], newest[3]])
+        const later = yield* media.list(accountId, { limit: 3, order: "asc", cursor: newest[3]! })
+        assert.deepStrictEqual([later.files.map(({ id }) => id), later.next], [newest.slice(0, 3).toReversed(), null])
         const outputs = yield* media.list(accountId, { purposes: ["batch_output"], limit: 3 })
         assert.deepStrictEqual([outputs.files.map(({ id }) => id), outputs.next], [[ids[1]], null])
+      })
+    )
+
+    it.effect("stay within the quota of their account and purpose, however many come at once", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const [accountId, other] = [yield* newAccount, yield* newAccount]
+        const input = { ...empty, accountId, purpose: "batch_input" } as const
+        const quota = { files: 5, bytes: 10 }
+        yield* media.store({ ...input, purpose: "batch_output", bytes: bytesOf("0123456789") })
+        const many = Array.from({ length: 12 }, () => media.storeWithin(input, quota))
+        const stored = (yield* Effect.all(many, { concurrency: 12 })).filter((file) => file !== undefined)
+        assert.lengthOf(stored, 5)
+        assert.lengthOf((yield* media.list(accountId, { purposes: ["batch_input"], limit: 20 })).files, 5)
+        assert.isDefined(yield* media.storeWithin({ ...input, accountId: other }, quota))
+        assert.isTrue(yield* media.remove(accountId, stored[0]!.id))
+        const [half, rest] = [bytesOf("012345"), bytesOf("6789")]
+        const passed = new Date(Date.now() - 1_000)
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: half, expiresAt: passed }, quota))
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: half }, quota), "what expired counts no more")
+        const more = { ...quota, files: 9 }
+        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: half }, more))
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: rest }, more))
+        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more))
+        yield* sql`UPDATE file SET state = 'storing' WHERE account_id = ${accountId}`
+        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more), "who is at it counts")
+        yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
       })
     )
 
