@@ -1,6 +1,6 @@
 /** Files on a real directory and a real database. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,9 +10,11 @@ import { Config } from "../../src/platform/Config.ts"
 import { DataDirectory } from "../../src/platform/DataDirectory.ts"
 import { newFileId, newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
+import { insertFileWithin } from "../../src/platform/MediaSql.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import type { Unavailable } from "../../src/platform/Sql.ts"
+import { until } from "../crash/Patience.ts"
 import * as Database from "../support/Database.ts"
 
 const directory = Layer.effect(
@@ -174,6 +176,34 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more))
         yield* sql`UPDATE file SET state = 'storing' WHERE account_id = ${accountId}`
         assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more), "who is at it counts")
+        yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
+      })
+    )
+
+    it.effect("wait for another of their account that may take the last room", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const accountId = yield* newAccount
+        const [quota, inserted, ending] = [{ files: 1, bytes: 9 }, yield* Deferred.make(), yield* Deferred.make()]
+        const row = { id: newFileId(), account_id: accountId, purpose: "batch_input", content_type: "a/b" } as const
+        const first = yield* insertFileWithin(sql, { ...row, name: null, bytes: 1n, expires_at: null }, quota).pipe(
+          Effect.tap(() => Effect.andThen(Deferred.succeed(inserted, undefined), Deferred.await(ending))),
+          sql.withTransaction,
+          Effect.forkChild
+        )
+        yield* Deferred.await(inserted)
+        const input = { ...empty, accountId, purpose: "batch_input" } as const
+        const second = yield* Effect.forkChild(media.storeWithin(input, quota))
+        const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        yield* until(
+          "the second waits",
+          Effect.map(waiting, ({ length }) => length === 1),
+          "10 seconds"
+        )
+        yield* Deferred.succeed(ending, undefined)
+        assert.isTrue(yield* Fiber.join(first))
+        assert.isUndefined(yield* Fiber.join(second))
         yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
       })
     )
