@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import { Count, storable } from "../Bounds.ts"
-import { NotFoundError } from "../Errors.ts"
+import { InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { Limit } from "../Page.ts"
@@ -104,9 +104,11 @@ const free = { limit: "default", charge: "free" } as const
 /** Batches that run in the background. */
 export class BatchesGroup extends HttpApiGroup.make("batches")
   .add(
-    HttpApiEndpoint.post("createBatch", "/batches", { payload: NewBatch, success: BatchObject }).annotateMerge(
-      operation("batches.create", "Run the requests of a file in the background", free)
-    ),
+    HttpApiEndpoint.post("createBatch", "/batches", {
+      payload: NewBatch,
+      success: BatchObject,
+      error: InsufficientCreditsError
+    }).annotateMerge(operation("batches.create", "Run the requests of a file in the background", free)),
     HttpApiEndpoint.get("listBatches", "/batches", { query: BatchQuery, success: BatchPage }).annotateMerge(
       operation("batches.list", "List batches, newest first", free)
     ),

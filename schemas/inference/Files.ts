@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
 import { Count } from "../Bounds.ts"
-import { NotFoundError } from "../Errors.ts"
+import { InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 import { Limit } from "../Page.ts"
 
@@ -27,7 +27,7 @@ export const FileObject = Schema.Struct({
 }).annotate({ identifier: "FileObject" })
 export type FileObject = typeof FileObject.Type
 
-/** A page of files, newest first; `last_id` is the `after` of the next one. */
+/** A page of files, newest first unless told; `last_id` is the `after` of the next one. */
 export const FileList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(FileObject),
@@ -45,7 +45,8 @@ export const FileDeleted = Schema.Struct({
 
 /**
  * The form a file is sent in: `purpose` is `batch`, and `file` has a request on each line, at most 32 MiB and 50,000 lines. It is
- * kept for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days.
+ * kept for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days. An account has at most 1,000 of them at a
+ * time, and 512 MiB in all.
  */
 export const NewFile = Schema.Struct({
   purpose: Schema.Literal("batch"),
@@ -59,7 +60,7 @@ export const FilePage = {
   limit: Schema.optionalKey(Limit),
   after: Schema.optionalKey(FileId),
   purpose: Schema.optionalKey(FilePurpose),
-  order: Schema.optionalKey(Schema.Literal("desc"))
+  order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
 }
 
 // Any text: what is no id is no file, which is a 404 like any other that there is not.
@@ -71,10 +72,11 @@ export class FilesGroup extends HttpApiGroup.make("files")
   .add(
     HttpApiEndpoint.post("createFile", "/files", {
       payload: NewFile.pipe(HttpApiSchema.asMultipart()),
-      success: FileObject
+      success: FileObject,
+      error: InsufficientCreditsError
     }).annotateMerge(operation("files.create", "Upload the input of a batch", free)),
     HttpApiEndpoint.get("listFiles", "/files", { query: FilePage, success: FileList }).annotateMerge(
-      operation("files.list", "List files of batches, newest first", free)
+      operation("files.list", "List files of batches, newest first unless told", free)
     ),
     HttpApiEndpoint.get("getFile", "/files/:file_id", {
       params,

@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
@@ -7,9 +7,12 @@ import type { FileObject } from "../../schemas/inference/Files.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { linesOf, MAX_LINES } from "../inference/BatchInput.ts"
-import { Media, type StoredFile } from "../platform/Media.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { Media, type NewFile, type StoredFile } from "../platform/Media.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { answered } from "./Chat.ts"
+import { paced, streamOf } from "./Files.ts"
+import { funded } from "./Funds.ts"
 import { type Upload, withUpload } from "./Upload.ts"
 
 /** Seconds for which the input of a batch is kept, at the most and where nothing is said, and at the least. */
@@ -17,6 +20,14 @@ const MOST_SECONDS = 30 * 86_400
 const LEAST_SECONDS = 3_600
 
 const MAX_NAME = 255
+
+/** What an account may have of inputs at a time: sixteen of the largest, or a thousand small ones. */
+const QUOTA = { files: 1_000, bytes: 512 * 1_048_576 }
+
+const full = invalid(
+  "file",
+  `at most ${QUOTA.files} files and ${QUOTA.bytes} bytes of inputs are kept at a time; delete some, or have them expire sooner`
+)
 
 const purposes = { batch: "batch_input", batch_output: "batch_output" } as const
 
@@ -54,10 +65,13 @@ const checked = ({ fields, file }: Upload): Effect.Effect<number, Failure> => {
   if (!Number.isInteger(seconds) || seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
     return Effect.fail(invalid("expires_after[seconds]", `an integer from ${LEAST_SECONDS} to ${MOST_SECONDS}`))
   }
-  const lines = linesOf(file.bytes)
-  if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
-  if (lines.length === 0) return Effect.fail(invalid("file", "a request on each line"))
-  return lines.length > MAX_LINES ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`)) : Effect.succeed(seconds)
+  return Effect.flatMap(linesOf(file.bytes), (lines) => {
+    if (lines === undefined) return Effect.fail(invalid("file", "UTF-8"))
+    if (lines.count === 0) return Effect.fail(invalid("file", "a request on each line"))
+    return lines.count > MAX_LINES
+      ? Effect.fail(invalid("file", `at most ${MAX_LINES} lines`))
+      : Effect.succeed(seconds)
+  })
 }
 
 /** A name can stand in a header and a listing, whatever it was called. */
@@ -67,7 +81,9 @@ const nameOf = (name: string): string =>
     .slice(0, MAX_NAME)
     .toWellFormed()
 
-const files = Effect.map(Media, (media) => {
+const files = Effect.gen(function* () {
+  const media = yield* Media
+  const ledger = yield* Ledger
   const find = (id: string) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
@@ -76,36 +92,42 @@ const files = Effect.map(Media, (media) => {
       return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
     })
 
+  const store = (accountId: string, upload: Upload) =>
+    Effect.gen(function* () {
+      const seconds = yield* checked(upload)
+      const { bytes, name } = upload.file!
+      const file: NewFile = {
+        bytes,
+        contentType: "application/jsonl",
+        accountId,
+        purpose: "batch_input",
+        name: nameOf(name),
+        expiresAt: new Date(Date.now() + seconds * 1_000)
+      }
+      const stored = yield* Effect.mapError(media.storeWithin(file, QUOTA), unavailable)
+      return stored === undefined ? yield* Effect.fail(full) : HttpServerResponse.jsonUnsafe(fileObjectOf(stored))
+    })
+
+  // Before the file is received, so that who cannot pay for anything takes no room.
   const create = (request: HttpServerRequest.HttpServerRequest) =>
-    Effect.flatMap(Caller, ({ accountId }) =>
-      withUpload(request, (upload) =>
-        Effect.gen(function* () {
-          const seconds = yield* checked(upload)
-          const { bytes, name } = upload.file!
-          const stored = media.store({
-            bytes,
-            contentType: "application/jsonl",
-            accountId,
-            purpose: "batch_input",
-            name: nameOf(name),
-            expiresAt: new Date(Date.now() + seconds * 1_000)
-          })
-          return HttpServerResponse.jsonUnsafe(fileObjectOf(yield* Effect.mapError(stored, unavailable)))
-        })
-      )
-    )
+    Effect.gen(function* () {
+      yield* funded(ledger)
+      const { accountId } = yield* Caller
+      return yield* withUpload(request, (upload) => store(accountId, upload))
+    })
 
   const list = (query: {
     readonly limit?: number
     readonly after?: string
     readonly purpose?: keyof typeof purposes
+    readonly order?: "asc" | "desc"
   }) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
-      const { after, limit = DEFAULT_LIMIT, purpose } = query
+      const { after, limit = DEFAULT_LIMIT, order, purpose } = query
       const wanted = purpose === undefined ? Object.values(purposes) : [purposes[purpose]]
       const page = yield* Effect.mapError(
-        media.list(accountId, { purposes: wanted, limit, cursor: after }),
+        media.list(accountId, { purposes: wanted, limit, order, cursor: after }),
         unavailable
       )
       return HttpServerResponse.jsonUnsafe({
@@ -120,11 +142,12 @@ const files = Effect.map(Media, (media) => {
   const content = (id: string) =>
     Effect.gen(function* () {
       const file = yield* find(id)
-      const found = yield* Effect.mapError(media.read(file.id), unavailable)
-      if (found === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
-      return HttpServerResponse.stream(Stream.succeed(found.bytes), {
+      const opened = yield* Effect.mapError(media.open(file), unavailable)
+      if (opened === undefined) return yield* Effect.fail(failure({ _tag: "NotFound", what: "file", id }))
+      yield* paced
+      return HttpServerResponse.stream(streamOf(opened), {
         contentType: file.contentType,
-        contentLength: found.bytes.length,
+        contentLength: file.bytes,
         headers: { "cache-control": "private, no-store", "x-content-type-options": "nosniff" }
       })
     })

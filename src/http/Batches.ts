@@ -9,8 +9,10 @@ import { decoder } from "../dialects/Decode.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Batches, noBatch } from "../inference/Batches.ts"
 import type { BatchRow } from "../inference/BatchesSql.ts"
+import { Ledger } from "../ledger/Ledger.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
+import { funded } from "./Funds.ts"
 
 const decodeBatch = decoder(NewBatch, { strict: true })
 
@@ -49,7 +51,9 @@ const stored = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       : (error as unknown as Failure)
   )
 
-const batches = Effect.map(Batches, (service) => {
+const batches = Effect.gen(function* () {
+  const service = yield* Batches
+  const ledger = yield* Ledger
   const one = (take: Batches["Service"]["find"], id: string) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
@@ -61,6 +65,7 @@ const batches = Effect.map(Batches, (service) => {
       Effect.gen(function* () {
         const principal = yield* Caller
         const wire = yield* Effect.fromResult(decodeBatch(yield* readJson(request)))
+        yield* funded(ledger)
         const { endpoint, input_file_id: inputFileId, metadata = null } = wire
         return said(yield* stored(service.create({ principal, inputFileId, endpoint, metadata })))
       }),

@@ -74,13 +74,19 @@ const cacheOf = (file: StoredFile) => ({
   "cache-control": "public, max-age=31536000, immutable"
 })
 
-const stream = (body: FileBody) =>
+/** A file as it is taken: what is read of it waits until the client has room for it. */
+export const streamOf = (body: FileBody) =>
   Stream.unfold(undefined, () => Effect.map(body, (bytes) => (bytes === undefined ? undefined : [bytes, undefined])))
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
 /** Less than a phone with a weak signal has: each reader may keep a connection to the bucket. */
 const PACE: Pace = { bytesPerSecond: 16 * 1024, graceMs: 60_000, checkMs: 5_000 }
+
+/** Ends who takes the answer to the present request more slowly than that. */
+export const paced = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  endSlow(NodeHttpServerRequest.toServerResponse(request) as ServerResponse, PACE)
+)
 
 /** Counts a request against its client's address; fails when it is one too many. */
 const makeCount = Effect.gen(function* () {
@@ -114,13 +120,13 @@ const serve = Effect.gen(function* () {
     const opened = yield* Effect.mapError(media.open(file, range), unavailable)
     if (opened === undefined) return undefined
     const about = { status, headers, contentType: file.contentType, contentLength: range.end - range.start }
-    return HttpServerResponse.stream(stream(opened), about)
+    return HttpServerResponse.stream(streamOf(opened), about)
   })
 
   const answer = Effect.fnUntraced(function* (file: StoredFile) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { headers, method } = request
-    yield* endSlow(NodeHttpServerRequest.toServerResponse(request) as ServerResponse, PACE)
+    yield* paced
     const whole = { start: 0, end: file.bytes }
     if (names(headers["if-none-match"], tagOf(file))) {
       return HttpServerResponse.empty({ status: 304, headers: { ...guard, ...cacheOf(file) } })

@@ -1,4 +1,6 @@
 /** The input of a batch that runs in the background: a request on each line, as OpenAI has it. */
+import { Effect } from "effect"
+import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import type { SurfaceUrl } from "./Surface.ts"
 
@@ -39,20 +41,72 @@ export const surfaceUrlOf = (endpoint: string): SurfaceUrl | undefined => {
   return urls.includes(url) ? (url as SurfaceUrl) : undefined
 }
 
-/** The lines of an input that are not empty, each with its number from 1. */
-export const linesOf = (
-  bytes: Uint8Array
-): ReadonlyArray<{ readonly text: string; readonly line: number }> | undefined => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true })
-      .decode(bytes)
-      .split("\n")
-      .map((text, at) => ({ text, line: at + 1 }))
-      .filter(({ text }) => text.trim() !== "")
-  } catch {
-    return undefined
+/** The lines of an input that are not empty, as places in its bytes: of a large one no copy is made. */
+export interface InputLines {
+  /** One more than there may be where there are too many. */
+  readonly count: number
+  /** The text of the line with this index, from 0, and its number in the file, from 1. */
+  readonly lineAt: (index: number) => { readonly text: string; readonly line: number }
+}
+
+/** Bytes gone through before others have their turn. */
+const BYTES_AT_ONCE = 1_048_576
+
+const NEWLINE = 0x0a
+
+const BYTE_ORDER_MARK = Buffer.from("\ufeff")
+
+/** The white space of JSON that can be in a line. */
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
+
+/** What is kept of a line: where it begins, where it ends, and its number. */
+const PLACE = 3
+
+const makeScan = (bytes: Uint8Array) => {
+  const places: Array<number> = []
+  let line = 1
+  const count = () => places.length / PLACE
+  return {
+    places,
+    count,
+    /** Goes on from a place until `until` or behind it, or until there are too many lines; answers where it is then. */
+    goOn: (from: number, until: number): number => {
+      let at = from
+      while (at < until && count() <= MAX_LINES) {
+        if (bytes[at] === NEWLINE) line++
+        else if (!isBlank(bytes[at])) {
+          const next = bytes.indexOf(NEWLINE, at)
+          const end = next < 0 ? bytes.length : next
+          places.push(at, end, line)
+          at = end
+          continue
+        }
+        at++
+      }
+      return at
+    }
   }
 }
+
+/** Finds the lines of an input, in steps, so that others get their turn; undefined where it is not UTF-8. */
+export const linesOf = (bytes: Uint8Array): Effect.Effect<InputLines | undefined> =>
+  Effect.gen(function* () {
+    if (!isUtf8(bytes)) return undefined
+    const { count, goOn, places } = makeScan(bytes)
+    const begin = BYTE_ORDER_MARK.equals(bytes.subarray(0, BYTE_ORDER_MARK.length)) ? BYTE_ORDER_MARK.length : 0
+    for (let at = begin; at < bytes.length && count() <= MAX_LINES;) {
+      at = goOn(at, Math.min(at + BYTES_AT_ONCE, bytes.length))
+      yield* Effect.yieldNow
+    }
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    return {
+      count: count(),
+      lineAt: (index) => {
+        const [start, end, line = 0] = places.slice(index * PLACE, (index + 1) * PLACE)
+        return { text: buffer.toString("utf8", start, end), line }
+      }
+    }
+  })
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -83,31 +137,32 @@ export const readLine = (
   return { customId, body, fingerprint: createHash("sha256").update(`${url}\n${text}`).digest("hex") }
 }
 
-/** What is wrong with an input, all lines of it, the first hundred faults at most. Goes on in steps, so that others get their turn. */
-export const makeInputCheck = (lines: ReturnType<typeof linesOf>, url: SurfaceUrl) => {
-  const faults: Array<InputFault> = []
-  const seen = new Set<string>()
-  if (lines === undefined)
-    faults.push({ code: "invalid_encoding", message: "The file is not UTF-8", param: null, line: null })
-  if (lines?.length === 0)
-    faults.push({ code: "empty_file", message: "The file has no requests", param: null, line: null })
-  if (lines !== undefined && lines.length > MAX_LINES) {
-    faults.push({ code: "too_many_requests", message: `At most ${MAX_LINES} requests`, param: null, line: null })
-  }
-  const total = faults.length > 0 ? 0 : lines!.length
-  return {
-    faults,
-    /** How many lines there are to check. */
-    total,
-    check: (at: number): void => {
-      const { line, text } = lines![at]!
-      if (faults.length >= MAX_FAULTS) return
+const wholeFault = (code: string, message: string): InputFault => ({ code, message, param: null, line: null })
+
+/** Characters of lines that are checked before others have their turn. */
+const CHECKED_AT_ONCE = 262_144
+
+/** What is wrong with an input, all lines of it, the first hundred faults at most. Goes on in steps, as `linesOf` does. */
+export const faultsOf = (lines: InputLines | undefined, url: SurfaceUrl): Effect.Effect<ReadonlyArray<InputFault>> =>
+  Effect.gen(function* () {
+    if (lines === undefined) return [wholeFault("invalid_encoding", "The file is not UTF-8")]
+    if (lines.count === 0) return [wholeFault("empty_file", "The file has no requests")]
+    if (lines.count > MAX_LINES) return [wholeFault("too_many_requests", `At most ${MAX_LINES} requests`)]
+    const faults: Array<InputFault> = []
+    const seen = new Set<string>()
+    let checked = 0
+    for (let index = 0; index < lines.count && faults.length < MAX_FAULTS; index++) {
+      const { line, text } = lines.lineAt(index)
       const read = readLine(text, url)
       if (!("customId" in read)) {
         faults.push({ code: read[0], param: read[1], message: read[2], line })
       } else if (seen.has(read.customId)) {
         faults.push({ code: "duplicate_custom_id", param: "custom_id", message: "Another line has the same", line })
       } else seen.add(read.customId)
+      checked += text.length
+      if (checked < CHECKED_AT_ONCE) continue
+      checked = 0
+      yield* Effect.yieldNow
     }
-  }
-}
+    return faults
+  })

@@ -8,13 +8,16 @@ import { isFileId, newFileId, timeOfFileId } from "./Ids.ts"
 import { localFiles } from "./LocalFiles.ts"
 import {
   fileById,
+  type FileOrder,
   type FilePurpose,
+  type FileQuota,
   type FileRow,
   filesOf,
   forgetFiles,
   hideFile,
   hideRemovable,
   insertFile,
+  insertFileWithin,
   showFile,
   unknownFiles
 } from "./MediaSql.ts"
@@ -61,6 +64,8 @@ export class Media extends Context.Service<
   {
     /** Keeps bytes under a new id that cannot be guessed; durable when it answers. */
     readonly store: (file: NewFile) => Effect.Effect<StoredFile, MediaError>
+    /** Keeps a file as `store` does, unless its account would then have more of its purpose than the quota; undefined then. */
+    readonly storeWithin: (file: NewFile, quota: FileQuota) => Effect.Effect<StoredFile | undefined, MediaError>
     /** All of a file, whosever it is; undefined when there is none. */
     readonly read: (
       id: string
@@ -73,7 +78,7 @@ export class Media extends Context.Service<
     readonly find: (accountId: string, id: string) => Effect.Effect<StoredFile | undefined, MediaError>
     /** Removes a file; false when there is none, or it is another account's. */
     readonly remove: (accountId: string, id: string) => Effect.Effect<boolean, MediaError>
-    /** Newest first, from behind the cursor, and the cursor of the next page. */
+    /** Newest first unless told, from behind the cursor, and the cursor of the next page. */
     readonly list: (
       accountId: string,
       page: {
@@ -81,6 +86,7 @@ export class Media extends Context.Service<
         readonly purposes?: ReadonlyArray<FilePurpose> | undefined
         readonly limit: number
         readonly cursor?: string | undefined
+        readonly order?: FileOrder | undefined
       }
     ) => Effect.Effect<{ readonly files: ReadonlyArray<StoredFile>; readonly next: string | null }, MediaError>
     /** The public address of a file: anybody who has it may read a picture or a clip there. */
@@ -112,14 +118,15 @@ export class Media extends Context.Service<
         isFileId(id) ? storeErrors(Effect.map(fileById(sql, id), (row) => row && fileOf(row))) : Effect.undefined
       return Media.of({
         store: (file) => storeErrors(keep(desk, file)),
+        storeWithin: (file, quota) => storeErrors(keepWithin(desk, file, quota)),
         read: (id) => Effect.flatMap(look(id), (file) => (file === undefined ? Effect.undefined : whole(desk, file))),
         look,
         open: (file, range = { start: 0, end: file.bytes }) => served.open(file.id, range),
         find: (accountId, id) => Effect.map(look(id), (file) => (file?.accountId === accountId ? file : undefined)),
         remove: (accountId, id) => (isFileId(id) ? remove(desk, accountId, id) : Effect.succeed(false)),
-        list: (accountId, { cursor = null, limit, purposes = null }) =>
+        list: (accountId, { cursor = null, limit, order = "desc", purposes = null }) =>
           storeErrors(
-            Effect.map(filesOf(sql, accountId, { purposes, cursor, limit: limit + 1 }), (found) => {
+            Effect.map(filesOf(sql, accountId, { purposes, cursor, order, limit: limit + 1 }), (found) => {
               const rows = found.slice(0, limit)
               return { files: rows.map(fileOf), next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
             })
@@ -170,29 +177,45 @@ const fileOf = (row: FileRow): StoredFile => ({
 const contentTypeOf = (said: string): string =>
   /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(said) ? said : "application/octet-stream"
 
-const keep = ({ retentionMs, sql, store }: Desk, file: NewFile) =>
+/** The row of a file that is to be kept. */
+const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow, "created_at">> =>
   Effect.gen(function* () {
     const { accountId, bytes, name = null, purpose } = file
     if (bytes.length > MAX_FILE_BYTES) return yield* Effect.die(new Error(`a file of ${bytes.length} bytes`))
-    const id = newFileId()
-    const contentType = contentTypeOf(file.contentType)
     const kept = purpose === "image" || purpose === "video" ? retentionMs : undefined
     const now = yield* Clock.currentTimeMillis
-    const expiresAt = file.expiresAt ?? (kept === undefined ? null : new Date(now + kept))
-    yield* insertFile(sql, {
-      id,
+    return {
+      id: newFileId(),
       account_id: accountId,
       purpose,
-      content_type: contentType,
+      content_type: contentTypeOf(file.contentType),
       name,
       bytes: BigInt(bytes.length),
-      expires_at: expiresAt
-    })
-    yield* store.put(id, bytes, contentType)
+      expires_at: file.expiresAt ?? (kept === undefined ? null : new Date(now + kept))
+    }
+  })
+
+/** Puts the bytes of a file whose row is there, and shows it. */
+const put = ({ sql, store }: Desk, { content_type, id }: Pick<FileRow, "content_type" | "id">, bytes: Uint8Array) =>
+  Effect.gen(function* () {
+    yield* store.put(id, bytes, content_type)
     const row = yield* showFile(sql, id)
     if (row !== undefined) return fileOf(row)
     yield* store.remove(id)
     return yield* new Unavailable({ store: "file store", cause: "a file took so long to store that it was given up" })
+  })
+
+const keep = (desk: Desk, file: NewFile) =>
+  Effect.gen(function* () {
+    const row = yield* rowOf(desk, file)
+    yield* insertFile(desk.sql, row)
+    return yield* put(desk, row, file.bytes)
+  })
+
+const keepWithin = (desk: Desk, file: NewFile, quota: FileQuota) =>
+  Effect.gen(function* () {
+    const row = yield* rowOf(desk, file)
+    return (yield* insertFileWithin(desk.sql, row, quota)) ? yield* put(desk, row, file.bytes) : undefined
   })
 
 const whole = ({ store }: Desk, file: StoredFile) =>

@@ -4,6 +4,9 @@ import type { SqlClient, SqlError } from "effect/sql"
 /** What files are kept for. */
 export type FilePurpose = "image" | "video" | "batch_input" | "batch_output"
 
+/** Oldest first, or newest first. */
+export type FileOrder = "asc" | "desc"
+
 /** A file as it stands in the database. */
 export interface FileRow {
   readonly id: string
@@ -31,6 +34,31 @@ export const insertFile = (sql: Sql, file: Omit<FileRow, "created_at">) =>
     VALUES (${file.id}, ${file.account_id}, ${file.purpose}, ${file.content_type}, ${file.name}, ${file.bytes},
       ${file.expires_at}::timestamptz)`
 
+/** The most that an account may have of the files of one purpose: how many, and bytes in all. */
+export interface FileQuota {
+  readonly files: number
+  readonly bytes: number
+}
+
+/**
+ * Inserts a file's row as `insertFile` does, unless its account would then have more of its purpose than the quota; false then.
+ * Those that are still being stored count as well. An account's uploads go one after the other here, so that no two take the last
+ * room.
+ */
+export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, quota: FileQuota): Found<boolean> =>
+  Effect.gen(function* () {
+    yield* sql`SELECT id FROM account WHERE id = ${file.account_id} FOR NO KEY UPDATE`
+    const [kept] = yield* sql<{
+      files: bigint
+      bytes: bigint
+    }>`SELECT count(*) AS files, coalesce(sum(bytes), 0)::bigint AS bytes
+      FROM file WHERE account_id = ${file.account_id} AND purpose = ${file.purpose}
+        AND (state = 'storing' OR ${there(sql)})`
+    if (Number(kept!.files) >= quota.files || Number(kept!.bytes + file.bytes) > quota.bytes) return false
+    yield* insertFile(sql, file)
+    return true
+  }).pipe(sql.withTransaction)
+
 /** Shows a file whose bytes are there; undefined when it was given up meanwhile. */
 export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
   Effect.map(
@@ -42,17 +70,25 @@ export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
 export const fileById = (sql: Sql, id: string): Found<FileRow | undefined> =>
   Effect.map(sql<FileRow>`SELECT ${columns(sql)} FROM file WHERE id = ${id} AND ${there(sql)}`, (rows) => rows[0])
 
-/** Newest first, from behind the cursor; all purposes where none is named. */
+/** In the order of their ids, which is that of their making, from behind the cursor; all purposes where none is named. */
 export const filesOf = (
   sql: Sql,
   accountId: string,
-  page: { readonly purposes: ReadonlyArray<FilePurpose> | null; readonly limit: number; readonly cursor: string | null }
-): Found<ReadonlyArray<FileRow>> =>
-  sql<FileRow>`SELECT ${columns(sql)} FROM file
+  page: {
+    readonly purposes: ReadonlyArray<FilePurpose> | null
+    readonly limit: number
+    readonly cursor: string | null
+    readonly order: FileOrder
+  }
+): Found<ReadonlyArray<FileRow>> => {
+  const [behind, direction] = page.order === "asc" ? (["id >", "ASC"] as const) : (["id <", "DESC"] as const)
+  const purposes = page.purposes as Array<FilePurpose> | null
+  return sql<FileRow>`SELECT ${columns(sql)} FROM file
     WHERE account_id = ${accountId} AND ${there(sql)}
-      AND (${page.purposes as Array<FilePurpose> | null}::text[] IS NULL OR purpose = ANY (${page.purposes as Array<FilePurpose> | null}::text[]))
-      AND (${page.cursor}::text IS NULL OR id < ${page.cursor}::text)
-    ORDER BY id DESC LIMIT ${page.limit}::int`
+      AND (${purposes}::text[] IS NULL OR purpose = ANY (${purposes}::text[]))
+      AND (${page.cursor}::text IS NULL OR ${sql.literal(behind)} ${page.cursor}::text)
+    ORDER BY id ${sql.literal(direction)} LIMIT ${page.limit}::int`
+}
 
 /** Hides a file for good; false when there is none of the account's. */
 export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean> =>

@@ -1,6 +1,6 @@
 import { type Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { type InputLine, linesOf, makeInputCheck, readLine, surfaceUrlOf } from "../inference/BatchInput.ts"
+import { faultsOf, type InputLine, type InputLines, linesOf, readLine, surfaceUrlOf } from "../inference/BatchInput.ts"
 import {
   batchById,
   type BatchRow,
@@ -43,9 +43,6 @@ const RETENTION_MS = 30 * 24 * 3_600_000
 
 /** Rows read at a time. */
 const PAGE = 500
-
-/** Lines checked before others have their turn. */
-const CHECKED_AT_ONCE = 256
 
 const expiredError = {
   code: "batch_expired",
@@ -91,12 +88,10 @@ const makeGates = () => {
     )
 }
 
-type Lines = NonNullable<ReturnType<typeof linesOf>>
-
 const urlOf = ({ endpoint }: BatchRow) => surfaceUrlOf(endpoint) ?? "/chat/completions"
 
-const inputOf = ({ media }: Desk, { input_file_id }: BatchRow): Effect.Effect<Lines | undefined, MediaError> =>
-  Effect.map(media.read(input_file_id), (found) => found && linesOf(found.bytes))
+const inputOf = ({ media }: Desk, { input_file_id }: BatchRow): Effect.Effect<InputLines | undefined, MediaError> =>
+  Effect.flatMap(media.read(input_file_id), (found) => (found === undefined ? Effect.undefined : linesOf(found.bytes)))
 
 const validate = (desk: Desk, batch: BatchRow) =>
   Effect.gen(function* () {
@@ -105,15 +100,12 @@ const validate = (desk: Desk, batch: BatchRow) =>
       const faults = [{ ...goneError, param: "input_file_id", line: null }]
       return yield* storeErrors(failBatch(desk.sql, batch.id, JSON.stringify(faults)))
     }
-    const checking = makeInputCheck(linesOf(found.bytes), urlOf(batch))
-    for (let at = 0; at < checking.total; at++) {
-      checking.check(at)
-      if (at % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) yield* Effect.yieldNow
-    }
+    const lines = yield* linesOf(found.bytes)
+    const faults = yield* faultsOf(lines, urlOf(batch))
     yield* storeErrors(
-      checking.faults.length > 0
-        ? failBatch(desk.sql, batch.id, JSON.stringify(checking.faults))
-        : startBatch(desk.sql, batch.id, checking.total)
+      faults.length > 0
+        ? failBatch(desk.sql, batch.id, JSON.stringify(faults))
+        : startBatch(desk.sql, batch.id, lines!.count)
     )
   })
 
@@ -127,11 +119,11 @@ const pendingOf = ({ sql }: Desk, { id, total }: BatchRow) =>
 const noted = ({ sql }: Desk, id: string, index: number, { line, ok }: EndedLine) =>
   storeErrors(endLine(sql, { id, index, ok, line }))
 
-const dueOf = (desk: Desk, batch: BatchRow, lines: Lines, index: number): DueLine => {
+const dueOf = (desk: Desk, batch: BatchRow, lines: InputLines, index: number): DueLine => {
   const url = urlOf(batch)
   const surface: Surface = desk.surfaces[url]
   // It was checked before the batch began.
-  const input = readLine(lines[index]!.text, url) as InputLine
+  const input = readLine(lines.lineAt(index).text, url) as InputLine
   return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
 }
 
@@ -147,7 +139,7 @@ const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): vo
 }
 
 /** Serves lines for a while; true when there is nothing left but lines that have to wait, or too many of them. */
-const serveSome = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending: ReadonlyArray<number>) =>
+const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const until = performance.now() + SLICE_MS
     const gate = yield* desk.gates(batch.account_id)
@@ -187,7 +179,7 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pendin
  * Writes down lines that were served and paid for, though whoever served them could not say so; false while some are still
  * being served.
  */
-const collect = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending: ReadonlyArray<number>) =>
+const collect = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     if (lines === undefined) return true
     for (let at = 0; at < pending.length; at += PAGE) {
@@ -237,9 +229,9 @@ const finish = (desk: Desk, batch: BatchRow) =>
     const expired = batch.status === "finalizing" && pending.length > 0
     const lines = expired ? yield* inputOf(desk, batch) : undefined
     const unserved = expired ? pending : []
-    const late = unserved.map((index) => {
+    const late = yield* Effect.forEach(unserved, (index) => {
       const customId = lines === undefined ? null : dueOf(desk, batch, lines, index).input.customId
-      return unservedLine(batch.id, index, customId, expiredError).line
+      return Effect.as(Effect.yieldNow, unservedLine(batch.id, index, customId, expiredError).line)
     })
     const outputFileId = yield* writeFile(desk, batch, true, [])
     const errorFileId = yield* writeFile(desk, batch, false, late)

@@ -46,4 +46,20 @@ describe("/batches", () => {
       assert.deepStrictEqual([response.status, (yield* json(response)).error.param], [400, "metadata.a"])
     }).pipe(Effect.scoped)
   )
+
+  it.live("begins none for an account without money", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(0)
+      const { id } = yield* service.media.store({
+        ...{ bytes: Buffer.from("{}"), contentType: "application/jsonl" },
+        ...{ accountId: account.id, purpose: "batch_input" }
+      })
+      const body = { input_file_id: id, endpoint: "/v1/messages", completion_window: "24h" }
+      const refused = yield* post(`${service.api}/batches`, inferenceKey, body)
+      assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [402, "insufficient_credits"])
+      const listed = yield* get(`${service.api}/batches`, inferenceKey)
+      assert.isEmpty((yield* json(listed)).data)
+    }).pipe(Effect.scoped)
+  )
 })

@@ -1,15 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { linesOf, makeInputCheck, MAX_LINES, readLine, surfaceUrlOf } from "../../src/inference/BatchInput.ts"
+import { Effect } from "effect"
+import { faultsOf, linesOf, MAX_LINES, readLine, surfaceUrlOf } from "../../src/inference/BatchInput.ts"
 
 const bytes = (text: string) => Buffer.from(text)
 
 const request = { custom_id: "a", method: "POST", url: "/v1/embeddings", body: { input: "a" } }
 
-const faultsOf = (text: string | Uint8Array) => {
-  const checking = makeInputCheck(linesOf(typeof text === "string" ? bytes(text) : text), "/embeddings")
-  for (let at = 0; at < checking.total; at++) checking.check(at)
-  return checking.faults
-}
+const check = (text: string | Uint8Array) =>
+  Effect.flatMap(linesOf(typeof text === "string" ? bytes(text) : text), (lines) => faultsOf(lines, "/embeddings"))
+
+const textsOf = (input: Uint8Array) =>
+  Effect.map(linesOf(input), (lines) => lines && Array.from({ length: lines.count }, (_, at) => lines.lineAt(at)))
 
 describe("the input of a batch", () => {
   it("is of one operation, with /v1 or without", () => {
@@ -20,13 +21,43 @@ describe("the input of a batch", () => {
     }
   })
 
-  it("has lines with numbers, the empty ones of which do not count", () => {
-    assert.deepStrictEqual(linesOf(bytes("a\r\n\n b\n")), [
-      { text: "a\r", line: 1 },
-      { text: " b", line: 3 }
-    ])
-    assert.isUndefined(linesOf(new Uint8Array([0xff])))
-  })
+  it.effect("has lines with numbers, the empty ones of which do not count", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* textsOf(bytes("a\r\n\n \té\n \r\n")), [
+        { text: "a\r", line: 1 },
+        { text: "é", line: 3 }
+      ])
+      assert.deepStrictEqual(yield* textsOf(bytes("\ufeff{}")), [{ text: "{}", line: 1 }])
+      assert.deepStrictEqual(yield* textsOf(bytes("\n\nwhole").subarray(1)), [{ text: "whole", line: 2 }])
+      assert.isUndefined(yield* linesOf(new Uint8Array([0xff])))
+    })
+  )
+
+  it.effect("lets others have their turn while it is gone through, and makes nothing of what is empty", () =>
+    Effect.gen(function* () {
+      const input = Buffer.concat([bytes("{}"), Buffer.alloc(8 * 1_048_576, "\n"), bytes("[]")])
+      let turns = 0
+      const turn = (): void => {
+        turns++
+        next = setImmediate(turn)
+      }
+      let next = setImmediate(turn)
+      const lines = yield* textsOf(input)
+      clearImmediate(next)
+      assert.isAtLeast(turns, 4)
+      assert.deepStrictEqual(lines, [
+        { text: "{}", line: 1 },
+        { text: "[]", line: input.length - 3 }
+      ])
+    })
+  )
+
+  it.effect("is read no further than to one line too many", () =>
+    Effect.gen(function* () {
+      const lines = yield* linesOf(bytes("1\n".repeat(MAX_LINES + 9)))
+      assert.strictEqual(lines?.count, MAX_LINES + 1)
+    })
+  )
 
   it("has a digest of each request, which is another for another", () => {
     const read = (value: object) => {
@@ -40,19 +71,26 @@ describe("the input of a batch", () => {
     assert.notStrictEqual(read({ ...request, body: { input: "b" } }).fingerprint, one.fingerprint)
   })
 
-  it("is faulty as a whole where it has no requests, or too many", () => {
-    assert.deepStrictEqual(
-      [faultsOf("\n \n"), faultsOf(new Uint8Array([0xff])), faultsOf("{}\n".repeat(MAX_LINES + 1))].map((faults) =>
-        faults.map(({ code, line }) => [code, line])
-      ),
-      [[["empty_file", null]], [["invalid_encoding", null]], [["too_many_requests", null]]]
-    )
-    assert.deepStrictEqual(faultsOf(JSON.stringify(request)), [])
-  })
+  it.effect("is faulty as a whole where it has no requests, or too many", () =>
+    Effect.gen(function* () {
+      const told: Array<unknown> = []
+      for (const input of ["\n \n", new Uint8Array([0xff]), "{}\n".repeat(MAX_LINES + 1)]) {
+        told.push((yield* check(input)).map(({ code, line }) => [code, line]))
+      }
+      assert.deepStrictEqual(told, [
+        [["empty_file", null]],
+        [["invalid_encoding", null]],
+        [["too_many_requests", null]]
+      ])
+      assert.deepStrictEqual(yield* check(JSON.stringify(request)), [])
+    })
+  )
 
-  it("tells no more than a hundred faults", () => {
-    const faults = faultsOf("{}\n".repeat(500))
-    assert.lengthOf(faults, 100)
-    assert.deepInclude(faults[99], { code: "invalid_custom_id", line: 100, param: "custom_id" })
-  })
+  it.effect("tells no more than a hundred faults", () =>
+    Effect.gen(function* () {
+      const faults = yield* check("{}\n".repeat(500))
+      assert.lengthOf(faults, 100)
+      assert.deepInclude(faults[99], { code: "invalid_custom_id", line: 100, param: "custom_id" })
+    })
+  )
 })

@@ -12,7 +12,8 @@ import { verify } from "../../src/ledger/Verify.ts"
 import { environment, makeGateway, program } from "../crash/Gateway.ts"
 import { until } from "../crash/Patience.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
-import { json, post, startService } from "../support/Service.ts"
+import { bucket, startS3 } from "../support/S3.ts"
+import { get, json, post, startService } from "../support/Service.ts"
 
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
@@ -26,13 +27,14 @@ const temporaryDirectory = Effect.acquireRelease(
 )
 
 /** Gateways as processes on one database, and an account to call them as. */
-const startGateways = (count: number) =>
+const startGateways = (count: number, more: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {
     const databaseUrl = yield* freshDatabase("batches")
     const directory = yield* temporaryDirectory
     const settings = {
       ...{ DATABASE_URL: databaseUrl, DATA_DIR: directory, SANDBOX: "on", RATE_LIMIT_SCALE: "1000" },
-      ...{ HOLD_TTL: "2 seconds", SWEEP_INTERVAL: "500 millis" }
+      ...{ HOLD_TTL: "2 seconds", SWEEP_INTERVAL: "500 millis" },
+      ...more
     }
     const gateways = yield* Effect.forEach(Array.from({ length: count }), () => makeGateway(settings))
     yield* Effect.forEach(gateways, ({ start }) => start, { concurrency: "unbounded" })
@@ -111,6 +113,64 @@ const outputOf = (client: OpenAI, id: string) =>
   })
 
 const expected = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}`)
+
+describe("the input of a batch", () => {
+  it.live(
+    "whose process is killed before its bytes are stored is listed nowhere, and leaves nothing",
+    () =>
+      Effect.gen(function* () {
+        const s3 = yield* startS3
+        const { apiOf, asked, gateways, key } = yield* startGateways(1, {
+          ...{ S3_ENDPOINT: s3.origin, S3_BUCKET: bucket.name, S3_REGION: bucket.region },
+          ...{ S3_ACCESS_KEY_ID: bucket.accessKeyId, S3_SECRET_ACCESS_KEY: bucket.secret }
+        })
+        const gateway = gateways[0]!
+        const client = new OpenAI({ baseURL: apiOf(gateway.port), apiKey: key, maxRetries: 0 })
+        const send = Effect.tryPromise(async () =>
+          client.files.create({
+            file: await toFile(Buffer.from(JSON.stringify(line(0))), "in.jsonl"),
+            purpose: "batch"
+          })
+        )
+        s3.faults.push("hang")
+        const sending = yield* Effect.forkChild(Effect.exit(send))
+        yield* until(
+          "its bytes are on their way",
+          Effect.sync(() => s3.seen.some((request) => request.startsWith("PUT ")))
+        )
+        yield* gateway.kill
+        assert.strictEqual((yield* Fiber.join(sending))._tag, "Failure")
+        const rows = asked((sql) => sql<{ id: string; state: string }>`SELECT id, state FROM file`)
+        const left = yield* rows
+        assert.deepStrictEqual(
+          left.map(({ state }) => state),
+          ["storing"]
+        )
+        yield* gateway.start
+        assert.isEmpty((yield* Effect.promise(() => client.files.list())).data)
+        for (const path of ["", "/content"]) {
+          const found = yield* get(`${apiOf(gateway.port)}/files/${left[0]!.id}${path}`, key)
+          assert.strictEqual(found.status, 404, path)
+        }
+        const begun = yield* post(`${apiOf(gateway.port)}/batches`, key, {
+          ...{ input_file_id: left[0]!.id, endpoint: "/v1/chat/completions", completion_window: "24h" }
+        })
+        assert.deepStrictEqual([begun.status, (yield* json(begun)).error.param], [400, "input_file_id"])
+        yield* asked((sql) => sql`UPDATE file SET state_at = now() - interval '61 minutes'`)
+        yield* until(
+          "what was left is swept away",
+          Effect.map(rows, ({ length }) => length === 0)
+        )
+        assert.strictEqual(s3.objects.size, 0)
+        const again = yield* send
+        assert.deepStrictEqual([...s3.objects.keys()], [`files/${again.id}`])
+        const { held, posted } = yield* charged(asked, "files.create")
+        assert.deepStrictEqual([held, posted], [0n, BigInt(DOLLARS) * 1_000_000_000n])
+        yield* noFaults(asked)
+      }).pipe(Effect.scoped),
+    120_000
+  )
+})
 
 describe("a batch", () => {
   it.live(

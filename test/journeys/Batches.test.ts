@@ -294,6 +294,32 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("has files that are listed in either order, in pages", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      const client = clientOf(service, inferenceKey)
+      const ids: Array<string> = []
+      for (let at = 0; at < 5; at++) ids.push((yield* upload(client, [chat(`${at}`)])).id)
+      const sorted = ids.toSorted()
+      const listed = (query: OpenAI.FileListParams) =>
+        Effect.promise(async () => {
+          const found: Array<string> = []
+          for await (const { id } of client.files.list({ purpose: "batch", limit: 2, ...query })) found.push(id)
+          return found
+        })
+      assert.deepStrictEqual(yield* listed({ order: "asc" }), sorted)
+      assert.deepStrictEqual(yield* listed({ order: "desc" }), sorted.toReversed())
+      assert.deepStrictEqual(yield* listed({}), sorted.toReversed())
+      assert.deepStrictEqual(yield* listed({ order: "asc", after: sorted[2]! }), sorted.slice(3))
+      assert.deepStrictEqual(yield* listed({ order: "desc", after: sorted[2]! }), sorted.slice(0, 2).toReversed())
+      assert.deepStrictEqual(yield* listed({ order: "asc", after: sorted[4]! }), [])
+      assert.deepStrictEqual(yield* listed({ purpose: "batch_output" }), [])
+      const wrong = yield* get(`${service.api}/files?order=newest`, inferenceKey)
+      assert.deepStrictEqual([wrong.status, (yield* json(wrong)).error.param], [400, "order"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that is cancelled begins no more, and keeps what was served", () =>
     Effect.gen(function* () {
       const service = yield* startService()

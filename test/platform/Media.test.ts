@@ -1,6 +1,6 @@
 /** Files on a real directory and a real database. */
 import { assert, describe, it as alone, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,10 +10,12 @@ import { Config } from "../../src/platform/Config.ts"
 import { DataDirectory } from "../../src/platform/DataDirectory.ts"
 import { newFileId, newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
+import { insertFileWithin } from "../../src/platform/MediaSql.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import { bucket, startS3 } from "../support/S3.ts"
 import type { Unavailable } from "../../src/platform/Sql.ts"
+import { until } from "../crash/Patience.ts"
 import * as Database from "../support/Database.ts"
 
 const directory = Layer.effect(
@@ -164,8 +166,68 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         assert.strictEqual(first.next, newest[2])
         const rest = yield* media.list(accountId, { limit: 3, cursor: first.next! })
         assert.deepStrictEqual([rest.files.map(({ id }) => id), rest.next], [newest.slice(3), null])
+        const oldest = yield* media.list(accountId, { limit: 1, order: "asc" })
+        assert.deepStrictEqual([oldest.files.map(({ id }) => id), oldest.next], [[newest[3]], newest[3]])
+        const later = yield* media.list(accountId, { limit: 3, order: "asc", cursor: newest[3]! })
+        assert.deepStrictEqual([later.files.map(({ id }) => id), later.next], [newest.slice(0, 3).toReversed(), null])
         const outputs = yield* media.list(accountId, { purposes: ["batch_output"], limit: 3 })
         assert.deepStrictEqual([outputs.files.map(({ id }) => id), outputs.next], [[ids[1]], null])
+      })
+    )
+
+    it.effect("stay within the quota of their account and purpose, however many come at once", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const [accountId, other] = [yield* newAccount, yield* newAccount]
+        const input = { ...empty, accountId, purpose: "batch_input" } as const
+        const quota = { files: 5, bytes: 10 }
+        yield* media.store({ ...input, purpose: "batch_output", bytes: bytesOf("0123456789") })
+        const many = Array.from({ length: 12 }, () => media.storeWithin(input, quota))
+        const stored = (yield* Effect.all(many, { concurrency: 12 })).filter((file) => file !== undefined)
+        assert.lengthOf(stored, 5)
+        assert.lengthOf((yield* media.list(accountId, { purposes: ["batch_input"], limit: 20 })).files, 5)
+        assert.isDefined(yield* media.storeWithin({ ...input, accountId: other }, quota))
+        assert.isTrue(yield* media.remove(accountId, stored[0]!.id))
+        const [half, rest] = [bytesOf("012345"), bytesOf("6789")]
+        const passed = new Date(Date.now() - 1_000)
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: half, expiresAt: passed }, quota))
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: half }, quota), "what expired counts no more")
+        const more = { ...quota, files: 9 }
+        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: half }, more))
+        assert.isDefined(yield* media.storeWithin({ ...input, bytes: rest }, more))
+        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more))
+        yield* sql`UPDATE file SET state = 'storing' WHERE account_id = ${accountId}`
+        assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more), "who is at it counts")
+        yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
+      })
+    )
+
+    it.effect("wait for another of their account that may take the last room", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const accountId = yield* newAccount
+        const [quota, inserted, ending] = [{ files: 1, bytes: 9 }, yield* Deferred.make(), yield* Deferred.make()]
+        const row = { id: newFileId(), account_id: accountId, purpose: "batch_input", content_type: "a/b" } as const
+        const first = yield* insertFileWithin(sql, { ...row, name: null, bytes: 1n, expires_at: null }, quota).pipe(
+          Effect.tap(() => Effect.andThen(Deferred.succeed(inserted, undefined), Deferred.await(ending))),
+          sql.withTransaction,
+          Effect.forkChild
+        )
+        yield* Deferred.await(inserted)
+        const input = { ...empty, accountId, purpose: "batch_input" } as const
+        const second = yield* Effect.forkChild(media.storeWithin(input, quota))
+        const waiting = sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+        yield* until(
+          "the second waits",
+          Effect.map(waiting, ({ length }) => length === 1),
+          "10 seconds"
+        )
+        yield* Deferred.succeed(ending, undefined)
+        assert.isTrue(yield* Fiber.join(first))
+        assert.isUndefined(yield* Fiber.join(second))
+        yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
       })
     )
 

@@ -132,8 +132,8 @@ const list = (response: ServerResponse, objects: ReadonlyMap<string, Kept>, quer
   response.end(`<?xml version="1.0"?><ListBucketResult><Name>b</Name>${entries}</ListBucketResult>`)
 }
 
-/** What a bucket does next instead of its work: answers with a status, or drops the connection. */
-export type Fault = number | "drop" | "truncate"
+/** What a bucket does next instead of its work: answers with a status or not at all, or drops the connection. */
+export type Fault = number | "drop" | "hang" | "truncate"
 
 /** A bucket on loopback, gone with the scope; `faults` befall the requests that come next, one each. */
 export const startS3 = Effect.gen(function* () {
@@ -172,6 +172,7 @@ export const startS3 = Effect.gen(function* () {
       seen.push(`${request.method} ${request.headers.host?.split(":")[0]} ${request.url}`)
       const body = Buffer.concat(pieces)
       const fault = faults.shift()
+      if (fault === "hang") return
       if (fault === "drop") return void request.socket.destroy()
       if (typeof fault === "number") return say(response, fault, fault === 503 ? "SlowDown" : "InternalError")
       const refused = refusal(request, body, bucket)

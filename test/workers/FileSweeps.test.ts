@@ -12,6 +12,7 @@ const media = (sweep: Media["Service"]["sweep"], sweepStrays: Media["Service"]["
     Media,
     Media.of({
       store: () => unused,
+      storeWithin: () => unused,
       read: () => unused,
       look: () => unused,
       open: () => unused,

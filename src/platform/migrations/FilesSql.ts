@@ -19,6 +19,7 @@ export const files = Effect.gen(function* () {
     expires_at timestamptz
   )`
   yield* sql`CREATE INDEX file_account ON file (account_id, id DESC)`
+  yield* sql`CREATE INDEX file_input ON file (account_id) WHERE purpose = 'batch_input'`
   yield* sql`CREATE INDEX file_expires ON file (expires_at) WHERE state = 'stored' AND expires_at IS NOT NULL`
   yield* sql`CREATE INDEX file_unfinished ON file (state_at) WHERE state <> 'stored'`
 })
