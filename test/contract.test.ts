@@ -39,6 +39,7 @@ import { openApiText, operations } from "./support/Published.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
+import { upstream } from "./providers/upstream.ts"
 import { eventually } from "./support/WebhookRooms.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
@@ -233,11 +234,10 @@ const filmed = (service: Service, key: string, path: string, steering: Record<st
   })
 
 /** A webhook of this account that nobody answers at, and a delivery to it that has been tried. */
-const tried = (service: Service, accountId: string) =>
+const tried = (service: Service, accountId: string, url = "http://127.0.0.1:9/") =>
   Effect.gen(function* () {
     const { webhooks } = service
     const actor = { type: "operator", id: "test" } as const
-    const url = "http://127.0.0.1:9/"
     const { endpoint } = yield* webhooks.register({ accountId, url, events: ["video.failed"], actor })
     const event = { id: "evt_1", accountId, type: "video.failed", data: {}, createdAt: new Date() } as const
     yield* webhooks.publish(event)
@@ -271,6 +271,8 @@ const makeRequests = (service: Service, key: string) =>
 describe("what operations.txt promises", () => {
   it.live("of credential, limit and charge holds for every operation", () =>
     Effect.gen(function* () {
+      // What it is told arrives, so that no further try is under way when it is told again.
+      const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
@@ -280,7 +282,7 @@ describe("what operations.txt promises", () => {
       const asked = { ...wanted, input_file_id: file.id }
       const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
       const calls = callsOf(service, first.request_id, {
-        ...(yield* tried(service, account.id)),
+        ...(yield* tried(service, account.id, receiver.origin)),
         session: session.id,
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
@@ -411,13 +413,12 @@ describe("answers decode with their schemas", () => {
       const open = (body: object) => Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, body), json)
       decode.session(yield* open({}))
       const session = decode.session(yield* open({ session_id: "s", metadata: { a: [1, null] }, model: "gpt-4o" }))
-      for (let turn = 0; turn < 2; turn++) {
-        decode.legacyCompletion(
-          yield* Effect.flatMap(post(`${service.api}/chat`, inferenceKey, { ...hello, session_id: "s" }), json)
-        )
+      for (const content of ["Hello", "Hello again"]) {
+        const turn = { ...hello, messages: [{ role: "user", content }], session_id: "s" }
+        decode.legacyCompletion(yield* Effect.flatMap(post(`${service.api}/chat`, inferenceKey, turn), json))
       }
-      const exported = yield* get(`${service.api}/sessions/${session.id}/export`, inferenceKey)
-      assert.lengthOf(decode.sessionExport(yield* json(exported)).messages, 4)
+      const exported = Effect.flatMap(get(`${service.api}/sessions/${session.id}/export`, inferenceKey), json)
+      yield* eventually(Effect.map(exported, decode.sessionExport), ({ messages }) => messages.length === 4)
     }).pipe(Effect.scoped)
   )
 

@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
+import { withoutStatementTimeout } from "../platform/StatementTimeout.ts"
 import type { Span } from "../platform/Tracing.ts"
 import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
 import { recorded } from "./LedgerSpan.ts"
@@ -95,7 +96,7 @@ export class Ledger extends Context.Service<
             duration: patience.statementMs,
             orElse: () => new Unavailable({ store: "database", cause: "the database does not answer" })
           })
-        const group = yield* makeGroupCommit(sql, patience, (yield* Metrics).ledger.committed)
+        const group = yield* makeGroupCommit(withoutStatementTimeout(sql), patience, (yield* Metrics).ledger.committed)
         return Ledger.of({
           commit: <Op extends Operation>(operation: Op, span?: Span) => {
             const committed = group.commit(operation) as Effect.Effect<OperationResult<Op>, Unavailable>

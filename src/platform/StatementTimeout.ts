@@ -64,6 +64,12 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
       : Effect.void
   )
 
+const plain: unique symbol = Symbol("plain")
+
+/** The same connections without that clock, for those who have one of their own and no time for two. */
+export const withoutStatementTimeout = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
+  (client as SqlClient.SqlClient & { readonly [plain]?: SqlClient.SqlClient })[plain] ?? client
+
 /**
  * The same client with a clock on every statement, those that begin and end transactions included; streams of rows have none. A
  * statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
@@ -80,5 +86,5 @@ export const withStatementTimeout = Effect.fnUntraced(function* (pg: PgClient.Pg
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
   const typeId: PgClient.TypeId = PgClient.TypeId
-  return Object.assign(client, { [typeId]: typeId, config, json, listen, notify }) as PgClient.PgClient
+  return Object.assign(client, { [typeId]: typeId, [plain]: pg, config, json, listen, notify }) as PgClient.PgClient
 })
