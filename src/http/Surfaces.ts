@@ -11,6 +11,7 @@ import { Inference } from "../inference/Inference.ts"
 import type { ServedItem, Surface } from "../inference/Surface.ts"
 import { type KeptWork, Work } from "../inference/Work.ts"
 import { Presets } from "../presets/Presets.ts"
+import { mostEmbedBytes } from "../providers/EmbedDecode.ts"
 import { chatDialect } from "./Chat.ts"
 import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
 import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
@@ -82,6 +83,7 @@ const embeddingsSurface = Effect.map(Work, (work): Surface => {
       return {
         ignored: [],
         dataPolicy: defaultPolicy.dataPolicy,
+        mostBytes: mostEmbedBytes(asked),
         bounds: () => work.bounds(request),
         serve: (share) =>
           Effect.map(work.run({ ...request, ...share }), (answer): ServedItem => ({
