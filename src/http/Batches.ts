@@ -11,6 +11,8 @@ import { Batches, noBatch } from "../inference/Batches.ts"
 import type { BatchRow } from "../inference/BatchesSql.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
+import { replayHeader } from "./ChatOperation.ts"
+import { claimOf } from "./Idempotency.ts"
 
 const decodeBatch = decoder(NewBatch, { strict: true })
 
@@ -40,7 +42,8 @@ export const batchObjectOf = (row: BatchRow): BatchObject => ({
   metadata: row.metadata
 })
 
-const said = (row: BatchRow) => HttpServerResponse.jsonUnsafe(batchObjectOf(row))
+const said = (row: BatchRow, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.jsonUnsafe(batchObjectOf(row), { headers })
 
 const stored = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(effect, (error) =>
@@ -60,9 +63,14 @@ const batches = Effect.map(Batches, (service) => {
     create: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.gen(function* () {
         const principal = yield* Caller
-        const wire = yield* Effect.fromResult(decodeBatch(yield* readJson(request)))
-        const { endpoint, input_file_id: inputFileId, metadata = null } = wire
-        return said(yield* stored(service.create({ principal, inputFileId, endpoint, metadata })))
+        const body = yield* readJson(request)
+        const wire = yield* Effect.fromResult(decodeBatch(body))
+        const { endpoint, input_file_id: inputFileId, metadata = null, output_expires_after: kept } = wire
+        const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/batches", body))
+        const outputTtlSeconds = kept?.seconds ?? null
+        const asked = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim }
+        const { replayed, row } = yield* stored(service.create(asked))
+        return said(row, replayHeader(replayed))
       }),
     list: ({ after, limit = DEFAULT_LIMIT }: { readonly after?: string; readonly limit?: number }) =>
       Effect.gen(function* () {
