@@ -9,7 +9,7 @@ import type { MayBegin } from "./BatchLine.ts"
 const ANSWER_BYTES = 16 * 1_048_576
 
 /** Bounds of long answers are for numbers written most widely, with blanks; hosts of today need less than this part of them. */
-const USED_PART = 1 / 2
+const USED_PART = 9 / 20
 
 export interface BatchRoom {
   /**
