@@ -217,19 +217,29 @@ export const endLine = (sql: Sql, item: LineEnd): Found<Pick<BatchRow, "status" 
     first
   )
 
+/** Bytes of a line that are read at a time: the client takes no message of the database's over 16 MiB, in which bytes may be hex. */
+const PIECE_BYTES = 4 * 1_048_576
+
+/** A piece of a line; all of a line's come in their order. */
+export interface LinePiece {
+  readonly index: number
+  readonly piece: Uint8Array
+}
+
 /** Lines that ended well, or did not, in their order from behind an index: at least one, and of more at most `bytes`. */
 export const endedAfter = (
   sql: Sql,
   id: string,
   page: { readonly ok: boolean; readonly after: number; readonly limit: number; readonly bytes: number }
-): Found<ReadonlyArray<{ readonly index: number; readonly line: string }>> =>
-  sql`SELECT index, line FROM (
+): Found<ReadonlyArray<LinePiece>> =>
+  sql<LinePiece>`SELECT index, substring(convert_to(line, 'UTF8') FROM at FOR ${PIECE_BYTES}::int) AS piece FROM (
       SELECT index, line, sum(octet_length(line)) OVER (ORDER BY index) AS upto, row_number() OVER (ORDER BY index) AS place
       FROM (
         SELECT index, line FROM batch_item WHERE batch_id = ${id} AND ok = ${page.ok}::boolean AND index > ${page.after}::int
         ORDER BY index LIMIT ${page.limit}::int
       ) AS page
-    ) AS counted WHERE upto <= ${BigInt(page.bytes)}::bigint OR place = 1 ORDER BY index`
+    ) AS counted, generate_series(1, GREATEST(octet_length(line), 1), ${PIECE_BYTES}::int) AS at
+    WHERE upto <= ${BigInt(page.bytes)}::bigint OR place = 1 ORDER BY index, at`
 
 /** Ends a batch whose files are written, once, and drops what they were made of; false where it had ended. */
 export const endBatch = (

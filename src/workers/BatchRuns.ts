@@ -234,16 +234,19 @@ const collect = (desk: Desk, batch: BatchRow, lines: Lines | undefined, pending:
 /** Stores the lines that ended well, or did not, in a file; null where there are none. */
 const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const parts: Array<Buffer> = []
-    const push = (line: string) => parts.push(Buffer.from(`${line}\n`))
+    const parts: Array<Uint8Array> = []
+    const lineEnd = Buffer.from("\n")
     for (let after = -1; ;) {
       const rows = yield* storeErrors(endedAfter(desk.sql, batch.id, { ok, after, limit: PAGE, bytes: PAGE_BYTES }))
       const last = rows.at(-1)
       if (last === undefined) break
-      for (const { line } of rows) push(line)
+      for (const [at, { index, piece }] of rows.entries()) {
+        parts.push(piece)
+        if (rows[at + 1]?.index !== index) parts.push(lineEnd)
+      }
       after = last.index
     }
-    more.forEach(push)
+    for (const line of more) parts.push(Buffer.from(`${line}\n`))
     if (parts.length === 0) return null
     const { id } = yield* desk.media.store({
       bytes: Buffer.concat(parts),

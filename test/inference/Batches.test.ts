@@ -121,7 +121,10 @@ describe("batches", () => {
       // Four bytes and a break; one character more is too much, as it is three bytes.
       yield* Effect.forEach(["aaaa", "漢"], (line, index) => end(index, line))
       assert.deepInclude(yield* batches.find(accountId, id), { completed: 1, failed: 1, output_bytes: 7n })
-      const read = (ok: boolean, bytes: number) => endedAfter(sql, id, { ok, after: -1, limit: 10, bytes })
+      const read = (ok: boolean, bytes: number) =>
+        Effect.map(endedAfter(sql, id, { ok, after: -1, limit: 10, bytes }), (pieces) =>
+          pieces.map(({ index, piece }) => ({ index, line: Buffer.from(piece).toString() }))
+        )
       assert.deepStrictEqual(yield* read(false, 9), [{ index: 1, line: "-" }])
       yield* end(2, "")
       assert.deepStrictEqual(yield* read(true, 4), [
@@ -130,6 +133,11 @@ describe("batches", () => {
       ])
       yield* sql`UPDATE batch_item SET line = 'b' WHERE index = 2`
       assert.deepStrictEqual(yield* read(true, 0), [{ index: 0, line: "aaaa" }])
+      // Longer than what the database may say at once.
+      yield* sql`UPDATE batch_item SET line = repeat('漢', 6000000) WHERE index = 0`
+      const whole = yield* endedAfter(sql, id, { ok: true, after: -1, limit: 10, bytes: 0 })
+      const line = Buffer.concat(whole.map(({ piece }) => piece)).toString()
+      assert.isTrue(line === "漢".repeat(6_000_000))
     }).pipe(Effect.scoped)
   )
 
