@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { Count, storable } from "../Bounds.ts"
-import { InsufficientCreditsError, NotFoundError } from "../Errors.ts"
+import { Count, integer, storable } from "../Bounds.ts"
+import { ConflictError, IdempotencyError, InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { Limit } from "../Page.ts"
+import { idempotency } from "./ChatGroup.ts"
 
 /** The operations that a batch in the background can be made of; `/v1` before them makes no difference. */
 export const batchEndpoints = [
@@ -33,7 +34,16 @@ export const NewBatch = Schema.Struct({
   input_file_id: Schema.String,
   endpoint: Schema.Literals(batchEndpoints),
   completion_window: Schema.Literal("24h"),
-  metadata: Schema.optionalKey(Schema.NullOr(Metadata))
+  metadata: Schema.optionalKey(Schema.NullOr(Metadata)),
+  /** How long its output and errors are kept from when they are made; 30 days unless told. */
+  output_expires_after: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({
+        anchor: Schema.Literal("created_at"),
+        seconds: integer(3_600, 2_592_000)
+      })
+    )
+  )
 }).annotate({ identifier: "NewBatch" })
 
 /** What is wrong with the input of a batch; lines count from 1. */
@@ -105,9 +115,10 @@ const free = { limit: "default", charge: "free" } as const
 export class BatchesGroup extends HttpApiGroup.make("batches")
   .add(
     HttpApiEndpoint.post("createBatch", "/batches", {
+      headers: idempotency,
       payload: NewBatch,
       success: BatchObject,
-      error: InsufficientCreditsError
+      error: [ConflictError, IdempotencyError, InsufficientCreditsError]
     }).annotateMerge(operation("batches.create", "Run the requests of a file in the background", free)),
     HttpApiEndpoint.get("listBatches", "/batches", { query: BatchQuery, success: BatchPage }).annotateMerge(
       operation("batches.list", "List batches, newest first", free)

@@ -8,11 +8,11 @@ import type { BatchList } from "../../schemas/inference/Batch.ts"
 import type { BatchItem as WireItem } from "../../schemas/inference/BatchItem.ts"
 import { decodeBatch, type DecodedEntry } from "../dialects/batch/BatchDecode.ts"
 import { canonicalJson } from "../domain/CanonicalJson.ts"
-import { failedAt, failure } from "../domain/Failure.ts"
+import { failedAt, type Failure, failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import { Batch, type BatchItem, type BatchOutcome } from "../inference/Batch.ts"
 import { Surfaces } from "../inference/Batches.ts"
-import type { ServedItem } from "../inference/Surface.ts"
+import type { AcceptedBody, ServedItem } from "../inference/Surface.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import { Config } from "../platform/Config.ts"
 import { newRequestId } from "../platform/Ids.ts"
@@ -24,6 +24,25 @@ import { bodyOf, headersOf, logged, messageOf, table } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
 
 const PATH = "/batch"
+
+/**
+ * Bytes that all embeddings of a batch may have at the most, since they are in memory at once: those of one request, however long
+ * it is. Hosts of today need a third of that bound.
+ */
+const MAX_EMBEDDINGS_BYTES = 272 * 1_048_576
+
+/** The first request whose embeddings, with those before it, may be too many for one answer. */
+const tooMany = (
+  entries: ReadonlyArray<DecodedEntry>,
+  accepted: ReadonlyArray<Pick<AcceptedBody, "mostBytes">>
+): Failure | undefined => {
+  let bytes = 0
+  const index = accepted.findIndex(({ mostBytes = 0 }) => (bytes += mostBytes) > MAX_EMBEDDINGS_BYTES)
+  if (index < 0) return undefined
+  const message =
+    "the embeddings of this batch may be too many for one answer: ask for fewer, for fewer dimensions or for base64"
+  return invalid(`${entries[index]!.at}.input`, message)
+}
 
 /** What served one request of a batch alone would be answered with. */
 const SERVED = 200
@@ -53,13 +72,19 @@ const itemText = ({ body, requestId }: ServedItem, index: number, { customId }: 
   return text.replace('"response":null', () => `"response":${response}`)
 }
 
-const itemTexts = ({ served }: BatchOutcome, entries: ReadonlyArray<DecodedEntry>): string =>
-  entries
-    .flatMap((entry, index) => {
-      const one = served[index]
-      return one === undefined ? [] : [itemText(one, index, entry)]
-    })
-    .join()
+/** The JSON of what was served, in pieces: in one text there would be no room for it. */
+const itemsOf = ({ served }: BatchOutcome, entries: ReadonlyArray<DecodedEntry>): ReadonlyArray<Buffer> => {
+  const pieces: Array<Buffer> = []
+  for (const [index, entry] of entries.entries()) {
+    const one = served[index]
+    if (one === undefined) continue
+    pieces.push(Buffer.from(`${pieces.length === 0 ? "" : ","}${itemText(one, index, entry)}`))
+  }
+  return pieces
+}
+
+const around = (before: string, items: ReadonlyArray<Buffer>, after: string): Buffer =>
+  Buffer.concat([Buffer.from(before), ...items, Buffer.from(after)])
 
 const asJson = { contentType: "application/json" }
 
@@ -75,8 +100,9 @@ const doneResponse = (
     request_id: requestId,
     ...(balanceWarning === undefined ? {} : { balance_warning: { warning: "low_balance", threshold: balanceWarning } })
   }
-  const text = `{"object":"list","data":[${itemTexts(outcome, entries)}],${JSON.stringify(tail).slice(1)}`
-  return HttpServerResponse.text(text, { ...asJson, headers: { ...headers, ...replayHeader(replayed) } })
+  const end = `],${JSON.stringify(tail).slice(1)}`
+  const body = around('{"object":"list","data":[', itemsOf(outcome, entries), end)
+  return HttpServerResponse.uint8Array(body, { ...asJson, headers: { ...headers, ...replayHeader(replayed) } })
 }
 
 /** What was served stands in the answer of the batch that failed, since it is paid for. */
@@ -87,9 +113,10 @@ const failedResponse = (
 ): HttpServerResponse.HttpServerResponse => {
   const { failure: cause, index } = failed
   const error = failure({ _tag: "BatchRequestFailed", index, detail: messageOf(cause.reason) })
-  const text = `${JSON.stringify(bodyOf(error)).slice(0, -1)},"completed":[${itemTexts(outcome, entries)}]}`
+  const begin = `${JSON.stringify(bodyOf(error)).slice(0, -1)},"completed":[`
+  const body = around(begin, itemsOf(outcome, entries), "]}")
   const { status } = table[error.reason._tag]
-  return HttpServerResponse.text(text, { ...asJson, status, headers: headersOf(error) })
+  return HttpServerResponse.uint8Array(body, { ...asJson, status, headers: headersOf(error) })
 }
 
 const batches = Effect.gen(function* () {
@@ -118,6 +145,8 @@ const batches = Effect.gen(function* () {
         })
       })
     })
+    const refused = tooMany(entries, accepted)
+    if (refused !== undefined) return yield* refused
     const items: ReadonlyArray<BatchItem> = accepted
     const outcome = yield* batch.run({ requestId, principal, claim, trace, arrivedAt, items })
     if (outcome.failed !== undefined) {

@@ -12,7 +12,9 @@ import type { BatchRow } from "../inference/BatchesSql.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
+import { replayHeader } from "./ChatOperation.ts"
 import { funded } from "./Funds.ts"
+import { claimOf } from "./Idempotency.ts"
 
 const decodeBatch = decoder(NewBatch, { strict: true })
 
@@ -42,7 +44,8 @@ export const batchObjectOf = (row: BatchRow): BatchObject => ({
   metadata: row.metadata
 })
 
-const said = (row: BatchRow) => HttpServerResponse.jsonUnsafe(batchObjectOf(row))
+const said = (row: BatchRow, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.jsonUnsafe(batchObjectOf(row), { headers })
 
 const stored = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.mapError(effect, (error) =>
@@ -64,10 +67,15 @@ const batches = Effect.gen(function* () {
     create: (request: HttpServerRequest.HttpServerRequest) =>
       Effect.gen(function* () {
         const principal = yield* Caller
-        const wire = yield* Effect.fromResult(decodeBatch(yield* readJson(request)))
+        const body = yield* readJson(request)
+        const wire = yield* Effect.fromResult(decodeBatch(body))
         yield* funded(ledger)
-        const { endpoint, input_file_id: inputFileId, metadata = null } = wire
-        return said(yield* stored(service.create({ principal, inputFileId, endpoint, metadata })))
+        const { endpoint, input_file_id: inputFileId, metadata = null, output_expires_after: kept } = wire
+        const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/batches", body))
+        const outputTtlSeconds = kept?.seconds ?? null
+        const asked = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim }
+        const { replayed, row } = yield* stored(service.create(asked))
+        return said(row, replayHeader(replayed))
       }),
     list: ({ after, limit = DEFAULT_LIMIT }: { readonly after?: string; readonly limit?: number }) =>
       Effect.gen(function* () {

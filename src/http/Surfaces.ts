@@ -12,6 +12,7 @@ import type { ServedItem, Surface } from "../inference/Surface.ts"
 import { type KeptWork, Work } from "../inference/Work.ts"
 import { AnswerRoom } from "../providers/AnswerRoom.ts"
 import { Presets } from "../presets/Presets.ts"
+import { mostEmbedBytes } from "../providers/EmbedDecode.ts"
 import { chatDialect } from "./Chat.ts"
 import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
 import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
@@ -85,6 +86,7 @@ const embeddingsSurface = Effect.gen(function* () {
       return {
         ignored: [],
         dataPolicy: defaultPolicy.dataPolicy,
+        mostBytes: mostEmbedBytes(asked),
         bounds: () => work.bounds(request),
         serve: (share) =>
           Effect.map(work.run({ ...request, ...share }), (answer): ServedItem => ({

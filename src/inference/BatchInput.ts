@@ -26,6 +26,8 @@ export interface InputLine {
   readonly body: Readonly<Record<string, unknown>>
   /** Digest of what it asks for. */
   readonly fingerprint: string
+  /** A member that no line has; the line is refused for it, and no other is. */
+  readonly unknown?: string
 }
 
 const urls: ReadonlyArray<string> = [
@@ -133,8 +135,8 @@ export const readLine = (
   }
   if (!isObject(body)) return ["invalid_body", "body", "Expected a JSON object"]
   const unknown = Object.keys(value).find((name) => !["custom_id", "method", "url", "body"].includes(name))
-  if (unknown !== undefined) return ["unknown_member", unknown.slice(0, MAX_CUSTOM_ID), "Unexpected key"]
-  return { customId, body, fingerprint: createHash("sha256").update(`${url}\n${text}`).digest("hex") }
+  const fingerprint = createHash("sha256").update(`${url}\n${text}`).digest("hex")
+  return { customId, body, fingerprint, ...(unknown === undefined ? {} : { unknown }) }
 }
 
 const wholeFault = (code: string, message: string): InputFault => ({ code, message, param: null, line: null })

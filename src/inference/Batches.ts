@@ -3,10 +3,20 @@ import { SqlClient } from "effect/sql"
 import type { Principal } from "../../schemas/Access.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { Jobs } from "../jobs/Jobs.ts"
+import type { Claim } from "../ledger/Operation.ts"
 import { isResourceId, newResourceId } from "../platform/Ids.ts"
 import { Media } from "../platform/Media.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { batchById, batchesOf, type BatchRow, cancelBatch, insertBatch } from "./BatchesSql.ts"
+import {
+  batchById,
+  batchesOf,
+  type BatchRow,
+  cancelBatch,
+  claimedBatch,
+  countOpen,
+  insertBatch,
+  lockBatches
+} from "./BatchesSql.ts"
 import type { Surface, SurfaceUrl } from "./Surface.ts"
 
 /** Every operation that a batch can be made of. Dialects are not known here, so they are given from where they are. */
@@ -17,20 +27,36 @@ export class Surfaces extends Context.Service<Surfaces, Readonly<Record<SurfaceU
 /** How long a batch may take: what is not served by then is not served at all. */
 const WINDOW_MS = 24 * 3_600_000
 
+/** Batches of an account that have not ended: they share what works on batches with those of all others. */
+const MAX_OPEN = 20
+
 /** A batch that is asked for. */
 export interface NewBatch {
   readonly principal: Principal
   readonly inputFileId: string
   readonly endpoint: string
   readonly metadata: Readonly<Record<string, string>> | null
+  /** How long its files are kept from when they are made; null for as long as files of batches are. */
+  readonly outputTtlSeconds: number | null
+  readonly claim: Claim | undefined
+}
+
+/** A batch, and whether it was made before under the same claim. */
+export interface CreatedBatch {
+  readonly row: BatchRow
+  readonly replayed: boolean
 }
 
 /** Batches that run in the background, whose requests come in a file and whose answers go into files. */
 export class Batches extends Context.Service<
   Batches,
   {
-    /** Begins a batch; fails with `ValidationError` where its input is no such file of the account's. */
-    readonly create: (batch: NewBatch) => Effect.Effect<BatchRow, Failure | Unavailable>
+    /**
+     * Begins a batch, or answers the one that was begun under its claim, which holds until a day after its end. Fails with
+     * `ValidationError` where its input is no such file of the account's, with `Conflict` when 20 batches of the account have not
+     * ended, and with `IdempotencyKeyReused` where its claim is that of another one.
+     */
+    readonly create: (batch: NewBatch) => Effect.Effect<CreatedBatch, Failure | Unavailable>
     /** Undefined when there is none, or it is another account's. */
     readonly find: (accountId: string, id: string) => Effect.Effect<BatchRow | undefined, Unavailable>
     /** Newest first, from behind `after`, and whether there are more. */
@@ -53,24 +79,7 @@ export class Batches extends Context.Service<
           ? Effect.map(storeErrors(batchById(sql, id)), (row) => (row?.account_id === accountId ? row : undefined))
           : Effect.undefined
       return Batches.of({
-        create: ({ endpoint, inputFileId, metadata, principal }) =>
-          Effect.gen(function* () {
-            const file = yield* media.find(principal.accountId, inputFileId)
-            if (file?.purpose !== "batch_input") {
-              return yield* invalid("input_file_id", "no file of this account with the purpose batch")
-            }
-            const id = newResourceId()
-            const inserted = insertBatch(sql, {
-              id,
-              account_id: principal.accountId,
-              principal: JSON.stringify(principal),
-              endpoint,
-              input_file_id: inputFileId,
-              metadata: metadata === null ? null : JSON.stringify(metadata),
-              window_ms: WINDOW_MS
-            })
-            return yield* storeErrors(sql.withTransaction(Effect.tap(inserted, () => jobs.enqueue("batches", id))))
-          }),
+        create: (batch) => storeErrors(sql.withTransaction(createIn({ sql, jobs, media }, batch))),
         find,
         list: (accountId, { after, limit }) =>
           Effect.map(storeErrors(batchesOf(sql, accountId, { after: after ?? null, limit: limit + 1 })), (rows) => ({
@@ -94,6 +103,48 @@ export class Batches extends Context.Service<
     })
   )
 }
+
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly jobs: Jobs["Service"]
+  readonly media: Media["Service"]
+}
+
+/** Under the account's lock, so that two requests with one claim make one batch, and no two find the last free place. */
+const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
+  Effect.gen(function* () {
+    const { claim, endpoint, inputFileId, metadata, outputTtlSeconds, principal } = batch
+    const { accountId } = principal
+    yield* lockBatches(sql, accountId)
+    const before = claim && (yield* claimedBatch(sql, accountId, claim.claim))
+    if (before !== undefined) {
+      if (before.fingerprint !== claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
+      return { row: before, replayed: true }
+    }
+    const file = yield* media.find(accountId, inputFileId)
+    if (file?.purpose !== "batch_input") {
+      return yield* invalid("input_file_id", "no file of this account with the purpose batch")
+    }
+    if ((yield* countOpen(sql, accountId)) >= MAX_OPEN) {
+      const detail = `This account has ${MAX_OPEN} batches that have not ended, which is the most; wait for one, or cancel one`
+      return yield* failure({ _tag: "Conflict", detail })
+    }
+    const id = newResourceId()
+    const row = yield* insertBatch(sql, {
+      id,
+      account_id: accountId,
+      principal: JSON.stringify(principal),
+      endpoint,
+      input_file_id: inputFileId,
+      metadata: metadata === null ? null : JSON.stringify(metadata),
+      output_ttl_seconds: outputTtlSeconds,
+      claim: claim?.claim ?? null,
+      fingerprint: claim?.fingerprint ?? null,
+      window_ms: WINDOW_MS
+    })
+    yield* jobs.enqueue("batches", id)
+    return { row, replayed: false }
+  })
 
 /** There is no such batch of the caller's. */
 export const noBatch = (id: string): Failure => failure({ _tag: "NotFound", what: "batch", id })

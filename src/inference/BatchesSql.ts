@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { storable } from "../platform/Sql.ts"
 import type { InputFault } from "./BatchInput.ts"
 
 export type BatchStatus =
@@ -25,7 +26,15 @@ export interface BatchRow {
   readonly total: number
   readonly completed: number
   readonly failed: number
+  /** Of all lines that have ended, as they stand in files. */
   readonly output_bytes: bigint
+  /** How long its files are kept, where its caller says so. */
+  readonly output_ttl_seconds: number | null
+  /** What it was made under, and the digest of what was asked for. */
+  readonly claim: string | null
+  readonly fingerprint: string | null
+  /** Who works on it, for as long as its lease lasts. */
+  readonly worker: string | null
   readonly output_file_id: string | null
   readonly error_file_id: string | null
   readonly created_at: Date
@@ -39,31 +48,97 @@ export interface BatchRow {
   readonly cancelled_at: Date | null
   /** By the database's clock. */
   readonly overdue: boolean
+  /** Overdue for so long that it is ended without its files, if they cannot be written. */
+  readonly forsaken: boolean
 }
 
 type Sql = SqlClient.SqlClient
 type Found<A> = Effect.Effect<A, SqlError.SqlError>
 
+/** A batch with what the database's clock says of it. */
+const columns = (sql: Sql) =>
+  sql.literal("*, expires_at <= now() AS overdue, expires_at <= now() - interval '1 day' AS forsaken")
+
+const open = (sql: Sql) => sql.literal("status IN ('validating', 'in_progress', 'finalizing', 'cancelling')")
+
 const first = <A>(rows: ReadonlyArray<A>): A | undefined => rows[0]
 
 export const insertBatch = (
   sql: Sql,
-  batch: Pick<BatchRow, "id" | "account_id" | "endpoint" | "input_file_id"> & {
+  batch: Pick<
+    BatchRow,
+    "id" | "account_id" | "endpoint" | "input_file_id" | "output_ttl_seconds" | "claim" | "fingerprint"
+  > & {
     readonly principal: string
     readonly metadata: string | null
     readonly window_ms: number
   }
 ): Found<BatchRow> =>
   Effect.map(
-    sql<BatchRow>`INSERT INTO batch (id, account_id, principal, endpoint, input_file_id, metadata, status, expires_at)
+    sql<BatchRow>`INSERT INTO batch (id, account_id, principal, endpoint, input_file_id, metadata, output_ttl_seconds, claim,
+        fingerprint, status, expires_at)
       VALUES (${batch.id}, ${batch.account_id}, ${batch.principal}::jsonb, ${batch.endpoint}, ${batch.input_file_id},
-        ${batch.metadata}::jsonb, 'validating', now() + ${BigInt(batch.window_ms)} * interval '1 millisecond')
-      RETURNING *, false AS overdue`,
+        ${batch.metadata}::jsonb, ${batch.output_ttl_seconds}::int, ${batch.claim}, ${batch.fingerprint}, 'validating',
+        now() + ${BigInt(batch.window_ms)} * interval '1 millisecond')
+      RETURNING ${columns(sql)}`,
     (rows) => rows[0]!
   )
 
 export const batchById = (sql: Sql, id: string): Found<BatchRow | undefined> =>
-  Effect.map(sql<BatchRow>`SELECT *, expires_at <= now() AS overdue FROM batch WHERE id = ${id}`, first)
+  Effect.map(sql<BatchRow>`SELECT ${columns(sql)} FROM batch WHERE id = ${id}`, first)
+
+/** Locks an account, so that batches of it are made one after the other. */
+export const lockBatches = (sql: Sql, accountId: string): Found<unknown> =>
+  sql`SELECT id FROM account WHERE id = ${accountId} FOR NO KEY UPDATE`
+
+export const countOpen = (sql: Sql, accountId: string): Found<number> =>
+  Effect.map(
+    sql<{ count: bigint }>`SELECT count(*) FROM batch WHERE account_id = ${accountId} AND ${open(sql)}`,
+    (rows) => Number(rows[0]!.count)
+  )
+
+/** The batch that was made under a claim; a claim ends a day after its batch. */
+export const claimedBatch = (sql: Sql, accountId: string, claim: string): Found<BatchRow | undefined> =>
+  Effect.andThen(
+    sql`UPDATE batch SET claim = NULL WHERE account_id = ${accountId} AND claim = ${claim}
+      AND GREATEST(completed_at, failed_at, expired_at, cancelled_at) <= now() - interval '1 day'`,
+    Effect.map(
+      sql<BatchRow>`SELECT ${columns(sql)} FROM batch WHERE account_id = ${accountId} AND claim = ${claim}`,
+      first
+    )
+  )
+
+/** Who works on a batch, and how long it is theirs if nothing more is heard of them. */
+export interface BatchLease {
+  readonly id: string
+  readonly worker: string
+  readonly ms: number
+}
+
+const leaseEnd = (sql: Sql, { ms }: BatchLease) => sql`now() + ${BigInt(ms)} * interval '1 millisecond'`
+
+/** Takes a batch that has not ended; undefined while it is somebody else's. */
+export const leaseBatch = (sql: Sql, lease: BatchLease): Found<BatchRow | undefined> =>
+  Effect.map(
+    sql<BatchRow>`UPDATE batch SET worker = ${lease.worker}, worker_until = ${leaseEnd(sql, lease)}
+      WHERE id = ${lease.id} AND ${open(sql)} AND (worker IS NULL OR worker_until <= now())
+      RETURNING ${columns(sql)}`,
+    first
+  )
+
+export const renewBatch = (sql: Sql, lease: BatchLease): Found<unknown> =>
+  sql`UPDATE batch SET worker_until = ${leaseEnd(sql, lease)} WHERE id = ${lease.id} AND worker = ${lease.worker}`
+
+export const releaseBatch = (sql: Sql, { id, worker }: BatchLease): Found<unknown> =>
+  sql`UPDATE batch SET worker = NULL, worker_until = NULL WHERE id = ${id} AND worker = ${worker}`
+
+/** Whether a line may begin: the batch runs, is not over, and is still that worker's. */
+export const mayBeginLine = (sql: Sql, { id, worker }: Pick<BatchRow, "id" | "worker">): Found<boolean> =>
+  Effect.map(
+    sql`SELECT 1 FROM batch WHERE id = ${id} AND status = 'in_progress' AND expires_at > now()
+      AND worker = ${worker} AND worker_until > now()`,
+    (rows) => rows.length > 0
+  )
 
 /** Newest first. */
 export const batchesOf = (
@@ -71,7 +146,7 @@ export const batchesOf = (
   accountId: string,
   page: { readonly limit: number; readonly after: string | null }
 ): Found<ReadonlyArray<BatchRow>> =>
-  sql<BatchRow>`SELECT *, expires_at <= now() AS overdue FROM batch
+  sql<BatchRow>`SELECT ${columns(sql)} FROM batch
     WHERE account_id = ${accountId} AND (${page.after}::text IS NULL OR id < ${page.after}::text)
     ORDER BY id DESC LIMIT ${page.limit}::int`
 
@@ -80,13 +155,20 @@ export const cancelBatch = (sql: Sql, accountId: string, id: string): Found<Batc
   Effect.map(
     sql<BatchRow>`UPDATE batch SET status = 'cancelling', cancelling_at = now()
       WHERE id = ${id} AND account_id = ${accountId} AND status IN ('validating', 'in_progress')
-      RETURNING *, expires_at <= now() AS overdue`,
+      RETURNING ${columns(sql)}`,
     first
   )
 
 export const failBatch = (sql: Sql, id: string, errors: string): Found<unknown> =>
-  sql`UPDATE batch SET status = 'failed', failed_at = now(), errors = ${errors}::jsonb
+  sql`UPDATE batch SET status = 'failed', failed_at = now(), errors = ${storable(errors)}::jsonb
     WHERE id = ${id} AND status = 'validating'`
+
+/** Ends a batch that cannot be gone on with, without files; what its lines came to stays in the database. */
+export const abandonBatch = (sql: Sql, id: string, status: "failed" | "expired", errors: string): Found<unknown> =>
+  sql`UPDATE batch SET status = ${status}, errors = ${storable(errors)}::jsonb,
+      failed_at = CASE WHEN ${status} = 'failed' THEN now() END,
+      expired_at = CASE WHEN ${status} = 'expired' THEN now() END
+    WHERE id = ${id} AND ${open(sql)}`
 
 export const startBatch = (sql: Sql, id: string, total: number): Found<unknown> =>
   sql`UPDATE batch SET status = 'in_progress', in_progress_at = now(), total = ${total}::int
@@ -102,36 +184,62 @@ export const endedLines = (sql: Sql, id: string): Found<ReadonlyArray<number>> =
     rows.map(({ index }) => index)
   )
 
+/** How a line ended, and the short line of the errors that it becomes where the files would have more than `mostBytes` with it. */
+export interface LineEnd {
+  readonly id: string
+  readonly index: number
+  readonly ok: boolean
+  readonly line: string
+  readonly instead: string
+  readonly mostBytes: number
+}
+
+const bytesOf = (line: string): bigint => BigInt(Buffer.byteLength(line) + 1)
+
 /**
  * Writes down how a line ended, once, and counts it; answers how the batch stands then. Undefined where its files are being
  * written already.
  */
-export const endLine = (
-  sql: Sql,
-  item: { readonly id: string; readonly index: number; readonly ok: boolean; readonly line: string }
-): Found<Pick<BatchRow, "status" | "output_bytes"> | undefined> =>
+export const endLine = (sql: Sql, item: LineEnd): Found<Pick<BatchRow, "status" | "output_bytes"> | undefined> =>
   Effect.map(
     sql<Pick<BatchRow, "status" | "output_bytes">>`WITH open AS MATERIALIZED (
-        SELECT id FROM batch WHERE id = ${item.id} AND status IN ('in_progress', 'cancelling') FOR UPDATE
+        SELECT id, output_bytes + ${bytesOf(item.line)}::bigint <= ${BigInt(item.mostBytes)}::bigint AS fits
+        FROM batch WHERE id = ${item.id} AND status IN ('in_progress', 'cancelling') FOR UPDATE
       ), item AS (
         INSERT INTO batch_item (batch_id, index, ok, line)
-        SELECT id, ${item.index}::int, ${item.ok}::boolean, ${item.line} FROM open ON CONFLICT DO NOTHING RETURNING ok
+        SELECT id, ${item.index}::int, ${item.ok}::boolean AND fits, CASE WHEN fits THEN ${item.line} ELSE ${item.instead} END
+        FROM open ON CONFLICT DO NOTHING RETURNING ok, octet_length(line) + 1 AS bytes
       )
       UPDATE batch SET completed = completed + (SELECT count(*) FROM item WHERE ok)::int,
         failed = failed + (SELECT count(*) FROM item WHERE NOT ok)::int,
-        output_bytes = output_bytes + CASE WHEN EXISTS (SELECT FROM item) THEN ${BigInt(item.line.length)}::bigint ELSE 0 END
+        output_bytes = output_bytes + coalesce((SELECT bytes FROM item), 0)
       WHERE id IN (SELECT id FROM open) RETURNING status, output_bytes`,
     first
   )
 
-/** Lines that ended well, or did not, in their order from behind an index. */
+/** Bytes of a line that are read at a time: the client takes no message of the database's over 16 MiB, in which bytes may be hex. */
+const PIECE_BYTES = 4 * 1_048_576
+
+/** A piece of a line; all of a line's come in their order. */
+export interface LinePiece {
+  readonly index: number
+  readonly piece: Uint8Array
+}
+
+/** Lines that ended well, or did not, in their order from behind an index: at least one, and of more at most `bytes`. */
 export const endedAfter = (
   sql: Sql,
   id: string,
-  page: { readonly ok: boolean; readonly after: number; readonly limit: number }
-): Found<ReadonlyArray<{ readonly index: number; readonly line: string }>> =>
-  sql`SELECT index, line FROM batch_item WHERE batch_id = ${id} AND ok = ${page.ok}::boolean AND index > ${page.after}::int
-    ORDER BY index LIMIT ${page.limit}::int`
+  page: { readonly ok: boolean; readonly after: number; readonly limit: number; readonly bytes: number }
+): Found<ReadonlyArray<LinePiece>> =>
+  sql<LinePiece>`SELECT index, substring(convert_to(line, 'UTF8') FROM at FOR ${PIECE_BYTES}::int) AS piece FROM (
+      SELECT index, line, sum(octet_length(line)) OVER (ORDER BY index) AS upto, row_number() OVER (ORDER BY index) AS place
+      FROM (
+        SELECT index, line FROM batch_item WHERE batch_id = ${id} AND ok = ${page.ok}::boolean AND index > ${page.after}::int
+        ORDER BY index LIMIT ${page.limit}::int
+      ) AS page
+    ) AS counted, generate_series(1, GREATEST(octet_length(line), 1), ${PIECE_BYTES}::int) AS at
+    WHERE upto <= ${BigInt(page.bytes)}::bigint OR place = 1 ORDER BY index, at`
 
 /** Ends a batch whose files are written, once, and drops what they were made of; false where it had ended. */
 export const endBatch = (

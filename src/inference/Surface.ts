@@ -27,6 +27,8 @@ export interface AcceptedBody {
   /** Members without effect. */
   readonly ignored: ReadonlyArray<string>
   readonly dataPolicy: DataPolicy
+  /** The most bytes of its answer, where those may be very many. */
+  readonly mostBytes?: number
   /** What is to be held for it; fails where nobody can serve it. */
   readonly bounds: () => Result.Result<Bounds, Failure>
   readonly serve: (share?: Share) => Effect.Effect<ServedItem, Failure>

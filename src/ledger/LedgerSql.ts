@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { LimitSource } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
+import { storable } from "../platform/Sql.ts"
 import type {
   AnyResult,
   BudgetPeriod,
@@ -82,12 +83,6 @@ const encode = (op: Operation): object => {
       }
   }
 }
-
-/** `jsonb` takes neither a NUL nor half a surrogate pair, and a model's output may hold both: a settle must not fail of it. */
-const storable = (json: string): string =>
-  json.includes("\\u") ? json.replace(/\\(?:u0000|u[dD][89a-fA-F]..|.)/g, replaceUnstorable) : json
-
-const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
 
 type Row = readonly [
   place: number,

@@ -74,6 +74,15 @@ export const storeErrors = <A, E, R>(
     })
   )
 
+/**
+ * JSON as `jsonb` takes it, which takes neither a NUL nor half a surrogate pair; what a model or a caller wrote may hold both, and
+ * a statement must not fail of it. They become U+FFFD.
+ */
+export const storable = (json: string): string =>
+  json.includes("\\u") ? json.replace(/\\(?:u0000|u[dD][89a-fA-F]..|.)/g, replaceUnstorable) : json
+
+const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
+
 /** Whether the database answers within a second. */
 export const answers = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>
   Effect.map(

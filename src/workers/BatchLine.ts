@@ -1,6 +1,6 @@
 /** One line of a batch that runs in the background: an ordinary paid request under a claim of its own. */
 import { Cause, Effect } from "effect"
-import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { InputLine } from "../inference/BatchInput.ts"
 import type { Circumstances, Surface } from "../inference/Surface.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -12,6 +12,7 @@ import type { Requests } from "../usage/Requests.ts"
 export interface EndedLine {
   readonly ok: boolean
   readonly line: string
+  readonly customId: string | null
 }
 
 /** A line to be served. */
@@ -21,7 +22,15 @@ export interface DueLine {
   readonly principal: Circumstances["principal"]
   readonly input: InputLine
   readonly surface: Surface
+  /** Asked before each try, last of all; absent where the line was paid for before. */
+  readonly mayBegin?: MayBegin
 }
+
+/**
+ * Whether a try may begin, of whose answer it is known how many bytes it has at the most or not: `full` where there is no room
+ * for it, `over` where its batch begins no more tries.
+ */
+export type MayBegin = (mostBytes: number | undefined) => Effect.Effect<"go" | "full" | "over", Unavailable>
 
 /** What each try at a line needs of others. */
 export interface LineDesk {
@@ -62,6 +71,12 @@ const keepsContent = failure({
   detail: "A batch keeps its answers in files, so it cannot be under zero_retention"
 })
 
+/** There was no room for an answer, of which nothing was begun. */
+export const noRoomError = {
+  code: "output_too_large",
+  message: "The answers of this batch are as large as a file may be; put the rest into another"
+}
+
 /** The line of one that was not served for a reason that is none of a request's. */
 export const unservedLine = (
   batchId: string,
@@ -70,14 +85,15 @@ export const unservedLine = (
   error: { readonly code: string; readonly message: string }
 ): EndedLine => ({
   ok: false,
-  line: JSON.stringify({ id: idOf(batchId, index), custom_id: customId, response: null, error })
+  line: JSON.stringify({ id: idOf(batchId, index), custom_id: customId, response: null, error }),
+  customId
 })
 
 const refusedLine = ({ batchId, index, input, surface }: DueLine, failed: Failure, requestId: string): EndedLine => {
   const { body, statusCode } = surface.refused(failed, requestId)
   const response = { status_code: statusCode, request_id: requestId, body }
   const line = { id: idOf(batchId, index), custom_id: input.customId, response, error: null }
-  return { ok: false, line: JSON.stringify(line) }
+  return { ok: false, line: JSON.stringify(line), customId: input.customId }
 }
 
 const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body: string): EndedLine => {
@@ -85,10 +101,30 @@ const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body:
   // What passes through from a provider may be spread over lines; outside of its texts a break is a space like any.
   const answer = body.replace(/[\r\n]+/g, " ")
   const response = `{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${answer}}`
-  return { ok: true, line: `${head},"response":${response},"error":null}` }
+  return { ok: true, line: `${head},"response":${response},"error":null}`, customId: input.customId }
 }
 
-const tryOnce = (due: DueLine, requestId: string) => {
+const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+/** Why a line is refused. One that was paid for before, with what its preset said then, is told that. */
+const refusal = ({ requests }: LineDesk, { batchId, index, principal }: DueLine, failed: Failure) =>
+  Effect.gen(function* () {
+    const claims = requests.claims(principal.accountId, [claimOf(batchId, index)])
+    const [row] = yield* Effect.mapError(claims, unavailable)
+    if (row?.running === true) return yield* failure({ _tag: "IdempotencyInProgress" })
+    if (row === undefined || row.lapsed || row.cost === 0n) return yield* failed
+    return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id })
+  })
+
+const accepted = (desk: LineDesk, due: DueLine, circumstances: Circumstances) =>
+  Effect.gen(function* () {
+    const { input, surface } = due
+    if (input.unknown !== undefined) return yield* invalid(input.unknown, "Unexpected key")
+    const one = yield* surface.accept(input.body, circumstances)
+    return one.dataPolicy === "zero_retention" ? yield* keepsContent : one
+  }).pipe(Effect.catch((failed) => refusal(desk, due, failed)))
+
+const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
   const { batchId, index, input, principal, surface } = due
   const claim = claimOf(batchId, index)
   const circumstances: Circumstances = {
@@ -96,9 +132,11 @@ const tryOnce = (due: DueLine, requestId: string) => {
     claim: { idempotencyKey: claim, claim, fingerprint: input.fingerprint },
     arrivedAt: performance.now()
   }
-  return Effect.flatMap(surface.accept(input.body, circumstances), (accepted) =>
-    accepted.dataPolicy === "zero_retention" ? Effect.fail(keepsContent) : accepted.serve()
-  ).pipe(
+  return Effect.gen(function* () {
+    const { mostBytes, serve } = yield* accepted(desk, due, circumstances)
+    const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(mostBytes), unavailable)
+    return verdict === "go" ? yield* serve() : verdict
+  }).pipe(
     Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),
     Effect.tapError(({ log }) =>
       log === undefined ? Effect.void : Effect.logWarning(`a try at line ${index} of batch ${batchId} failed`, log)
@@ -117,14 +155,19 @@ const freed = ({ ledger, requests }: LineDesk, { batchId, index, principal }: Du
   })
 
 /**
- * Serves a line, or answers what served it before. Undefined when it is to wait. Under its claim it is charged once, whatever
- * happens: a process that dies between the settle and the writing down of the line finds its answer again.
+ * Serves a line, or answers what served it before. Undefined when it is to wait, or its batch begins no more. Under its claim it
+ * is charged once, whatever happens: when a process dies between the settle and the writing down of the line, its answer is found
+ * again, unless it was longer than 1 MiB and therefore not kept; then the line is an error that says so.
  */
 export const serveLine = (desk: LineDesk, due: DueLine, tries = 0): Effect.Effect<EndedLine | undefined, Unavailable> =>
   Effect.gen(function* () {
     const requestId = newRequestId()
-    const exit = yield* Effect.exit(tryOnce(due, requestId))
-    if (exit._tag === "Success") return servedLine(due, exit.value.requestId, exit.value.body ?? "null")
+    const exit = yield* Effect.exit(tryOnce(desk, due, requestId))
+    if (exit._tag === "Success") {
+      if (exit.value === "over") return undefined
+      if (exit.value === "full") return unservedLine(due.batchId, due.index, due.input.customId, noRoomError)
+      return servedLine(due, exit.value.requestId, exit.value.body ?? "null")
+    }
     const failed = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (failed === undefined) return yield* Effect.interrupt
     const { reason } = failed

@@ -1,7 +1,8 @@
-import { type Context, Effect, Layer, Semaphore } from "effect"
+import { Cause, type Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf, type InputLine, type InputLines, linesOf, readLine, surfaceUrlOf } from "../inference/BatchInput.ts"
 import {
+  abandonBatch,
   batchById,
   type BatchRow,
   endBatch,
@@ -19,10 +20,21 @@ import { Ledger } from "../ledger/Ledger.ts"
 import { Media, type MediaError } from "../platform/Media.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Requests } from "../usage/Requests.ts"
-import { claimOf, type DueLine, type EndedLine, type LineDesk, serveLine, unservedLine } from "./BatchLine.ts"
+import {
+  claimOf,
+  type DueLine,
+  type EndedLine,
+  type LineDesk,
+  noRoomError,
+  serveLine,
+  unservedLine
+} from "./BatchLine.ts"
+import { makeBatchRoom, type Place, placeOf } from "./BatchRoom.ts"
+import { leased, makeTurns } from "./BatchTurns.ts"
 
-/** Batches that a node works on at a time, lines of one batch, and lines of one account on a node. */
+/** Batches that a node works on at a time, those of one account, lines of one batch, and lines of one account on a node. */
 const BATCHES = 4
+const BATCHES_PER_ACCOUNT = 2
 const LINES_PER_BATCH = 8
 const LINES_PER_ACCOUNT = 16
 
@@ -35,22 +47,31 @@ const MOST_WAITING = 32
 /** When lines have to wait, for how long. */
 const PAUSE = "5 seconds"
 
-/** Bytes of answers after which a batch begins no more lines: a file that is kept may have 256 MiB. */
-const MAX_OUTPUT_BYTES = 192 * 1_048_576
+/**
+ * Bytes of the lines that ended, after which each other becomes an error of a few words. A file that is kept may have 256 MiB: the
+ * names of all lines and such words fit beside these, for an input has at most 32 MiB and 50,000 lines.
+ */
+const MAX_OUTPUT_BYTES = 208 * 1_048_576
 
 /** How long its files are kept. */
 const RETENTION_MS = 30 * 24 * 3_600_000
 
-/** Rows read at a time. */
+/** Rows read at a time, and bytes of them. */
 const PAGE = 500
+const PAGE_BYTES = 16 * 1_048_576
 
 const expiredError = {
   code: "batch_expired",
   message: "This request could not be served before the time of its batch was over"
 }
-const tooMuchError = {
+/** It was served, and is paid for. */
+const tooLargeError = {
   code: "output_too_large",
-  message: "The answers of this batch are as large as a file may be; put the rest into another"
+  message: "This request was served and charged, but with its answer the files of this batch would be too large"
+}
+const abandonedError = {
+  code: "output_unavailable",
+  message: "What this batch came to could not be written into files"
 }
 const goneError = {
   code: "input_file_deleted",
@@ -62,6 +83,7 @@ interface Desk extends LineDesk {
   readonly media: Media["Service"]
   readonly surfaces: Context.Service.Shape<typeof Surfaces>
   readonly gates: ReturnType<typeof makeGates>
+  readonly turns: ReturnType<typeof makeTurns>
   /** By batch, lines that had to wait when this node last came to them. */
   readonly late: Map<string, Set<number>>
   /** One batch at a time writes its files, which are made in memory. */
@@ -116,8 +138,10 @@ const pendingOf = ({ sql }: Desk, { id, total }: BatchRow) =>
     return Array.from({ length: total }, (_, index) => index).filter((index) => !done.has(index))
   })
 
-const noted = ({ sql }: Desk, id: string, index: number, { line, ok }: EndedLine) =>
-  storeErrors(endLine(sql, { id, index, ok, line }))
+const noted = ({ sql }: Desk, id: string, index: number, { customId, line, ok }: EndedLine) => {
+  const instead = unservedLine(id, index, customId, ok ? tooLargeError : noRoomError).line
+  return storeErrors(endLine(sql, { id, index, ok, line, instead, mostBytes: MAX_OUTPUT_BYTES }))
+}
 
 const dueOf = (desk: Desk, batch: BatchRow, lines: InputLines, index: number): DueLine => {
   const url = urlOf(batch)
@@ -144,20 +168,23 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
     const until = performance.now() + SLICE_MS
     const gate = yield* desk.gates(batch.account_id)
     const late = desk.late.get(batch.id) ?? new Set()
+    const room = makeBatchRoom(MAX_OUTPUT_BYTES, Number(batch.output_bytes))
     let [stopped, waiting, ended] = [false, 0, 0]
-    let written = batch.output_bytes
-    const endOf = (index: number): Effect.Effect<EndedLine | undefined, Unavailable> => {
+    const stop = () => (stopped = true)
+    const endOf = (index: number, place: Place): Effect.Effect<EndedLine | undefined, Unavailable> => {
       if (lines === undefined) return Effect.succeed(unservedLine(batch.id, index, null, goneError))
-      const due = dueOf(desk, batch, lines, index)
-      return written > MAX_OUTPUT_BYTES
-        ? Effect.succeed(unservedLine(batch.id, index, due.input.customId, tooMuchError))
-        : gate.withPermits(1)(serveLine(desk, due))
+      return serveLine(desk, { ...dueOf(desk, batch, lines, index), mayBegin: place.mayBegin })
     }
     const serveOne = (index: number) =>
       Effect.gen(function* () {
         if (stopped || performance.now() > until) return
-        const end = yield* endOf(index)
+        const place = yield* Effect.acquireRelease(
+          Effect.sync(() => placeOf(desk.sql, batch, room, stop)),
+          (kept) => Effect.sync(kept.leave)
+        )
+        const end = yield* endOf(index, place)
         if (end === undefined) {
+          if (stopped) return
           late.add(index)
           if (++waiting >= MOST_WAITING) stopped = true
           return
@@ -165,9 +192,9 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
         late.delete(index)
         ended++
         const stands = yield* noted(desk, batch.id, index, end)
-        written = stands?.output_bytes ?? written
+        room.written(Number(stands?.output_bytes ?? 0n))
         if (stands?.status !== "in_progress") stopped = true
-      })
+      }).pipe(Effect.scoped, gate.withPermits(1))
     // Those that had to wait come last, so that none waits behind them.
     const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
     yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
@@ -199,16 +226,19 @@ const collect = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pen
 /** Stores the lines that ended well, or did not, in a file; null where there are none. */
 const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const parts: Array<Buffer> = []
-    const push = (line: string) => parts.push(Buffer.from(`${line}\n`))
+    const parts: Array<Uint8Array> = []
+    const lineEnd = Buffer.from("\n")
     for (let after = -1; ;) {
-      const rows = yield* storeErrors(endedAfter(desk.sql, batch.id, { ok, after, limit: PAGE }))
+      const rows = yield* storeErrors(endedAfter(desk.sql, batch.id, { ok, after, limit: PAGE, bytes: PAGE_BYTES }))
       const last = rows.at(-1)
       if (last === undefined) break
-      for (const { line } of rows) push(line)
+      for (const [at, { index, piece }] of rows.entries()) {
+        parts.push(piece)
+        if (rows[at + 1]?.index !== index) parts.push(lineEnd)
+      }
       after = last.index
     }
-    more.forEach(push)
+    for (const line of more) parts.push(Buffer.from(`${line}\n`))
     if (parts.length === 0) return null
     const { id } = yield* desk.media.store({
       bytes: Buffer.concat(parts),
@@ -216,7 +246,9 @@ const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray
       accountId: batch.account_id,
       purpose: "batch_output",
       name: `batch_${batch.id}_${ok ? "output" : "error"}.jsonl`,
-      expiresAt: new Date(Date.now() + RETENTION_MS)
+      expiresAt: new Date(
+        Date.now() + (batch.output_ttl_seconds === null ? RETENTION_MS : batch.output_ttl_seconds * 1_000)
+      )
     })
     return id
   })
@@ -269,27 +301,57 @@ const proceed = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailabl
     return { again: 0 }
   })
 
+const abandon = (
+  { sql }: Desk,
+  { id }: BatchRow,
+  status: "failed" | "expired",
+  error: typeof expiredError
+): Effect.Effect<Outcome, Unavailable> =>
+  Effect.as(storeErrors(abandonBatch(sql, id, status, JSON.stringify([{ ...error, param: null, line: null }]))), "done")
+
 /** The next step of a batch, as it stands in its row. */
+const step = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> => {
+  switch (batch.status) {
+    case "validating":
+      return Effect.as(validate(desk, batch), { again: 0 })
+    case "in_progress":
+    case "cancelling":
+      return proceed(desk, batch)
+    case "finalizing":
+      return Effect.as(finish(desk, batch), "done")
+    default:
+      return Effect.succeed("done")
+  }
+}
+
+/** Steps fail while a store is away. What fails a day after the end of its time would for ever, and what was not begun need not. */
+const stepOrEnd = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
+  Effect.catchCause(step(desk, batch), (cause) => {
+    const unread = batch.status === "validating" && batch.overdue
+    if (Cause.hasInterrupts(cause) || !(unread || batch.forsaken)) return Effect.failCause(cause)
+    const ended = unread
+      ? abandon(desk, batch, "expired", expiredError)
+      : abandon(desk, batch, "failed", abandonedError)
+    return Effect.andThen(Effect.logError(`batch ${batch.id} cannot be gone on with`, cause), ended)
+  })
+
+const ENDED: ReadonlySet<BatchRow["status"]> = new Set(["completed", "failed", "expired", "cancelled"])
+
 const stepWith =
   (desk: Desk) =>
   (id: string): Effect.Effect<Outcome, Unavailable> =>
-    Effect.flatMap(storeErrors(batchById(desk.sql, id)), (batch): Effect.Effect<Outcome, Unavailable> => {
-      switch (batch?.status) {
-        case "validating":
-          return Effect.as(validate(desk, batch), { again: 0 })
-        case "in_progress":
-        case "cancelling":
-          return proceed(desk, batch)
-        case "finalizing":
-          return Effect.as(finish(desk, batch), "done")
-        default:
-          return Effect.succeed("done")
-      }
+    Effect.flatMap(storeErrors(batchById(desk.sql, id)), (found) => {
+      if (found === undefined || ENDED.has(found.status)) return Effect.succeed("done")
+      return desk.turns(
+        found.account_id,
+        leased(desk.sql, id, (batch) => stepOrEnd(desk, batch))
+      )
     })
 
 /**
  * Works on batches in the background. What a batch has come to stands in the database: a process that dies takes nothing with
- * it, and others go on. No line is charged twice, nor is one lost that was.
+ * it, and others go on. No line is charged twice. One that was charged is in the files, but for an answer over 1 MiB that a
+ * process died with before it was written down, and for one with which the files would be too large: of those an error says so.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
@@ -301,6 +363,7 @@ export const layer = Layer.effectDiscard(
       ledger: yield* Ledger,
       requests: yield* Requests,
       gates: makeGates(),
+      turns: makeTurns(BATCHES_PER_ACCOUNT),
       late: new Map(),
       writing: yield* Semaphore.make(1)
     }

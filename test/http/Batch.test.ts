@@ -67,6 +67,21 @@ describe("POST /batch", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is refused before anything is begun where its embeddings may be too many for one answer", () =>
+    Effect.gen(function* () {
+      const { account, send, service } = yield* asking
+      const input = Array.from({ length: 2_048 }, () => "tea")
+      const one = { url: "/embeddings", body: { model: "text-embedding-3-large", input } }
+      const refused = yield* send([{ body }, one, one])
+      const { error } = yield* json(refused)
+      assert.deepStrictEqual([refused.status, error.param], [400, "requests[2].body.input"])
+      assert.strictEqual((yield* service.balance(account.id)).posted, 10_000_000_000n)
+      const few = { ...one, body: { ...one.body, dimensions: 2 } }
+      const served = yield* send([few, few])
+      assert.lengthOf((yield* json(served)).data[1].response.body.data, 2_048)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is of presets too, and of one that is not there", () =>
     Effect.gen(function* () {
       const { account, send, service } = yield* asking

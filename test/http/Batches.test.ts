@@ -11,7 +11,8 @@ const row: BatchRow = {
   ...{ status: "in_progress", errors: null, total: 3, completed: 1, failed: 1, output_bytes: 9n },
   ...{ output_file_id: null, error_file_id: null, created_at: at(1), expires_at: at(2), in_progress_at: at(3) },
   ...{ finalizing_at: null, completed_at: null, failed_at: null, expired_at: null, cancelling_at: null },
-  ...{ cancelled_at: null, overdue: false }
+  ...{ cancelled_at: null, overdue: false, forsaken: false, output_ttl_seconds: null, claim: null, fingerprint: null },
+  worker: null
 }
 
 describe("/batches", () => {
@@ -44,6 +45,11 @@ describe("/batches", () => {
       }
       const response = yield* post(`${service.api}/batches`, inferenceKey, body)
       assert.deepStrictEqual([response.status, (yield* json(response)).error.param], [400, "metadata.a"])
+      for (const output_expires_after of [{ anchor: "created_at", seconds: 3_599 }, { seconds: 3_600 }]) {
+        const asked = { ...body, metadata: null, completion_window: "24h", output_expires_after }
+        const wrong = yield* post(`${service.api}/batches`, inferenceKey, asked)
+        assert.match((yield* json(wrong)).error.param, /^output_expires_after\./)
+      }
     }).pipe(Effect.scoped)
   )
 

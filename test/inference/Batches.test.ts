@@ -3,8 +3,17 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Principal } from "../../schemas/Access.ts"
 import { Batches, noBatch } from "../../src/inference/Batches.ts"
-import { endBatch, endLine, finalizeBatch, startBatch } from "../../src/inference/BatchesSql.ts"
+import {
+  abandonBatch,
+  endBatch,
+  endedAfter,
+  endLine,
+  failBatch,
+  finalizeBatch,
+  startBatch
+} from "../../src/inference/BatchesSql.ts"
 import { Jobs } from "../../src/jobs/Jobs.ts"
+import type { Claim } from "../../src/ledger/Operation.ts"
 import type { FilePurpose } from "../../src/platform/MediaSql.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
@@ -36,9 +45,11 @@ const scene = Effect.gen(function* () {
     files.set("output", { accountId, purpose: "batch_output" })
     files.set("foreign", { accountId: "other", purpose: "batch_input" })
     const batches = yield* Batches
+    const asked = { principal, endpoint: "/v1/messages", metadata: { a: "b" }, outputTtlSeconds: null }
     const create = (inputFileId = "input") =>
-      batches.create({ principal, inputFileId, endpoint: "/v1/messages", metadata: { a: "b" } })
-    return { sql, jobs, batches, create, accountId }
+      Effect.map(batches.create({ ...asked, inputFileId, claim: undefined }), ({ row }) => row)
+    const ask = (claim: Claim) => batches.create({ ...asked, inputFileId: "input", claim })
+    return { sql, jobs, batches, create, ask, accountId }
   }).pipe(Effect.provide(context))
 })
 
@@ -84,9 +95,10 @@ describe("batches", () => {
       const { accountId, batches, create, sql } = yield* scene
       const { id } = yield* create()
       yield* startBatch(sql, id, 3)
-      const end = (index: number, ok: boolean) => endLine(sql, { id, index, ok, line: "{}" })
+      const end = (index: number, ok: boolean) =>
+        endLine(sql, { id, index, ok, line: "{}", instead: "[]", mostBytes: 100 })
       yield* Effect.forEach([0, 0, 1, 0], (index) => end(index, index === 0), { concurrency: 4 })
-      assert.deepInclude(yield* batches.find(accountId, id), { completed: 1, failed: 1, output_bytes: 4n })
+      assert.deepInclude(yield* batches.find(accountId, id), { completed: 1, failed: 1, output_bytes: 6n })
       yield* finalizeBatch(sql, id)
       assert.isUndefined(yield* end(2, true))
       const ending = { id, status: "expired", failed: 2, outputFileId: "a", errorFileId: "b" } as const
@@ -96,6 +108,88 @@ describe("batches", () => {
       assert.isNotNull(row?.expired_at)
       assert.isNull(row?.completed_at)
       assert.deepStrictEqual(yield* sql`SELECT 1 FROM batch_item`, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keep no line with which their files would be too large, but say so", () =>
+    Effect.gen(function* () {
+      const { accountId, batches, create, sql } = yield* scene
+      const { id } = yield* create()
+      yield* startBatch(sql, id, 4)
+      const end = (index: number, line: string) =>
+        endLine(sql, { id, index, ok: true, line, instead: "-", mostBytes: 8 })
+      // Four bytes and a break; one character more is too much, as it is three bytes.
+      yield* Effect.forEach(["aaaa", "漢"], (line, index) => end(index, line))
+      assert.deepInclude(yield* batches.find(accountId, id), { completed: 1, failed: 1, output_bytes: 7n })
+      const read = (ok: boolean, bytes: number) =>
+        Effect.map(endedAfter(sql, id, { ok, after: -1, limit: 10, bytes }), (pieces) =>
+          pieces.map(({ index, piece }) => ({ index, line: Buffer.from(piece).toString() }))
+        )
+      assert.deepStrictEqual(yield* read(false, 9), [{ index: 1, line: "-" }])
+      yield* end(2, "")
+      assert.deepStrictEqual(yield* read(true, 4), [
+        { index: 0, line: "aaaa" },
+        { index: 2, line: "" }
+      ])
+      yield* sql`UPDATE batch_item SET line = 'b' WHERE index = 2`
+      assert.deepStrictEqual(yield* read(true, 0), [{ index: 0, line: "aaaa" }])
+      // Longer than what the database may say at once.
+      yield* sql`UPDATE batch_item SET line = repeat('漢', 6000000) WHERE index = 0`
+      const whole = yield* endedAfter(sql, id, { ok: true, after: -1, limit: 10, bytes: 0 })
+      const line = Buffer.concat(whole.map(({ piece }) => piece)).toString()
+      assert.isTrue(line === "漢".repeat(6_000_000))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("fail with faults that say anything, and end when they cannot be gone on with", () =>
+    Effect.gen(function* () {
+      const { accountId, batches, create, sql } = yield* scene
+      const [first, second] = [yield* create(), yield* create()]
+      const faults = [{ code: "a", message: "b", param: "\0\ud83d", line: 1 }]
+      yield* failBatch(sql, first.id, JSON.stringify(faults))
+      assert.deepInclude(yield* batches.find(accountId, first.id), {
+        status: "failed",
+        errors: [{ code: "a", message: "b", param: "\ufffd\ufffd", line: 1 }]
+      })
+      yield* abandonBatch(sql, second.id, "expired", "[]")
+      const row = yield* batches.find(accountId, second.id)
+      assert.deepInclude(row, { status: "expired", failed_at: null })
+      assert.isNotNull(row?.expired_at)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are made once under a claim, until a day after their end", () =>
+    Effect.gen(function* () {
+      const { ask, jobs, sql } = yield* scene
+      const claim = { idempotencyKey: "k", claim: "POST /batches k", fingerprint: "f" }
+      const made = yield* Effect.forEach([1, 2, 3], () => ask(claim), { concurrency: 3 })
+      const [{ row }] = made as unknown as readonly [(typeof made)[number]]
+      assert.deepStrictEqual(
+        made.map((one) => one.row.id),
+        [row.id, row.id, row.id]
+      )
+      assert.lengthOf(
+        made.filter(({ replayed }) => replayed),
+        2
+      )
+      assert.lengthOf(jobs, 1)
+      const other = yield* Effect.flip(ask({ ...claim, fingerprint: "g" }))
+      assert.strictEqual(other._tag === "Failure" && other.reason._tag, "IdempotencyKeyReused")
+      yield* sql`UPDATE batch SET status = 'failed', failed_at = now() - interval '23 hours'`
+      assert.isTrue((yield* ask(claim)).replayed)
+      yield* sql`UPDATE batch SET failed_at = now() - interval '25 hours'`
+      assert.isFalse((yield* ask(claim)).replayed)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are twenty of an account at a time", () =>
+    Effect.gen(function* () {
+      const { create, sql } = yield* scene
+      const [first] = yield* Effect.forEach(Array.from({ length: 20 }), () => create())
+      const refused = yield* Effect.flip(create())
+      assert.strictEqual(refused._tag === "Failure" && refused.reason._tag, "Conflict")
+      yield* sql`UPDATE batch SET status = 'completed' WHERE id = ${first!.id}`
+      yield* create()
     }).pipe(Effect.scoped)
   )
 

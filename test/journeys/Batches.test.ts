@@ -77,13 +77,14 @@ describe("a batch in the background", () => {
         chat("wrong", { temperature: 9 }),
         chat("unknown", { model: "nobody/none" }),
         chat("secret", { routing: { data_policy: "zero_retention" } }),
-        chat("streamed", { stream: true })
+        chat("streamed", { stream: true }),
+        { ...chat("more"), more: 1 }
       ]
       const begun = yield* begin(client, lines)
       assert.deepInclude(decodeBatch(begun), { object: "batch", status: "validating", metadata: { of: "test" } })
       const batch = yield* ended(client, begun.id)
       assert.strictEqual(batch.status, "completed")
-      assert.deepStrictEqual(batch.request_counts, { total: 34, completed: 30, failed: 4 })
+      assert.deepStrictEqual(batch.request_counts, { total: 35, completed: 30, failed: 5 })
       const output = yield* linesOf(client, batch.output_file_id)
       assert.deepStrictEqual(
         output.map(({ custom_id }) => custom_id),
@@ -110,7 +111,8 @@ describe("a batch in the background", () => {
           ["wrong", 400, "validation_error", "temperature"],
           ["unknown", 400, "unknown_model", "model"],
           ["secret", 400, "unsupported_parameter", "routing.data_policy"],
-          ["streamed", 400, "validation_error", "stream"]
+          ["streamed", 400, "validation_error", "stream"],
+          ["more", 400, "validation_error", "more"]
         ]
       )
       const receipt = yield* Effect.flatMap(
@@ -198,8 +200,7 @@ describe("a batch in the background", () => {
           ["invalid_method", 4, "method"],
           ["mismatched_url", 5, "url"],
           ["invalid_body", 6, "body"],
-          ["invalid_custom_id", 7, "custom_id"],
-          ["unknown_member", 8, "more"]
+          ["invalid_custom_id", 7, "custom_id"]
         ]
       )
       assert.strictEqual((yield* service.balance(account.id)).posted, 1_000_000_000n)

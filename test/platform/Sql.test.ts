@@ -32,6 +32,11 @@ const unavailable = <A, E, R>(statement: Effect.Effect<A, E, R>) =>
     return String(error.cause)
   })
 
+it("makes JSON storable, and leaves what looks like an escape", () => {
+  const stored = Sql.storable(JSON.stringify(["a\0\ud83d\\u0000", "\u0001"]))
+  assert.deepStrictEqual(JSON.parse(stored), ["a\ufffd\ufffd\\u0000", "\u0001"])
+})
+
 layer(Database.layer, { excludeTestServices: true })("a store", (it) => {
   it.effect("has sessions with the service's settings", () =>
     Effect.gen(function* () {

@@ -139,6 +139,52 @@ describe("a line of a batch", () => {
     })
   )
 
+  it.effect("that is refused now, but was paid for before, says that", () =>
+    Effect.gen(function* () {
+      const { claims, due } = lineOf()
+      const refusing: Surface = {
+        ...due.surface,
+        accept: () => failed({ _tag: "NotFound", what: "preset", id: "gone" }),
+        refused: ({ reason }) => ({ statusCode: 599, body: { error: reason } })
+      }
+      const gone = { ...due, surface: refusing }
+      const errorOf = (row?: Partial<Claimed>) =>
+        Effect.map(serveLine(desk(row), gone), (end) => end && JSON.parse(end.line).response.body.error)
+      assert.deepInclude(yield* errorOf(), { _tag: "NotFound" })
+      assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: true, cost: 0n }), { _tag: "NotFound" })
+      assert.deepInclude(yield* errorOf({ id: "req_0", lapsed: false, cost: 3n }), {
+        _tag: "IdempotencyResultUnavailable",
+        requestId: "req_0"
+      })
+      assert.isUndefined(yield* errorOf({ id: "req_0", running: true }))
+      assert.deepStrictEqual(claims, [])
+    })
+  )
+
+  it.effect("with a member that no line has is refused alone", () =>
+    Effect.gen(function* () {
+      const { claims, due } = lineOf()
+      const end = yield* serveLine(desk(), { ...due, input: { ...due.input, unknown: "more" } })
+      assert.include(end?.line, "ValidationError")
+      assert.deepStrictEqual(claims, [])
+    })
+  )
+
+  it.effect("asks before each try whether it may begin, and how much room there is", () =>
+    Effect.gen(function* () {
+      const asked: Array<number | undefined> = []
+      const verdicts = ["go", "over"] as const
+      const { claims, due } = lineOf(upstream)
+      const mayBegin = (bytes: number | undefined) => Effect.sync(() => verdicts[asked.push(bytes) - 1] ?? "full")
+      const waiting = yield* Effect.forkChild(serveLine(desk(), { ...due, mayBegin }))
+      yield* TestClock.adjust("5 seconds")
+      assert.isUndefined(yield* Fiber.join(waiting))
+      assert.deepStrictEqual([asked.length, claims.length], [2, 2])
+      const full = yield* serveLine(desk(), { ...lineOf().due, mayBegin })
+      assert.strictEqual(JSON.parse(full!.line).error.code, "output_too_large")
+    })
+  )
+
   it("that was not served says why", () => {
     const { line, ok } = unservedLine("b", 1, null, { code: "batch_expired", message: "late" })
     assert.isFalse(ok)

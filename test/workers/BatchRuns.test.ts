@@ -119,6 +119,58 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("ends with its time where it cannot be begun, and a day later where its files cannot be written", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      yield* inDatabase(service, (sql) =>
+        Effect.all([
+          sql`ALTER TABLE batch ADD CONSTRAINT short CHECK (total < 3)`,
+          sql`ALTER TABLE file ADD CONSTRAINT full_up CHECK (purpose <> 'batch_output')`
+        ])
+      )
+      const unread = yield* begin(service, inferenceKey, many(3))
+      const unwritten = yield* begin(service, inferenceKey, many(2))
+      yield* until(
+        "all lines of the second are served",
+        Effect.map(batchOf(service, inferenceKey, unwritten.id), ({ status }) => status === "finalizing")
+      )
+      yield* inDatabase(service, (sql) =>
+        Effect.all([
+          sql`UPDATE batch SET expires_at = now() WHERE id = ${unread.id}`,
+          sql`UPDATE batch SET expires_at = now() - interval '25 hours' WHERE id = ${unwritten.id}`
+        ])
+      )
+      const [first, second] = [
+        yield* ended(service, inferenceKey, unread.id),
+        yield* ended(service, inferenceKey, unwritten.id)
+      ]
+      assert.deepStrictEqual([first.status, first.errors.data[0].code], ["expired", "batch_expired"])
+      assert.deepStrictEqual([second.status, second.errors.data[0].code], ["failed", "output_unavailable"])
+      assert.lengthOf(yield* inDatabase(service, (sql) => sql`SELECT FROM batch_item`), 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is kept as long as it was asked for, and is answered again under its key", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const input_file_id = yield* upload(service, inferenceKey, many(1))
+      const asked = { input_file_id, endpoint: "/v1/chat/completions", completion_window: "24h" }
+      const send = (more: object) =>
+        post(`${service.api}/batches`, inferenceKey, { ...asked, ...more }, { "idempotency-key": "one" })
+      const kept = { output_expires_after: { anchor: "created_at", seconds: 3_600 } }
+      const [first, again, other] = [yield* send(kept), yield* send(kept), yield* send({})]
+      const { id } = yield* json(first)
+      assert.deepStrictEqual([(yield* json(again)).id, again.headers.get("idempotency-replayed")], [id, "true"])
+      assert.isNull(first.headers.get("idempotency-replayed"))
+      assert.deepStrictEqual([other.status, (yield* json(other)).error.code], [422, "idempotency_key_reused"])
+      const { output_file_id } = yield* ended(service, inferenceKey, id)
+      const file = yield* Effect.flatMap(get(`${service.api}/files/${output_file_id}`, inferenceKey), json)
+      assert.closeTo(file.expires_at - file.created_at, 3_600, 5)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("has lines wait for money that others hold, and serves those that need not", () =>
     Effect.gen(function* () {
       const service = yield* startService()

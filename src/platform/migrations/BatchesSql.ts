@@ -18,6 +18,11 @@ export const batches = Effect.gen(function* () {
     completed int NOT NULL DEFAULT 0,
     failed int NOT NULL DEFAULT 0,
     output_bytes bigint NOT NULL DEFAULT 0,
+    output_ttl_seconds int,
+    claim text,
+    fingerprint text,
+    worker text,
+    worker_until timestamptz,
     output_file_id text,
     error_file_id text,
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -32,6 +37,9 @@ export const batches = Effect.gen(function* () {
     CHECK (completed >= 0 AND failed >= 0 AND completed + failed <= total)
   ) WITH (fillfactor = 70)`
   yield* sql`CREATE INDEX batch_account ON batch (account_id, id DESC)`
+  yield* sql`CREATE UNIQUE INDEX batch_claim ON batch (account_id, claim) WHERE claim IS NOT NULL`
+  yield* sql`CREATE INDEX batch_open ON batch (account_id)
+    WHERE status IN ('validating', 'in_progress', 'finalizing', 'cancelling')`
   // Each line that has ended, once, however many processes were at it.
   yield* sql`CREATE TABLE batch_item (
     batch_id text NOT NULL REFERENCES batch ON DELETE CASCADE,
