@@ -1,13 +1,18 @@
 /** Jobs claimed and finished by two processes that do nothing else: each once, and how many a second. */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { migrate } from "../../src/platform/Migrations.ts"
+import { migrations } from "../../src/platform/MigrationsSql.ts"
 import { connect } from "../../src/platform/Sql.ts"
 import { createFinished, finished, queueJobs } from "./FinishedSql.ts"
 import { type Faults, rotate, type Samples } from "./Measure.ts"
 import { node, output } from "./Processes.ts"
+import { createDatabase } from "./ReceiptsSql.ts"
 import { atLeast, perSecond, type Row } from "./Report.ts"
 import type { Stage } from "./Stage.ts"
 
+/** One of its own: gateways of the stage's would take part. */
+const DATABASE = "bench_jobs"
 const WORKERS = ["first", "second"] as const
 
 const onDatabase = (url: string) =>
@@ -15,11 +20,20 @@ const onDatabase = (url: string) =>
 
 export const jobs = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
   const { jobs: count, rounds } = stage.options
+  const inDatabase = <A, E>(
+    url: string,
+    work: (sql: SqlClient.SqlClient) => Effect.Effect<A, E, SqlClient.SqlClient>
+  ) => Effect.provide(Effect.flatMap(SqlClient.SqlClient, work), onDatabase(url))
+  yield* inDatabase(stage.databaseUrl, (sql) => createDatabase(sql, DATABASE))
+  const url = new URL(stage.databaseUrl)
+  url.pathname = `/${DATABASE}`
+  const databaseUrl = url.href
+  yield* inDatabase(databaseUrl, () => migrate(migrations))
   const worker = (name: string) =>
     output({
       name: `the ${name} worker`,
       ...node("test/bench/jobsWorker.ts", name, String(count)),
-      env: { DATABASE_URL: stage.databaseUrl },
+      env: { DATABASE_URL: databaseUrl },
       cores: stage.machine.pinning?.measured
     })
   const round = Effect.gen(function* () {
@@ -36,9 +50,7 @@ export const jobs = Effect.fnUntraced(function* (stage: Stage, samples: Samples,
     })
     samples.add("jobs/s", done.jobs / done.seconds)
   })
-  yield* rotate("jobs", rounds, [{ name: "two workers" }], () => round).pipe(
-    Effect.provide(onDatabase(stage.databaseUrl))
-  )
+  yield* rotate("jobs", rounds, [{ name: "two workers" }], () => round).pipe(Effect.provide(onDatabase(databaseUrl)))
   const rate = samples.median("jobs/s")
   const rows: ReadonlyArray<Row> = [
     {
