@@ -2,41 +2,15 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import { makeOpenAi } from "../../src/providers/openai/OpenAi.ts"
-import type { Provider, ProviderError } from "../../src/providers/Provider.ts"
 import { makeVoyage } from "../../src/providers/voyage/Voyage.ts"
 import { nobody, upstream } from "./upstream.ts"
-import { embedWork, rerankWork, modelCall } from "./retrieval.ts"
+import { answering, embed, faultOf, rerank } from "./retrieval.ts"
 
 const apiKey = Redacted.make("sk-planted")
 
 const adapters = {
   voyage: (baseUrl: string) => makeVoyage({ id: "up", baseUrl, apiKey }),
   openai: (baseUrl: string) => makeOpenAi({ id: "up", baseUrl, apiKey, flavour: "openai", stopsBillingOnAbort: true })
-}
-
-const faultOf = <A>(effect: Effect.Effect<A, ProviderError>) => Effect.map(Effect.flip(effect), ({ fault }) => fault)
-
-const embed = (provider: Provider, more: Parameters<typeof embedWork>[0] = {}) =>
-  provider.embed!(modelCall("model-1"), embedWork(more))
-
-const rerank = (provider: Provider) => provider.rerank!(modelCall("model-1"), rerankWork())
-
-/** What a host is asked, and what it says. */
-const answering = (status: number, body: unknown, headers: Record<string, string> = {}) => {
-  const asked: Array<{
-    readonly path: string | undefined
-    readonly credential: string | undefined
-    readonly body: unknown
-  }> = []
-  const host = upstream((request, response) => {
-    let text = ""
-    request.on("data", (piece: Buffer) => (text += piece.toString()))
-    request.on("end", () => {
-      asked.push({ path: request.url, credential: request.headers.authorization, body: JSON.parse(text) })
-      response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body))
-    })
-  })
-  return Effect.map(host, ({ origin }) => ({ asked, base: `${origin}/v1/` }))
 }
 
 layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) => {

@@ -1,7 +1,10 @@
+import { Effect } from "effect"
 import type { Candidate } from "../../src/domain/Plan.ts"
 import type { Price } from "../../src/domain/Pricing.ts"
 import type { EmbedWork, RerankWork, WorkCall } from "../../src/providers/Work.ts"
+import type { Provider, ProviderError } from "../../src/providers/Provider.ts"
 import { candidate } from "./calls.ts"
+import { upstream } from "./upstream.ts"
 import { workCall } from "./work.ts"
 
 /** A call for work of a model of this id. */
@@ -25,3 +28,30 @@ export const rerankWork = (more: Partial<RerankWork> = {}): RerankWork => ({
   truncation: false,
   ...more
 })
+
+/** The fault of a call that fails. */
+export const faultOf = <A>(effect: Effect.Effect<A, ProviderError>) =>
+  Effect.map(Effect.flip(effect), ({ fault }) => fault)
+
+export const embed = (provider: Provider, more: Parameters<typeof embedWork>[0] = {}) =>
+  provider.embed!(modelCall("model-1"), embedWork(more))
+
+export const rerank = (provider: Provider) => provider.rerank!(modelCall("model-1"), rerankWork())
+
+/** What a host is asked, and what it says. */
+export const answering = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+  const asked: Array<{
+    readonly path: string | undefined
+    readonly credential: string | undefined
+    readonly body: unknown
+  }> = []
+  const host = upstream((request, response) => {
+    let text = ""
+    request.on("data", (piece: Buffer) => (text += piece.toString()))
+    request.on("end", () => {
+      asked.push({ path: request.url, credential: request.headers.authorization, body: JSON.parse(text) })
+      response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body))
+    })
+  })
+  return Effect.map(host, ({ origin }) => ({ asked, base: `${origin}/v1/` }))
+}
