@@ -76,6 +76,18 @@ export class MessagesAccess extends HttpApiMiddleware.Service<MessagesAccess, { 
   }
 ) {}
 
+/**
+ * Requires a management key (`svc_mk_…`) as a bearer, with the scope that the operation's facts name, and counts the request
+ * against the account's limit of reads or writes. Its answers are not to be kept by any cache.
+ */
+export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess, { provides: Caller }>()(
+  "tollgate/ManagementAccess",
+  {
+    error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+    security: { bearer: HttpApiSecurity.bearer }
+  }
+) {}
+
 /** Needs no key; counts the request against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError

@@ -12,6 +12,8 @@ import { EmbeddingsGroup } from "./inference/Embeddings.ts"
 import { FilesGroup } from "./inference/Files.ts"
 import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
+import { ManagementAccountGroup } from "./management/AccountGroup.ts"
+import { ManagementKeysGroup } from "./management/KeysGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
@@ -40,7 +42,9 @@ export class Api extends HttpApi.make("tollgate")
     RequestsGroup,
     UsageGroup,
     WebhooksGroup,
-    ModelsGroup.middleware(OpenAccess)
+    ModelsGroup.middleware(OpenAccess),
+    ManagementKeysGroup,
+    ManagementAccountGroup
   )
   .middleware(Envelope)
   .add(LegacyGroup, LegacyVideosGroup, SessionsGroup, MessagesGroup)

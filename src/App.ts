@@ -6,6 +6,7 @@ import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
 import { Keys } from "./account/Keys.ts"
+import { Mutations } from "./account/Mutations.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
@@ -277,7 +278,7 @@ const addressed = Layer.effectDiscard(
 
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer).pipe(Layer.provideMerge(Audit.layer))
 
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(

@@ -40,11 +40,23 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
     ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "jobs"],
     ...["webhooks", "providers"]
   ],
-  workers: ["domain", "platform", "ledger", "usage", "jobs", "webhooks", "inference"],
+  workers: ["domain", "platform", "account", "ledger", "usage", "jobs", "webhooks", "inference"],
   dialects: ["schemas", "domain", "router", "providers", "inference"],
   http: [
-    ...["schemas", "domain", "platform", "auth", "ratelimit", "catalogue", "presets", "router", "ledger", "usage"],
-    ...["cache", "sessions", "webhooks"],
+    ...[
+      "schemas",
+      "domain",
+      "platform",
+      "account",
+      "auth",
+      "ratelimit",
+      "catalogue",
+      "presets",
+      "router",
+      "ledger",
+      "usage"
+    ],
+    ...["cache", "sessions", "webhooks", "billing"],
     ...["providers", "inference", "dialects"]
   ]
 }
@@ -67,6 +79,8 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "dejavu-fonts-ttf": ["providers"],
   "h264-mp4-encoder": ["providers"],
   aws4fetch: ["platform"],
+  nodemailer: ["billing"],
+  stripe: ["billing"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]

@@ -2,16 +2,26 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { auditEvents, type AuditRow, insertAuditEvent } from "./AuditSql.ts"
+import {
+  auditEvents,
+  type AuditRow,
+  completeAuditEvent,
+  insertAuditEvent,
+  openAuditEvent,
+  pendingEvents,
+  type PendingRow
+} from "./AuditSql.ts"
 
-/** Who did it: somebody at the command line, the service itself, or the holder of a key. */
+/** Who did it: somebody at the command line, the service itself, the holder of a key, or the owner in the console. */
 export interface Actor {
-  readonly type: "operator" | "service" | "key"
+  readonly type: "operator" | "service" | "key" | "owner"
   readonly id: string
 }
 
+/** What was done by whom to what. */
 export interface AuditEvent {
   readonly accountId: string
+  /** The deed in the past tense, such as `key.revoked`. */
   readonly type: string
   readonly actor: Actor
   readonly resource: { readonly type: string; readonly id: string }
@@ -19,35 +29,89 @@ export interface AuditEvent {
   readonly changes: object
 }
 
-/** The log of what was done to an account. */
+/** A line that was opened before its deed, and takes what the deed says of its changes. */
+export interface OpenEntry {
+  readonly id: string
+  readonly type: string
+  readonly requestId: string
+  changes: object
+}
+
+/** The line that was opened for the deed under way, if one was: what is appended of the same type becomes part of it. */
+export const CurrentEntry = Context.Reference<OpenEntry | undefined>("tollgate/account/CurrentEntry", {
+  defaultValue: () => undefined
+})
+
+/** The log of what was done to an account. Lines are never changed: what is found out later is a line of its own beside them. */
 export class Audit extends Context.Service<
   Audit,
   {
-    /** Writes in the caller's transaction when there is one, so that the deed and its record are one. */
+    /**
+     * Writes in the caller's transaction when there is one, so that the deed and its record are one. Within a deed whose line was
+     * opened before, the changes are kept for its completion instead.
+     */
     readonly append: (event: AuditEvent) => Effect.Effect<void, SqlError.SqlError>
+    /** Writes, durably and before the deed, that it is about to be done. */
+    readonly open: (
+      event: Omit<AuditEvent, "changes"> & { readonly requestId: string }
+    ) => Effect.Effect<OpenEntry, Unavailable>
+    /** Writes how it ended: with its changes, or with the code of an error. Until then the line is pending. */
+    readonly complete: (entry: OpenEntry, code: string | undefined) => Effect.Effect<void, Unavailable>
     /** The newest first. */
     readonly list: (accountId: string, limit: number) => Effect.Effect<ReadonlyArray<AuditRow>, Unavailable>
+    /** The oldest lines, 1,000 at most, that have been pending for so long; how their deeds ended is to be looked into. */
+    readonly pending: (olderThanMs: number) => Effect.Effect<ReadonlyArray<PendingRow>, Unavailable>
   }
 >()("tollgate/account/Audit") {
   static readonly layer = Layer.effect(
     Audit,
     Effect.map(SqlClient.SqlClient, (sql) =>
       Audit.of({
-        append: ({ accountId, actor, changes, resource, type }) =>
+        append: (event) =>
+          Effect.flatMap(CurrentEntry, (entry) => {
+            if (entry?.type === event.type) {
+              return Effect.sync(() => void (entry.changes = { ...entry.changes, ...event.changes }))
+            }
+            const changes = JSON.stringify(event.changes)
+            return Effect.asVoid(
+              insertAuditEvent(sql, { ...written(newResourceId(), event, entry?.requestId), changes })
+            )
+          }),
+        open: (event) => {
+          const id = newResourceId()
+          return Effect.as(storeErrors(openAuditEvent(sql, written(id, event, event.requestId))), {
+            ...{ id, type: event.type, requestId: event.requestId },
+            changes: {}
+          })
+        },
+        complete: ({ changes, id }, code) =>
           Effect.asVoid(
-            insertAuditEvent(sql, {
-              id: newResourceId(),
-              account_id: accountId,
-              type,
-              actor_type: actor.type,
-              actor_id: actor.id,
-              resource_type: resource.type,
-              resource_id: resource.id,
-              changes: JSON.stringify(changes)
-            })
+            storeErrors(
+              completeAuditEvent(sql, {
+                id,
+                code: code ?? null,
+                changes: JSON.stringify(code === undefined ? changes : {})
+              })
+            )
           ),
-        list: (accountId, limit) => storeErrors(auditEvents(sql, accountId, limit))
+        list: (accountId, limit) => storeErrors(auditEvents(sql, accountId, limit)),
+        pending: (olderThanMs) => storeErrors(pendingEvents(sql, olderThanMs, 1_000))
       })
     )
   )
 }
+
+const written = (
+  id: string,
+  { accountId, actor, resource, type }: Omit<AuditEvent, "changes">,
+  requestId: string | undefined
+) => ({
+  id,
+  account_id: accountId,
+  type,
+  actor_type: actor.type,
+  actor_id: actor.id,
+  resource_type: resource.type,
+  resource_id: resource.id,
+  request_id: requestId ?? null
+})

@@ -40,8 +40,8 @@ export class Keys extends Context.Service<
       readonly scopes: ReadonlyArray<string>
       readonly actor: Actor
     }) => Effect.Effect<{ readonly id: string; readonly key: string }, Failure | Unavailable>
-    /** Revokes at once, on every node. False when there is no such active key. */
-    readonly revoke: (id: string, actor: Actor) => Effect.Effect<boolean, Unavailable>
+    /** Revokes at once, on every node. False when there is no such active key, or it is not this account's where one is named. */
+    readonly revoke: (id: string, actor: Actor, accountId?: string) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
     /** Whether a key is neither revoked nor expired at this moment. */
     readonly isActive: (id: string) => Effect.Effect<boolean, Unavailable>
@@ -72,9 +72,9 @@ export class Keys extends Context.Service<
             })
             return { id, key }
           }).pipe(sql.withTransaction, storeErrors),
-        revoke: (id, actor) =>
+        revoke: (id, actor, ofAccount) =>
           Effect.gen(function* () {
-            const accountId = yield* revokeKey(sql, id)
+            const accountId = yield* revokeKey(sql, id, ofAccount)
             if (accountId === undefined) return false
             yield* audit.append({ accountId, type: "key.revoked", actor, resource: { type: "key", id }, changes: {} })
             return true

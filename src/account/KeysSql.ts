@@ -63,9 +63,9 @@ export const insertKey = (
     ${key.kind}, ${key.name}, ${key.hash}, ${key.prefix}, ${key.last4}, ${[...key.scopes]}::text[])`
 
 /** Revokes an active key; answers its account, or undefined when there is no such active key. */
-export const revokeKey = (sql: SqlClient.SqlClient, id: string) =>
+export const revokeKey = (sql: SqlClient.SqlClient, id: string, accountId: string | undefined) =>
   Effect.map(
     sql<{ account_id: string }>`UPDATE api_key SET revoked_at = now() WHERE id = ${id} AND revoked_at IS NULL
-      RETURNING account_id`,
+      AND (${accountId ?? null}::text IS NULL OR account_id = ${accountId ?? null}) RETURNING account_id`,
     (rows) => rows[0]?.account_id
   )

@@ -13,3 +13,7 @@ export const scopes = [
 ] as const
 
 export type Scope = (typeof scopes)[number]
+
+/** Whether these scopes allow what needs that one. Who may write a resource may read it. */
+export const allows = (granted: ReadonlyArray<string>, needed: string): boolean =>
+  granted.includes(needed) || (needed.endsWith(":read") && granted.includes(needed.replace(/read$/, "write")))

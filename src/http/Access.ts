@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Types } from "effect"
-import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
 import {
@@ -8,13 +8,16 @@ import {
   InferenceAccess,
   LegacyAccess,
   LegacyEnvelope,
+  ManagementAccess,
   MessagesAccess,
   MessagesEnvelope,
   OpenAccess,
   type Principal
 } from "../../schemas/Access.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
+import type { KeyKind } from "../account/Keys.ts"
 import { Auth } from "../auth/Auth.ts"
+import { allows } from "../auth/Scopes.ts"
 import { problemsOf } from "../dialects/Decode.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
@@ -102,26 +105,32 @@ const eitherOf = (headers: Headers.Headers): string | undefined => {
   return key === undefined || key === "" ? undefined : `Bearer ${key}`
 }
 
+/** Reads credentials: the principal of a good one, and a count against the client's address for one that is not. */
+const makeAuthenticated = Effect.gen(function* () {
+  const auth = yield* Auth
+  const { count, look } = yield* makeCounter
+  const familiar = makeFamiliar()
+  return (exchange: Exchange, authorization: string | undefined, kind: KeyKind): Effect.Effect<Principal, Failure> =>
+    Effect.gen(function* () {
+      const hash = hashOf(authorization ?? "")
+      // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
+      // while its address has requests left. Those that have been go on from there, whatever others do at their address.
+      if (!familiar.has(hash)) yield* look(exchange, undefined)
+      const principal = yield* Effect.tapError(auth.authenticate(authorization, kind), ({ reason }) => {
+        // What cannot be read at present is as good as it was.
+        if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
+        return count(exchange, undefined)
+      })
+      familiar.add(hash)
+      return principal
+    })
+})
+
 const inferenceAccess = Layer.effectContext(
   Effect.gen(function* () {
     const auth = yield* Auth
-    const { count, look } = yield* makeCounter
-    const familiar = makeFamiliar()
-
-    const authenticated = (exchange: Exchange, authorization: string | undefined): Effect.Effect<Principal, Failure> =>
-      Effect.gen(function* () {
-        const hash = hashOf(authorization ?? "")
-        // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
-        // while its address has requests left. Those that have been go on from there, whatever others do at their address.
-        if (!familiar.has(hash)) yield* look(exchange, undefined)
-        const principal = yield* Effect.tapError(auth.authenticate(authorization, "inference"), ({ reason }) => {
-          // What cannot be read at present is as good as it was.
-          if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
-          return count(exchange, undefined)
-        })
-        familiar.add(hash)
-        return principal
-      })
+    const { count } = yield* makeCounter
+    const authenticated = yield* makeAuthenticated
 
     const bearer =
       (errors: ErrorForm) =>
@@ -145,7 +154,9 @@ const inferenceAccess = Layer.effectContext(
           // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
           const known = charge === "free" ? undefined : auth.remembered(authorization, "inference")
           return answered(
-            known === undefined ? Effect.flatMap(authenticated(exchange, authorization), admit) : admit(known),
+            known === undefined
+              ? Effect.flatMap(authenticated(exchange, authorization, "inference"), admit)
+              : admit(known),
             exchange
           )
         })
@@ -155,6 +166,45 @@ const inferenceAccess = Layer.effectContext(
       // The first way of the two that is tried looks at both headers, and answers whatever it finds.
       Context.add(MessagesAccess, MessagesAccess.of({ bearer: bearer("messages"), apiKey: bearer("messages") }))
     )
+  })
+)
+
+const notKept = { "cache-control": "no-store" }
+
+/** What an operation answered, kept by no cache; and a write that failed is not tried again by clients on their own. */
+const unkept = (
+  endpoint: HttpApiEndpoint.Top,
+  response: HttpServerResponse.HttpServerResponse
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(
+    response,
+    endpoint.method !== "GET" && response.status >= 400 ? { ...notKept, "x-should-retry": "false" } : notKept
+  )
+
+const managementAccess = Layer.effect(
+  ManagementAccess,
+  Effect.gen(function* () {
+    const { count } = yield* makeCounter
+    const authenticated = yield* makeAuthenticated
+    return ManagementAccess.of({
+      bearer: (app, { endpoint }) =>
+        Effect.gen(function* () {
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const exchange = yield* Exchange
+          named(exchange.span, endpoint)
+          const { limit, scope } = factsOf(endpoint)
+          const admitted = Effect.gen(function* () {
+            const principal = yield* authenticated(exchange, headers["authorization"], "management")
+            exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
+            yield* count(exchange, principal, limit)
+            if (scope !== undefined && !allows(principal.scopes, scope)) {
+              return yield* failure({ _tag: "InsufficientScope", scope })
+            }
+            return yield* Effect.provideService(app, Caller, principal)
+          })
+          return unkept(endpoint, yield* answered(admitted, exchange))
+        })
+    })
   })
 )
 
@@ -198,4 +248,4 @@ const envelopes = Layer.mergeAll(
   HttpApiMiddleware.layerSchemaErrorTransform(MessagesEnvelope, ofSchemaError)
 )
 
-export const layer = Layer.mergeAll(inferenceAccess, openAccess, envelopes)
+export const layer = Layer.mergeAll(inferenceAccess, managementAccess, openAccess, envelopes)

@@ -42,7 +42,8 @@ const EXPOSED = [
   "X-Balance-Warning",
   "X-Cost-USD",
   "X-Svc-Preset",
-  "X-Svc-Preset-Version"
+  "X-Svc-Preset-Version",
+  "X-Audit-Status"
 ].join(", ")
 
 const cors = { "access-control-allow-origin": "*", "access-control-expose-headers": EXPOSED }

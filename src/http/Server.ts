@@ -28,6 +28,8 @@ import { layer as files } from "./Files.ts"
 import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
+import { layer as managementAccount } from "./management/Account.ts"
+import { layer as managementKeys } from "./management/Keys.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
@@ -190,7 +192,9 @@ const routes = Layer.mergeAll(
         responses,
         usage,
         webhooks,
-        models
+        models,
+        managementKeys,
+        managementAccount
       )
     ),
     Layer.provide(access)

@@ -27,7 +27,7 @@ export interface Answer extends PaidAnswer {
   readonly routing: RoutingSummary
 }
 
-const LOW_BALANCE = 5n * NANO_PER_USD
+export const LOW_BALANCE = 5n * NANO_PER_USD
 
 /** The sentence for a balance below $5.00; undefined for any other. */
 export const balanceWarning = (posted: Nano): string | undefined =>

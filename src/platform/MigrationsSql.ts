@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
@@ -265,5 +266,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0011_videos": videos,
   "0012_webhooks": webhooks,
   "0013_sessions": sessions,
-  "0014_batches": batches
+  "0014_batches": batches,
+  "0015_audit": audit
 }

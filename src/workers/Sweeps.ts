@@ -1,4 +1,5 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
+import { Mutations } from "../account/Mutations.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 
 /** How long an idempotency key stands after its request ended; published in the documentation. */
@@ -16,12 +17,14 @@ export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const ledger = yield* Ledger
+      const mutations = yield* Mutations
       const sweep = Effect.gen(function* () {
         const ended = yield* untilNone(ledger.expireOverdue)
         if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
         const refunded = yield* untilNone(ledger.refundOverdue)
         if (refunded > 0) yield* Effect.logWarning(`gave back ${refunded} overdue charges`)
         yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
+        yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))
       })
       yield* sweep.pipe(
         // Inside the repeat: one bad sweep must not be the last.

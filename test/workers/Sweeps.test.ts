@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
+import { Mutations } from "../../src/account/Mutations.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -12,7 +13,7 @@ import { layer as sweeps } from "../../src/workers/Sweeps.ts"
 import { layer as database } from "../support/Database.ts"
 
 const rooms = Customers.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer)),
   Layer.provideMerge(Audit.layer),
   Layer.provideMerge(database)
 )
@@ -84,7 +85,13 @@ describe("Sweeps", () => {
         Ledger,
         Effect.map(Ledger, (real) => ({ ...real, expireOverdue }))
       ).pipe(Layer.provide(Ledger.layer), Layer.provide(database))
-      yield* Layer.build(sweeps(Duration.millis(1)).pipe(Layer.provide(ledger)))
+      yield* Layer.build(
+        sweeps(Duration.millis(1)).pipe(
+          Layer.provide(
+            Layer.mergeAll(ledger, Mutations.layer.pipe(Layer.provide(Audit.layer), Layer.provide(database)))
+          )
+        )
+      )
       yield* Deferred.await(third)
       assert.strictEqual(tries >= 3, true)
     }).pipe(Effect.scoped)

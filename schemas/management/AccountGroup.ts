@@ -1,0 +1,15 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { ManagementAccess } from "../Access.ts"
+import { operation } from "../Operation.ts"
+import { BalanceReport } from "./Account.ts"
+
+const reads = { limit: "management_reads", charge: "free", scope: "usage:read" } as const
+
+/** The money of the account. */
+export class ManagementAccountGroup extends HttpApiGroup.make("managementAccount")
+  .add(
+    HttpApiEndpoint.get("getBalance", "/management/balance", { success: BalanceReport }).annotateMerge(
+      operation("management.balance", "The balance of the account", reads)
+    )
+  )
+  .middleware(ManagementAccess) {}

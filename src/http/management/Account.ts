@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import type { BalanceReport } from "../../../schemas/management/Account.ts"
+import { usdFromNano } from "../../domain/Money.ts"
+import { Ledger } from "../../ledger/Ledger.ts"
+import { LOW_BALANCE } from "../../inference/Answer.ts"
+import { answer } from "./Answers.ts"
+
+/** `/management/balance`. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "managementAccount",
+  Effect.fnUntraced(function* (handlers) {
+    const ledger = yield* Ledger
+    return handlers.handle("getBalance", () =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => ledger.balance(accountId)),
+        (balance): BalanceReport => {
+          const { held, posted } = balance ?? { held: 0n, posted: 0n }
+          return {
+            data: {
+              balance_usd: usdFromNano(posted),
+              held_usd: usdFromNano(held),
+              available_usd: usdFromNano(posted - held),
+              currency: "USD",
+              low_balance: posted < LOW_BALANCE,
+              starter_credit_usd: 0
+            }
+          }
+        }
+      )
+    )
+  })
+)

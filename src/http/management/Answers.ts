@@ -1,0 +1,94 @@
+/** What the handlers of the management API have in common: reads answer what was found, writes are mutations. */
+import { Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Caller } from "../../../schemas/Access.ts"
+import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
+import type { Actor } from "../../account/Audit.ts"
+import type { Mutation, Mutations } from "../../account/Mutations.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
+import type { Unavailable } from "../../platform/Sql.ts"
+import { Exchange } from "../Exchange.ts"
+import { logged, respond } from "../Failures.ts"
+import { claimOf } from "../Idempotency.ts"
+
+/** A page that is asked for, with what it has unless told. */
+export const pageOf = (query: { readonly limit?: number; readonly cursor?: string }) => ({
+  limit: query.limit ?? DEFAULT_LIMIT,
+  cursor: query.cursor
+})
+
+const ofStore = (error: Failure | Unavailable): Failure =>
+  error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
+
+/** Answers with the response, or with what it failed with. */
+const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
+  Effect.catch(work, (error) =>
+    Effect.gen(function* () {
+      const exchange = yield* Exchange
+      const failed = ofStore(error)
+      return yield* Effect.as(logged(failed, exchange), respond(failed, exchange))
+    })
+  )
+
+/** Answers a read with what was found, as it is shown. */
+export const answer = <A, R>(work: Effect.Effect<A, Failure | Unavailable, R>, show: (found: A) => object) =>
+  answered(Effect.map(work, (found) => HttpServerResponse.jsonUnsafe(show(found))))
+
+/** A write that a request asks for. */
+export interface Asked {
+  readonly request: HttpServerRequest.HttpServerRequest
+  /** The body as it came; undefined for a request without one. */
+  readonly body?: unknown
+  /** The deed in the past tense, as in the audit log. */
+  readonly type: string
+  /** What is made has its id before it is made: `newResourceId()`. */
+  readonly resource: { readonly type: string; readonly id: string }
+  /** The answer holds a secret, which is shown this once. */
+  readonly secret?: true
+  readonly afterwards?: Effect.Effect<void>
+}
+
+/** Who asks: the account, and whom its audit log names. */
+export interface Asker {
+  readonly accountId: string
+  readonly actor: Actor
+}
+
+/** The holder of the management key. */
+export const asKey: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ accountId, keyId }) => ({
+  accountId,
+  actor: { type: "key", id: keyId }
+}))
+
+const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
+
+/** Carries out a write and answers with what `work` answers, which is what the caller is told. */
+export const makeMutate =
+  (mutations: Mutations["Service"]) =>
+  <A extends object, R>(
+    by: Effect.Effect<Asker, never, R>,
+    { afterwards, body, request, resource, secret, type }: Asked,
+    work: (asker: Asker) => Mutation<A>["work"]
+  ) =>
+    answered(
+      Effect.gen(function* () {
+        const asker = yield* by
+        const { requestId } = yield* Exchange
+        // Only what would make a second thing needs to be known again: the others come to the same when they come twice.
+        const header = request.method === "POST" ? request.headers["idempotency-key"] : undefined
+        const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
+        const { answer, audited, replayed } = yield* mutations.run<A>({
+          ...asker,
+          ...{ requestId, type, resource, claim },
+          keepAnswer: secret !== true,
+          work: work(asker),
+          ...(afterwards === undefined ? {} : { afterwards })
+        })
+        return HttpServerResponse.jsonUnsafe(answer, {
+          headers: {
+            ...(replayed ? { "idempotency-replayed": "true" } : {}),
+            ...(audited ? {} : { "x-audit-status": "pending" })
+          }
+        })
+      })
+    )
