@@ -12,8 +12,8 @@ const END_OF_TIME = 253_402_300_799
 const wanted = {
   name: textOf(1, 100).check(storable),
   project_id: ResourceId,
-  /** Integer USD cents, 100 million dollars at most. */
-  budget_cents: integer(0, 10_000_000_000),
+  /** Integer USD cents, a thousand million dollars at most. */
+  budget_cents: integer(0, 100_000_000_000),
   /** Unix seconds, in the future. */
   expires_at: integer(0, END_OF_TIME),
   routing: KeptRoutingPolicy

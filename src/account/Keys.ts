@@ -2,11 +2,13 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash, randomBytes } from "node:crypto"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
-import { periodStart } from "../domain/Budget.ts"
+import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { centsFromNano } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
+import { Budgets } from "./Budgets.ts"
 import {
   insertKey,
   keyByHash,
@@ -18,7 +20,6 @@ import {
   keysOf,
   lockAccount,
   lockKey,
-  type NewKeyRow,
   replaceKey,
   revokeKey,
   updateKey,
@@ -48,6 +49,12 @@ export interface MadeKey {
   readonly key: string
 }
 
+/** What may be spent with a key in each period: integer cents. */
+export interface KeyBudget {
+  readonly limitCents: number
+  readonly period: BudgetPeriodName
+}
+
 /** A key to be made. */
 export interface NewKey {
   /** Unless told, it gets one. */
@@ -57,15 +64,18 @@ export interface NewKey {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly actor: Actor
-  readonly projectId?: string | undefined
-  readonly expiresAt?: Date | undefined
-  readonly routing?: RoutingPolicy | undefined
+  readonly projectId?: string | null | undefined
+  readonly budget?: KeyBudget | null | undefined
+  readonly expiresAt?: Date | null | undefined
+  readonly routing?: RoutingPolicy | null | undefined
 }
 
 /** What is to be otherwise with a key; what is undefined stays, what is null is taken away. */
 export interface KeyChange {
   readonly name?: string | undefined
   readonly projectId?: string | null | undefined
+  /** The limit, or the period, of a budget that there is stays where it is undefined. */
+  readonly budget?: Partial<KeyBudget> | null | undefined
   readonly expiresAt?: Date | null | undefined
   readonly routing?: RoutingPolicy | null | undefined
 }
@@ -117,7 +127,7 @@ export class Keys extends Context.Service<
     Keys,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const desk: Desk = { sql, audit: yield* Audit }
+      const desk: Desk = { sql, audit: yield* Audit, budgets: yield* Budgets }
       return Keys.of({
         create: (input) => storeErrors(create(desk, input)),
         list: (of, { cursor, limit }) =>
@@ -141,12 +151,13 @@ export class Keys extends Context.Service<
         isActive: (id) => storeErrors(keyIsActive(sql, id))
       })
     })
-  )
+  ).pipe(Layer.provide(Budgets.layer))
 }
 
 interface Desk {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
+  readonly budgets: Budgets["Service"]
 }
 
 const periodStarts = Effect.map(Clock.currentTimeMillis, (nowMs) => ({
@@ -189,10 +200,32 @@ const checkExpiry = (expiresAt: Date | null) =>
     return yield* invalid("expires_at", "must lie in the future")
   })
 
+/** The budget that a key has from now on. */
+const budgetOf = (
+  { budgets }: Desk,
+  { accountId, id }: Omit<Doing, "actor">,
+  before: Pick<KeyRecord, "budget_id" | "budget_limit" | "budget_period">,
+  wanted: Partial<KeyBudget> | null
+) =>
+  Effect.gen(function* () {
+    const of = { accountId, owner: { scope: "key", id }, budgetId: before.budget_id } as const
+    const { limitCents, period } = {
+      limitCents: before.budget_limit === null ? null : centsFromNano(before.budget_limit),
+      period: before.budget_period ?? "lifetime",
+      ...(wanted ?? { limitCents: null })
+    }
+    if (limitCents === null && wanted !== null) {
+      return yield* invalid("budget_period", "needs budget_cents: this key has no budget")
+    }
+    return yield* budgets.set({ ...of, limitCents, period })
+  })
+
+const without = { budget_id: null, budget_limit: null, budget_period: null }
+
 const create = (desk: Desk, input: NewKey) =>
   Effect.gen(function* () {
     const { accountId, actor, kind, name, scopes } = input
-    const { id = newResourceId(), expiresAt = null, projectId = null, routing } = input
+    const { id = newResourceId(), budget = null, expiresAt = null, projectId = null, routing = null } = input
     const { key, stored } = newSecret(kind)
     yield* lockAccount(desk.sql, accountId)
     if (kind === "inference" && (yield* workingKeys(desk.sql, accountId)).active >= MAX_ACTIVE_INFERENCE_KEYS) {
@@ -200,17 +233,18 @@ const create = (desk: Desk, input: NewKey) =>
     }
     yield* checkProject(desk, accountId, projectId)
     yield* checkExpiry(expiresAt)
-    const row: NewKeyRow = {
-      ...{ id, accountId, kind, name, ...stored, scopes, projectId, expiresAt },
-      ...{ budgetId: null, routing: textOf(routing) }
-    }
-    yield* insertKey(desk.sql, row)
+    const budgetId = budget === null ? null : yield* budgetOf(desk, { accountId, id }, without, budget)
+    yield* insertKey(desk.sql, {
+      ...{ id, accountId, kind, name, ...stored, scopes, projectId, budgetId, expiresAt },
+      routing: textOf(routing)
+    })
     yield* append(desk, { accountId, actor, id }, "created", {
       ...{ kind, name },
       ...(kind === "management" ? { scopes } : {}),
       ...(projectId === null ? {} : { project_id: projectId }),
+      ...(budget === null ? {} : { budget_cents: budget.limitCents, budget_period: budget.period }),
       ...(expiresAt === null ? {} : { expires_at: expiresAt }),
-      ...(routing === undefined ? {} : { routing })
+      ...(routing === null ? {} : { routing })
     })
     return { id, key }
   }).pipe(desk.sql.withTransaction)
@@ -258,7 +292,15 @@ const differences = (before: object, after: object) =>
     })
   )
 
-const shown = ({ expires_at, name, project_id, routing }: KeyRecord) => ({ name, project_id, expires_at, routing })
+/** What of a key may change, as the audit log has it. */
+const settingsOf = (row: KeyRecord) => ({
+  name: row.name,
+  project_id: row.project_id,
+  budget_cents: row.budget_limit === null ? null : centsFromNano(row.budget_limit),
+  budget_period: row.budget_period,
+  expires_at: row.expires_at,
+  routing: row.routing
+})
 
 const update = (desk: Desk, { change, ...doing }: Parameters<Keys["Service"]["update"]>[0]) =>
   Effect.gen(function* () {
@@ -267,10 +309,9 @@ const update = (desk: Desk, { change, ...doing }: Parameters<Keys["Service"]["up
     const { expiresAt = row.expires_at, name = row.name, projectId = row.project_id, routing = row.routing } = change
     if (change.projectId !== undefined) yield* checkProject(desk, accountId, projectId)
     if (change.expiresAt !== undefined) yield* checkExpiry(expiresAt)
-    yield* updateKey(desk.sql, accountId, id, {
-      ...{ name, projectId, budgetId: row.budget_id, expiresAt, routing: textOf(routing) }
-    })
+    const budgetId = change.budget === undefined ? row.budget_id : yield* budgetOf(desk, doing, row, change.budget)
+    yield* updateKey(desk.sql, accountId, id, { name, projectId, budgetId, expiresAt, routing: textOf(routing) })
     const changed = yield* get(desk, { accountId, kind: "inference" }, id)
-    yield* append(desk, doing, "updated", differences(shown(row), shown(changed)))
+    yield* append(desk, doing, "updated", differences(settingsOf(row), settingsOf(changed)))
     return changed
   }).pipe(desk.sql.withTransaction)

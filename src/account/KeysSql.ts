@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
+import type { BudgetPeriodName } from "../domain/Budget.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -14,15 +15,17 @@ export interface KeyRow {
   readonly active: boolean
   readonly expires_at: Date | null
   readonly limit_scale: number
+  /** The key's own budget. */
   readonly budget_id: string | null
-  readonly budget_period: string | null
+  readonly budget_period: BudgetPeriodName | null
+  readonly budgets_epoch: number
 }
 
 export const keyByHash = (sql: Sql, hash: Uint8Array): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
-        k.budget_id, b.period AS budget_period
+        k.budget_id, b.period AS budget_period, k.budgets_epoch
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
       WHERE k.hash = ${hash}`,
     (rows) => rows[0]
@@ -107,7 +110,7 @@ export interface KeyRecord {
   readonly routing: RoutingPolicy | null
   readonly budget_id: string | null
   readonly budget_limit: bigint | null
-  readonly budget_period: "daily" | "weekly" | "monthly" | "lifetime" | null
+  readonly budget_period: BudgetPeriodName | null
   readonly budget_spent: bigint | null
   readonly created_at: Date
   readonly expires_at: Date | null
@@ -115,12 +118,7 @@ export interface KeyRecord {
 }
 
 /** The days on which the periods that run have begun. */
-export interface PeriodStarts {
-  readonly daily: string
-  readonly weekly: string
-  readonly monthly: string
-  readonly lifetime: string
-}
+export type PeriodStarts = Readonly<Record<BudgetPeriodName, string>>
 
 /** Budgets are looked up key by key, so that a page costs the same however many there are. */
 const records = (sql: Sql, starts: PeriodStarts) => sql`

@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
+import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
@@ -271,5 +272,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0014_batches": batches,
   "0015_audit": audit,
   "0016_keys": keys,
-  "0017_projects": projects
+  "0017_projects": projects,
+  "0018_budgets": budgets
 }
