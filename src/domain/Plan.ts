@@ -13,6 +13,8 @@ export interface RoutingPolicy {
   readonly ignore: ReadonlyArray<string>
   readonly allowFallbacks: boolean
   readonly dataPolicy: DataPolicy
+  /** The laxest data policy that a request of its key may have; any where it is absent. */
+  readonly dataFloor?: DataPolicy
   readonly caching: "auto" | undefined
   readonly requireParameters: boolean
   readonly maxPrice: MaxPrice
