@@ -46,7 +46,14 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string>
   /** Multiplies the rate limits. */
   readonly limitScale: number
-  readonly budget: { readonly id: string; readonly period: string } | undefined
+  /** Those that every hold counts towards: the key's and its project's. */
+  readonly budgets: ReadonlyArray<{
+    readonly id: string
+    readonly scope: "key" | "project"
+    readonly period: "daily" | "weekly" | "monthly" | "lifetime"
+  }>
+  /** Of which of the key's changes of budgets this is; a hold says it, so that the ledger refuses one that came before another. */
+  readonly budgetsEpoch: number
 }
 
 /** Who is calling; every operation with a credential has one. */

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { BudgetPeriodName } from "../domain/Budget.ts"
 
 /** A key as Auth needs it, with what of its account decides a request. */
 export interface KeyRow {
@@ -11,8 +12,10 @@ export interface KeyRow {
   readonly active: boolean
   readonly expires_at: Date | null
   readonly limit_scale: number
+  /** The key's own budget. */
   readonly budget_id: string | null
-  readonly budget_period: string | null
+  readonly budget_period: BudgetPeriodName | null
+  readonly budgets_epoch: number
 }
 
 export const keyByHash = (
@@ -22,7 +25,7 @@ export const keyByHash = (
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
-        k.budget_id, b.period AS budget_period
+        k.budget_id, b.period AS budget_period, k.budgets_epoch
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
       WHERE k.hash = ${hash}`,
     (rows) => rows[0]

@@ -19,7 +19,12 @@ const principalOf = (row: KeyRow): Principal => ({
   kind: row.kind,
   scopes: row.scopes,
   limitScale: row.limit_scale,
-  budget: row.budget_id === null ? undefined : { id: row.budget_id, period: row.budget_period ?? "lifetime" }
+  budgets: [
+    ...(row.budget_id === null || row.budget_period === null
+      ? []
+      : [{ id: row.budget_id, scope: "key" as const, period: row.budget_period }])
+  ],
+  budgetsEpoch: row.budgets_epoch
 })
 
 /** The hash of the key in an `Authorization` header; undefined when that has none, or not in the form of one. */

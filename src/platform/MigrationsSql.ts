@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
+import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
@@ -269,5 +270,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0013_sessions": sessions,
   "0014_batches": batches,
   "0015_audit": audit,
-  "0017_projects": projects
+  "0017_projects": projects,
+  "0018_budgets": budgets
 }
