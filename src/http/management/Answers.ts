@@ -34,7 +34,7 @@ const ofStore = (error: Failure | Unavailable): Failure =>
   error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
 
 /** Answers with the response, or with what it failed with. */
-const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
+export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
   Effect.catch(work, (error) =>
     Effect.gen(function* () {
       const exchange = yield* Exchange
