@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { PriceLimit, ProviderNames, RoutingPolicy as WirePolicy } from "../../schemas/Routing.ts"
 import { type Failure } from "../domain/Failure.ts"
-import { type DataPolicy, defaultPolicy, type RoutingPolicy } from "../domain/Plan.ts"
+import { type DataPolicy, defaultPolicy, type RoutingPolicy, stricter } from "../domain/Plan.ts"
 import { decoder, objectOf, within } from "./Decode.ts"
 
 /** The members of a type that have a value, without those that are undefined. */
@@ -13,12 +13,6 @@ const defined = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>
 
 const decodeStrict = decoder(WirePolicy, { strict: true, whole: "" })
-
-/** From the laxest to the strictest. */
-const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
-
-const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
-  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
 
 const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
   strategy: wire.strategy ?? base.strategy,

@@ -5,6 +5,13 @@ import type { Price, TokenPrice } from "./Pricing.ts"
 export type Strategy = "balanced" | "cost" | "latency" | "quality"
 export type DataPolicy = "default" | "no_training" | "zero_retention"
 
+/** From the laxest to the strictest. */
+const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
+
+/** The stricter of two data policies. */
+export const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
+  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
+
 /** The caller's wishes on routing, defaults filled in. */
 export interface RoutingPolicy {
   readonly strategy: Strategy
