@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
+import type { DataPolicy } from "../domain/Plan.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -19,14 +20,21 @@ export interface KeyRow {
   readonly budget_id: string | null
   readonly budget_period: BudgetPeriodName | null
   readonly budgets_epoch: number
+  /** The key's own. */
+  readonly routing: RoutingPolicy | null
+  /** Those of its project; null without one. */
+  readonly project_routing: RoutingPolicy | null
+  readonly project_data_policy: DataPolicy | null
 }
 
 export const keyByHash = (sql: Sql, hash: Uint8Array): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
-        k.budget_id, b.period AS budget_period, k.budgets_epoch
+        k.budget_id, b.period AS budget_period, k.budgets_epoch, k.routing,
+        p.routing AS project_routing, p.data_policy AS project_data_policy
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
+        LEFT JOIN project p ON p.id = k.project_id
       WHERE k.hash = ${hash}`,
     (rows) => rows[0]
   )
