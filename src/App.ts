@@ -5,8 +5,10 @@ import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
+import { Budgets } from "./account/Budgets.ts"
 import { Keys } from "./account/Keys.ts"
 import { Mutations } from "./account/Mutations.ts"
+import { Projects } from "./account/Projects.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
@@ -278,7 +280,9 @@ const addressed = Layer.effectDiscard(
 
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer).pipe(Layer.provideMerge(Audit.layer))
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Projects.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
+)
 
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
