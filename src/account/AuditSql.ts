@@ -125,20 +125,19 @@ export interface PendingRow {
   readonly effective_at: Date
 }
 
-/** The oldest lines that have been pending for so long, and how many there are of them. */
+/** The oldest lines that have been pending for so long, of one account or of all, and how many there are of them. */
 export const pendingEvents = (
   sql: SqlClient.SqlClient,
-  olderThanMs: number,
-  limit: number
+  of: { readonly olderThanMs: number; readonly accountId: string | undefined; readonly limit: number }
 ): Effect.Effect<{ readonly total: number; readonly rows: ReadonlyArray<PendingRow> }, SqlError.SqlError> =>
   Effect.map(
     sql<
       PendingRow & { readonly total: number }
     >`SELECT e.id, e.account_id, e.type, e.actor_type, e.actor_id, e.resource_type,
-        e.resource_id, e.request_id, e.effective_at, o.total
-      FROM (
-        SELECT event_id, count(*) OVER ()::int AS total FROM audit_open
-          WHERE opened_at < now() - ${olderThanMs} * interval '1 millisecond' ORDER BY event_id LIMIT ${limit}
-      ) AS o JOIN audit_event e ON e.id = o.event_id ORDER BY e.id`,
+        e.resource_id, e.request_id, e.effective_at, count(*) OVER ()::int AS total
+      FROM audit_open o JOIN audit_event e ON e.id = o.event_id
+      WHERE o.opened_at < now() - ${of.olderThanMs} * interval '1 millisecond'
+        AND (${of.accountId ?? null}::text IS NULL OR e.account_id = ${of.accountId ?? null})
+      ORDER BY o.event_id LIMIT ${of.limit}`,
     (rows) => ({ total: rows[0]?.total ?? 0, rows: rows.map(({ total: _, ...row }) => row) })
   )

@@ -58,7 +58,8 @@ export const deliveryOf = (row: Delivery): WebhookDelivery => ({
   ended_at: row.ended_at === null ? null : secondsOf(row.ended_at)
 })
 
-const testOf = (result: TestResult): WebhookTest => ({
+/** What came of a test, as it is shown. */
+export const testOf = (result: TestResult): WebhookTest => ({
   data: {
     delivered: result.delivered,
     status_code: result.status ?? null,
