@@ -6,6 +6,7 @@ import { batches } from "./migrations/BatchesSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { owners } from "./migrations/OwnersSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -267,5 +268,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0012_webhooks": webhooks,
   "0013_sessions": sessions,
   "0014_batches": batches,
-  "0015_audit": audit
+  "0015_audit": audit,
+  "0019_owners": owners
 }
