@@ -8,6 +8,7 @@ import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
+import { owners } from "./migrations/OwnersSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
@@ -273,5 +274,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0015_audit": audit,
   "0016_keys": keys,
   "0017_projects": projects,
-  "0018_budgets": budgets
+  "0018_budgets": budgets,
+  "0019_owners": owners
 }
