@@ -13,7 +13,7 @@ export interface Call {
 const nothing = "0".repeat(24)
 
 /** What calls name, unless told: things that nobody has. */
-const absent = {
+export const noThings = {
   request: `req_${"0".repeat(26)}`,
   video: nothing,
   webhook: nothing,
@@ -27,7 +27,7 @@ const absent = {
 }
 
 /** The ids of things that an account has. `spare` ones are those that are taken away. */
-export type Things = typeof absent
+export type Things = typeof noThings
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
@@ -51,7 +51,7 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
-  const { batch, delivery, file, key, preset, request, session, spareFile, video, webhook } = { ...absent, ...things }
+  const { batch, delivery, file, key, preset, request, session, spareFile, video, webhook } = { ...noThings, ...things }
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
