@@ -23,6 +23,7 @@ export const noThings = {
   file: nothing,
   spareFile: nothing,
   key: nothing,
+  spareKey: nothing,
   preset: "hello"
 }
 
@@ -51,7 +52,10 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
-  const { batch, delivery, file, key, preset, request, session, spareFile, video, webhook } = { ...noThings, ...things }
+  const { batch, delivery, file, key, preset, request, session, spareFile, spareKey, video, webhook } = {
+    ...noThings,
+    ...things
+  }
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -95,8 +99,8 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.keys.create", write("/management/keys", { name: "another" })],
     ["management.keys.get", read(`/management/keys/${key}`)],
     ["management.keys.update", change(`/management/keys/${key}`, { name: "the other" })],
-    ["management.keys.revoke", remove(`/management/keys/${key}`)],
-    ["management.keys.rotate", write(`/management/keys/${rotated}/rotate`)],
+    ["management.keys.rotate", write(`/management/keys/${key}/rotate`)],
+    ["management.keys.revoke", remove(`/management/keys/${spareKey}`)],
     ["management.balance", read("/management/balance")],
     ["chat", write("/chat", hello)],
     ["images", write("/images", drawn)],

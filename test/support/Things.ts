@@ -41,6 +41,7 @@ export const thingsOf = (
       webhook: endpoint.id,
       delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
       preset,
-      key: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
+      key: (yield* service.keys.create({ accountId, kind: "inference", name: "key", scopes: [], actor })).id,
+      spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
     }
   })
