@@ -54,7 +54,10 @@ const failed = (response: Response) =>
 const setProject = (databaseUrl: string, keyId: string, projectId: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
-    (sql) => sql`UPDATE api_key SET project_id = ${projectId} WHERE id = ${keyId}`
+    (sql) => sql`WITH made AS (
+      INSERT INTO project (id, account_id, name, slug) SELECT ${projectId}, account_id, 'p', 'p' FROM api_key WHERE id = ${keyId}
+      ON CONFLICT (id) DO NOTHING
+    ) UPDATE api_key SET project_id = ${projectId} WHERE id = ${keyId}`
   ).pipe(Effect.provide(layerUrl(databaseUrl, 2)))
 
 describe("the cache of /chat", () => {

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
+import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
@@ -51,6 +52,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const customers = yield* Customers
       const ledger = yield* Ledger
       const ops = yield* Ops
+      const audit = yield* Audit
       const keys = yield* Keys
       const media = yield* Media
       const presets = yield* Presets
@@ -72,6 +74,8 @@ export const startService = (env: Record<string, string> = {}) =>
         media,
         presets,
         webhooks,
+        /** The audit log of an account, the newest first. */
+        audited: (accountId: string) => audit.list(accountId, 100),
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
