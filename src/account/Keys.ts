@@ -9,6 +9,7 @@ import {
   activeInferenceKeys,
   insertKey,
   keyByHash,
+  keyById,
   keyIsActive,
   type KeyRow,
   lockAccount,
@@ -43,6 +44,7 @@ export class Keys extends Context.Service<
     /** Revokes at once, on every node. False when there is no such active key, or it is not this account's where one is named. */
     readonly revoke: (id: string, actor: Actor, accountId?: string) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
+    readonly findById: (id: string) => Effect.Effect<KeyRow | undefined, Unavailable>
     /** Whether a key is neither revoked nor expired at this moment. */
     readonly isActive: (id: string) => Effect.Effect<boolean, Unavailable>
   }
@@ -80,6 +82,7 @@ export class Keys extends Context.Service<
             return true
           }).pipe(sql.withTransaction, storeErrors),
         findByHash: (hash) => storeErrors(keyByHash(sql, hash)),
+        findById: (id) => storeErrors(keyById(sql, id)),
         isActive: (id) => storeErrors(keyIsActive(sql, id))
       })
     })

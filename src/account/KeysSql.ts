@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 
 /** A key as Auth needs it, with what of its account decides a request. */
@@ -18,18 +18,22 @@ export interface KeyRow {
   readonly budgets_epoch: number
 }
 
-export const keyByHash = (
+const keyWhere = (
   sql: SqlClient.SqlClient,
-  hash: Uint8Array
+  named: Statement.Fragment
 ): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
         k.budget_id, b.period AS budget_period, k.budgets_epoch
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
-      WHERE k.hash = ${hash}`,
+      WHERE ${named}`,
     (rows) => rows[0]
   )
+
+export const keyByHash = (sql: SqlClient.SqlClient, hash: Uint8Array) => keyWhere(sql, sql`k.hash = ${hash}`)
+
+export const keyById = (sql: SqlClient.SqlClient, id: string) => keyWhere(sql, sql`k.id = ${id}`)
 
 /** Whether a key may be used now; false where there is none. */
 export const keyIsActive = (sql: SqlClient.SqlClient, id: string): Effect.Effect<boolean, SqlError.SqlError> =>

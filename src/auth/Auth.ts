@@ -3,6 +3,7 @@ import type { Principal } from "../../schemas/Access.ts"
 import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import type { Unavailable } from "../platform/Sql.ts"
 
 /** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
 const CACHE_TTL_MS = 30_000
@@ -48,6 +49,8 @@ export class Auth extends Context.Service<
     readonly remembered: (authorization: string | undefined, kind: KeyKind) => Principal | undefined
     /** Checks a remembered key where no hold does. Fails with `InvalidApiKey` or `StoreUnavailable`. */
     readonly confirm: (keyId: string) => Effect.Effect<void, Failure>
+    /** The principal of a key as it is now, whatever was remembered of it. Fails with `InvalidApiKey` or `StoreUnavailable`. */
+    readonly again: (keyId: string) => Effect.Effect<Principal, Failure>
     /** Drops what is remembered of a key that turned out to be inactive. */
     readonly forget: (keyId: string) => void
   }
@@ -67,16 +70,18 @@ export class Auth extends Context.Service<
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
       }
 
-      const read = (hash: Buffer) =>
-        keys.findByHash(hash).pipe(
+      const active = (found: Effect.Effect<KeyRow | undefined, Unavailable>): Effect.Effect<KeyRow, Failure> =>
+        found.pipe(
           Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-          Effect.flatMap((row) => {
-            if (row === undefined || !row.active) return Effect.fail(invalidKey)
-            const principal = principalOf(row)
-            remember(nameOf(hash), principal, row)
-            return Effect.succeed(principal)
-          })
+          Effect.flatMap((row) => (row === undefined || !row.active ? Effect.fail(invalidKey) : Effect.succeed(row)))
         )
+
+      const read = (hash: Buffer) =>
+        Effect.map(active(keys.findByHash(hash)), (row) => {
+          const principal = principalOf(row)
+          remember(nameOf(hash), principal, row)
+          return principal
+        })
 
       const ofKind = (principal: Principal, kind: KeyKind): Effect.Effect<Principal, Failure> =>
         principal.kind === kind
@@ -101,6 +106,11 @@ export class Auth extends Context.Service<
             ? known.principal
             : undefined
         },
+        again: (keyId) =>
+          Effect.suspend(() => {
+            forget(keyId)
+            return Effect.map(active(keys.findById(keyId)), principalOf)
+          }),
         confirm: (keyId) =>
           keys.isActive(keyId).pipe(
             Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
