@@ -30,12 +30,18 @@ import {
   MessagesTooLargeError,
   MessagesUnavailableError
 } from "./MessagesErrors.ts"
+import type { RoutingPolicy } from "./Routing.ts"
 
 /** The holder of a valid key. */
 export interface Principal {
   readonly keyId: string
   readonly accountId: string
   readonly projectId: string | null
+  /**
+   * What a request of this key is routed by unless it says otherwise: the key's own, over its project's. Its `data_policy` is the
+   * strictest of both, and no request can have a laxer one.
+   */
+  readonly routing?: RoutingPolicy
   readonly kind: "inference" | "management"
   readonly scopes: ReadonlyArray<string>
   /** Multiplies the rate limits. */

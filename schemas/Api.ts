@@ -14,6 +14,8 @@ import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { ManagementAccountGroup } from "./management/AccountGroup.ts"
 import { ManagementKeysGroup } from "./management/KeysGroup.ts"
+import { ManagementPresetsGroup } from "./management/PresetsGroup.ts"
+import { ManagementProjectsGroup } from "./management/ProjectsGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
@@ -44,6 +46,8 @@ export class Api extends HttpApi.make("tollgate")
     WebhooksGroup,
     ModelsGroup.middleware(OpenAccess),
     ManagementKeysGroup,
+    ManagementProjectsGroup,
+    ManagementPresetsGroup,
     ManagementAccountGroup
   )
   .middleware(Envelope)

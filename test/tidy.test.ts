@@ -22,7 +22,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   schemas: [],
   domain: ["schemas"],
   platform: [],
-  account: ["domain", "platform"],
+  account: ["schemas", "domain", "platform"],
   auth: ["schemas", "domain", "account"],
   ratelimit: ["platform"],
   catalogue: ["schemas", "domain", "platform"],

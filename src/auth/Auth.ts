@@ -2,8 +2,10 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
+import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Unavailable } from "../platform/Sql.ts"
+import { routingOf } from "./Routing.ts"
 
 /** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
 const CACHE_TTL_MS = 30_000
@@ -13,6 +15,9 @@ const CACHE_MAX_KEYS = 10_000
 const invalidKey = failure({ _tag: "InvalidApiKey" })
 const missingKey = failure({ _tag: "MissingApiKey" })
 
+const budgetOf = (scope: "key" | "project", id: string | null, period: BudgetPeriodName | null) =>
+  id === null || period === null ? [] : [{ id, scope, period }]
+
 const principalOf = (row: KeyRow): Principal => ({
   keyId: row.id,
   accountId: row.account_id,
@@ -21,11 +26,11 @@ const principalOf = (row: KeyRow): Principal => ({
   scopes: row.scopes,
   limitScale: row.limit_scale,
   budgets: [
-    ...(row.budget_id === null || row.budget_period === null
-      ? []
-      : [{ id: row.budget_id, scope: "key" as const, period: row.budget_period }])
+    ...budgetOf("key", row.budget_id, row.budget_period),
+    ...budgetOf("project", row.project_budget_id, row.project_budget_period)
   ],
-  budgetsEpoch: row.budgets_epoch
+  budgetsEpoch: row.budgets_epoch,
+  ...routingOf(row)
 })
 
 /** The hash of the key in an `Authorization` header; undefined when that has none, or not in the form of one. */
@@ -53,6 +58,8 @@ export class Auth extends Context.Service<
     readonly again: (keyId: string) => Effect.Effect<Principal, Failure>
     /** Drops what is remembered of a key that turned out to be inactive. */
     readonly forget: (keyId: string) => void
+    /** Drops what is remembered of the keys of a project that has changed, and what is being read of them. */
+    readonly forgetProject: (projectId: string) => void
   }
 >()("tollgate/auth/Auth") {
   static readonly layer = Layer.effect(
@@ -60,6 +67,7 @@ export class Auth extends Context.Service<
     Effect.gen(function* () {
       const keys = yield* Keys
       const cache = new Map<string, { readonly principal: Principal; readonly until: number }>()
+      let changes = 0
 
       const remember = (hash: string, principal: Principal, row: KeyRow) => {
         if (cache.size >= CACHE_MAX_KEYS) {
@@ -77,10 +85,14 @@ export class Auth extends Context.Service<
         )
 
       const read = (hash: Buffer) =>
-        Effect.map(active(keys.findByHash(hash)), (row) => {
-          const principal = principalOf(row)
-          remember(nameOf(hash), principal, row)
-          return principal
+        Effect.suspend(() => {
+          const before = changes
+          return Effect.map(active(keys.findByHash(hash)), (row) => {
+            const principal = principalOf(row)
+            // What was read while a project changed may be out of date.
+            if (changes === before) remember(nameOf(hash), principal, row)
+            return principal
+          })
         })
 
       const ofKind = (principal: Principal, kind: KeyKind): Effect.Effect<Principal, Failure> =>
@@ -88,9 +100,10 @@ export class Auth extends Context.Service<
           ? Effect.succeed(principal)
           : Effect.fail(failure({ _tag: "WrongKeyKind", needed: kind }))
 
-      const forget = (keyId: string) => {
-        for (const [name, { principal }] of cache) if (principal.keyId === keyId) cache.delete(name)
+      const forgetWhere = (is: (principal: Principal) => boolean) => {
+        for (const [name, { principal }] of cache) if (is(principal)) cache.delete(name)
       }
+      const forget = (keyId: string) => forgetWhere((principal) => principal.keyId === keyId)
 
       return Auth.of({
         authenticate: (authorization, kind) => {
@@ -120,7 +133,11 @@ export class Auth extends Context.Service<
               return Effect.fail(invalidKey)
             })
           ),
-        forget
+        forget,
+        forgetProject: (projectId) => {
+          changes += 1
+          forgetWhere((principal) => principal.projectId === projectId)
+        }
       })
     })
   )

@@ -30,6 +30,8 @@ import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as managementAccount } from "./management/Account.ts"
 import { layer as managementKeys } from "./management/Keys.ts"
+import { layer as managementPresets } from "./management/Presets.ts"
+import { layer as managementProjects } from "./management/Projects.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
@@ -194,6 +196,8 @@ const routes = Layer.mergeAll(
         webhooks,
         models,
         managementKeys,
+        managementProjects,
+        managementPresets,
         managementAccount
       )
     ),

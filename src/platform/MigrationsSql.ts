@@ -8,6 +8,8 @@ import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { keys } from "./migrations/KeysSql.ts"
+import { projects } from "./migrations/ProjectsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -270,5 +272,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0013_sessions": sessions,
   "0014_batches": batches,
   "0015_audit": audit,
+  "0016_keys": keys,
+  "0017_projects": projects,
   "0018_budgets": budgets
 }

@@ -5,6 +5,8 @@ import { Caller } from "../../../schemas/Access.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import type { Actor } from "../../account/Audit.ts"
 import type { Mutation, Mutations } from "../../account/Mutations.ts"
+import { allows } from "../../auth/Scopes.ts"
+import { objectOf } from "../../dialects/Decode.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/Sql.ts"
 import { Exchange } from "../Exchange.ts"
@@ -17,11 +19,22 @@ export const pageOf = (query: { readonly limit?: number; readonly cursor?: strin
   cursor: query.cursor
 })
 
+const ROUTING_SCOPE = "routing:write"
+
+/** Fails with `InsufficientScope` where a body says how requests are to be routed and its key may not change that. */
+export const mayRoute = (body: unknown): Effect.Effect<void, Failure, Caller> =>
+  Effect.flatMap(Caller, ({ scopes }) => {
+    const { data_policy, routing } = objectOf(body) ?? {}
+    return (routing === undefined && data_policy === undefined) || allows(scopes, ROUTING_SCOPE)
+      ? Effect.void
+      : Effect.fail(failure({ _tag: "InsufficientScope", scope: ROUTING_SCOPE }))
+  })
+
 const ofStore = (error: Failure | Unavailable): Failure =>
   error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
 
 /** Answers with the response, or with what it failed with. */
-const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
+export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
   Effect.catch(work, (error) =>
     Effect.gen(function* () {
       const exchange = yield* Exchange

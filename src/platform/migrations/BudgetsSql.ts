@@ -12,6 +12,28 @@ CREATE FUNCTION api_key_budgets_change() RETURNS trigger LANGUAGE plpgsql AS $$ 
   RETURN NEW;
 END $$`
 
+/** A project that gets another budget in the same instant would not see the key that comes into it, nor its key that budget. */
+const keyProject = `
+CREATE FUNCTION api_key_comes_into_project() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM 1 FROM project WHERE id = NEW.project_id FOR SHARE;
+  RETURN NEW;
+END $$`
+
+const projectEpoch = `
+CREATE FUNCTION project_budget_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE api_key SET budgets_epoch = budgets_epoch + 1 WHERE project_id = NEW.id AND revoked_at IS NULL;
+  RETURN NULL;
+END $$`
+
+/** A key that was rotated and still works has the budget of the one in its place, or the two would spend two. */
+const rotatedKeys = `
+CREATE FUNCTION api_key_budget_is_of_rotated() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE api_key SET budget_id = NEW.budget_id
+    WHERE account_id = NEW.account_id AND replaced_by = NEW.id AND kind = 'inference' AND revoked_at IS NULL
+      AND COALESCE(expires_at, 'infinity'::timestamptz) > now();
+  RETURN NULL;
+END $$`
+
 /**
  * A hold that is taken out of another open one of the same account: that one gives what it has beyond its progress, as far as it
  * is wanted, and within its own budget periods. Where it has less than the least that is needed, the account makes up for the
@@ -78,10 +100,19 @@ export const budgets = Effect.gen(function* () {
   yield* sql`UPDATE budget SET owner_id = k.id FROM api_key k WHERE k.budget_id = budget.id`
   yield* sql`ALTER TABLE api_key ADD COLUMN budgets_epoch integer NOT NULL DEFAULT 0`
   yield* sql`CREATE INDEX api_key_budget ON api_key (budget_id) WHERE budget_id IS NOT NULL`
-  yield* sql.unsafe(keyEpoch)
+  for (const definition of [keyEpoch, keyProject, projectEpoch, rotatedKeys]) yield* sql.unsafe(definition)
   yield* sql`CREATE TRIGGER api_key_budgets_change BEFORE UPDATE OF budget_id, project_id ON api_key FOR EACH ROW
     WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id OR NEW.project_id IS DISTINCT FROM OLD.project_id)
     EXECUTE FUNCTION api_key_budgets_change()`
+  yield* sql`CREATE TRIGGER api_key_made_in_project BEFORE INSERT ON api_key FOR EACH ROW
+    WHEN (NEW.project_id IS NOT NULL) EXECUTE FUNCTION api_key_comes_into_project()`
+  yield* sql`CREATE TRIGGER api_key_moved_into_project BEFORE UPDATE OF project_id ON api_key FOR EACH ROW
+    WHEN (NEW.project_id IS NOT NULL AND NEW.project_id IS DISTINCT FROM OLD.project_id)
+    EXECUTE FUNCTION api_key_comes_into_project()`
+  yield* sql`CREATE TRIGGER api_key_rotated_budget AFTER UPDATE OF budget_id ON api_key FOR EACH ROW
+    WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION api_key_budget_is_of_rotated()`
+  yield* sql`CREATE TRIGGER project_budget_change AFTER UPDATE OF budget_id ON project FOR EACH ROW
+    WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION project_budget_change()`
   // A batch keeps who asked for it; of one from before the epochs nothing is known, so that its first hold asks.
   yield* sql`UPDATE batch SET principal = (principal - 'budget') || '{"budgets": [], "budgetsEpoch": -1}'
     WHERE principal ? 'budget' OR NOT principal ? 'budgets'`
