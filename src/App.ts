@@ -8,6 +8,7 @@ import { Audit } from "./account/Audit.ts"
 import { Budgets } from "./account/Budgets.ts"
 import { Keys } from "./account/Keys.ts"
 import { Mutations } from "./account/Mutations.ts"
+import { OwnerSessions } from "./account/OwnerSessions.ts"
 import { Projects } from "./account/Projects.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
@@ -285,7 +286,7 @@ const addressed = Layer.effectDiscard(
 
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Projects.layer).pipe(
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer, Projects.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 

@@ -10,6 +10,7 @@ import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
+import { owners } from "./migrations/OwnersSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -274,5 +275,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0015_audit": audit,
   "0016_keys": keys,
   "0017_projects": projects,
-  "0018_budgets": budgets
+  "0018_budgets": budgets,
+  "0019_owners": owners
 }
