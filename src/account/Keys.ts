@@ -9,6 +9,7 @@ import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
 import { Budgets } from "./Budgets.ts"
+import { differences } from "./Differences.ts"
 import {
   insertKey,
   keyByHash,
@@ -285,15 +286,6 @@ const rotate = (desk: Desk, { graceSeconds, newId, ...doing }: Parameters<Keys["
     yield* append(desk, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
     return { id: newId, key }
   }).pipe(desk.sql.withTransaction)
-
-/** Each member that is another than before, as it was and as it is. */
-const differences = (before: object, after: object) =>
-  Object.fromEntries(
-    Object.entries(after).flatMap(([name, to]) => {
-      const from = (before as Readonly<Record<string, unknown>>)[name]
-      return JSON.stringify(from) === JSON.stringify(to) ? [] : [[name, { from, to }]]
-    })
-  )
 
 /** What of a key may change, as the audit log has it. */
 const settingsOf = (row: KeyRecord) => ({

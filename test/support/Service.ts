@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
+import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { csrfTokenOf, OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
@@ -49,6 +50,7 @@ export const startService = (env: Record<string, string> = {}) =>
     return yield* Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
+      const audit = yield* Audit
       const customers = yield* Customers
       const ledger = yield* Ledger
       const ops = yield* Ops
@@ -77,6 +79,8 @@ export const startService = (env: Record<string, string> = {}) =>
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
+        /** The newest lines of an account's audit log, at most 20. */
+        audit: (accountId: string) => audit.list(accountId, 20),
         /** What is wrong with the books: nothing. */
         faults: Effect.map(verifyBooks(sql), ({ checks }) => checks.filter((check) => !check.ok)),
         /** A new account with so many dollars. */
