@@ -1,7 +1,7 @@
 /** What the handlers of the management API have in common: reads answer what was found, writes are mutations. */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Caller } from "../../../schemas/Access.ts"
+import { Caller, Owner } from "../../../schemas/Access.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import type { Actor } from "../../account/Audit.ts"
 import type { Mutation, Mutations } from "../../account/Mutations.ts"
@@ -10,7 +10,7 @@ import { objectOf } from "../../dialects/Decode.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/Sql.ts"
 import { Exchange } from "../Exchange.ts"
-import { logged, respond } from "../Failures.ts"
+import { logged, respond, table } from "../Failures.ts"
 import { claimOf } from "../Idempotency.ts"
 
 /** A page that is asked for, with what it has unless told. */
@@ -58,6 +58,8 @@ export interface Asked {
   readonly resource: { readonly type: string; readonly id: string }
   /** The answer holds a secret, which is shown this once. */
   readonly secret?: true
+  /** It changes nothing in the database but asks others, and makes no second thing when it comes twice. */
+  readonly outside?: true
   readonly afterwards?: Effect.Effect<void>
 }
 
@@ -73,6 +75,12 @@ export const asKey: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ 
   actor: { type: "key", id: keyId }
 }))
 
+/** The owner, signed in to the console. */
+export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ accountId }) => ({
+  accountId,
+  actor: { type: "owner", id: accountId }
+}))
+
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
 /** Carries out a write and answers with what `work` answers, which is what the caller is told. */
@@ -80,7 +88,7 @@ export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
     by: Effect.Effect<Asker, never, R>,
-    { afterwards, body, request, resource, secret, type }: Asked,
+    { afterwards, body, outside, request, resource, secret, type }: Asked,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
     answered(
@@ -88,13 +96,16 @@ export const makeMutate =
         const asker = yield* by
         const { requestId } = yield* Exchange
         // Only what would make a second thing needs to be known again: the others come to the same when they come twice.
-        const header = request.method === "POST" ? request.headers["idempotency-key"] : undefined
+        const claims = request.method === "POST" && outside !== true
+        const header = claims ? request.headers["idempotency-key"] : undefined
         const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
         const { answer, audited, replayed } = yield* mutations.run<A>({
           ...asker,
           ...{ requestId, type, resource, claim },
           keepAnswer: secret !== true,
+          codeOf: ({ _tag }) => table[_tag].code,
           work: work(asker),
+          ...(outside === undefined ? {} : { outside }),
           ...(afterwards === undefined ? {} : { afterwards })
         })
         return HttpServerResponse.jsonUnsafe(answer, {
