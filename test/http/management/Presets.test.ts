@@ -57,7 +57,7 @@ describe("presets of an account", () => {
       assert.deepStrictEqual(deleted.body, { data: { slug: "p", object: "preset", deleted: true } })
       assert.deepStrictEqual(yield* used("p"), ["not_found", null])
       assert.deepStrictEqual(refusal(yield* ask("DELETE", "/presets/p")), [404, "not_found", null])
-      const entries = (yield* service.audited(account.id)).filter(({ resource_type }) => resource_type === "preset")
+      const entries = (yield* service.audit(account.id)).filter(({ resource_type }) => resource_type === "preset")
       assert.deepStrictEqual(
         entries.map(({ outcome, resource_id, type }) => [type, resource_id, outcome]),
         [

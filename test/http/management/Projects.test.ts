@@ -95,7 +95,7 @@ describe("projects of an account", () => {
       assert.deepStrictEqual(refusal(yield* ask("PATCH", `/projects/${id}`, { name: "q" })), [409, "conflict", null])
       const late = yield* Effect.flip(service.keys.create({ ...of, name: "d", projectId: id }))
       assert.strictEqual(late._tag === "Failure" ? late.reason._tag : "", "ValidationError")
-      const [, entry] = (yield* service.audited(account.id)).filter(({ type }) => type === "project.archived")
+      const [, entry] = (yield* service.audit(account.id)).filter(({ type }) => type === "project.archived")
       assert.deepStrictEqual(entry?.changes, { keys: inside.map((one) => one.id) })
     }).pipe(Effect.scoped)
   )
@@ -112,13 +112,13 @@ describe("projects of an account", () => {
       const writes = yield* keyWith(["projects:write"])
       assert.strictEqual((yield* writes("GET", `/projects/${id}`)).status, 200)
       assert.strictEqual((yield* writes("PATCH", `/projects/${id}`, { name: "r" })).status, 200)
-      const before = (yield* service.audited(account.id)).length
+      const before = (yield* service.audit(account.id)).length
       for (const more of [{ routing: {} }, { routing: null }, { data_policy: "default" }]) {
         const lacking = [403, "insufficient_scope", "routing:write"]
         assert.deepStrictEqual(refusal(yield* writes("POST", "/projects", { name: "q", ...more })), lacking)
         assert.deepStrictEqual(refusal(yield* writes("PATCH", `/projects/${id}`, { name: "q", ...more })), lacking)
       }
-      assert.strictEqual((yield* service.audited(account.id)).length, before)
+      assert.strictEqual((yield* service.audit(account.id)).length, before)
       const both = yield* keyWith(["projects:write", "routing:write"])
       assert.strictEqual((yield* both("PATCH", `/projects/${id}`, { routing: {} })).status, 200)
     }).pipe(Effect.scoped)
