@@ -181,6 +181,8 @@ describe("what operations.txt promises", () => {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey, managementKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
+      yield* service.preset(account.id, "spare", { model: "gpt-4o-mini" })
+      const [project, spareProject] = yield* Effect.forEach(["p", "q"], (name) => service.project(account.id, name))
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
       const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
       const file = yield* filed(service, inferenceKey)
@@ -193,6 +195,8 @@ describe("what operations.txt promises", () => {
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
         batch: batch.id,
+        project: project!.id,
+        spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
         key: (yield* spareKey(service, account.id)).id,
         spareKey: (yield* spareKey(service, account.id)).id

@@ -13,6 +13,7 @@ import { differences } from "./Differences.ts"
 import {
   insertKey,
   keyByHash,
+  keyRowById,
   keyById,
   keyIsActive,
   type KeyRecord,
@@ -120,6 +121,7 @@ export class Keys extends Context.Service<
     /** Revokes at once, on every node. False when there is no such key that is not revoked, among those `of` which it has to be. */
     readonly revoke: (id: string, actor: Actor, of?: KeysOf) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
+    readonly findById: (id: string) => Effect.Effect<KeyRow | undefined, Unavailable>
     /** Whether a key is neither revoked nor expired at this moment. */
     readonly isActive: (id: string) => Effect.Effect<boolean, Unavailable>
   }
@@ -149,6 +151,7 @@ export class Keys extends Context.Service<
             return true
           }).pipe(sql.withTransaction, storeErrors),
         findByHash: (hash) => storeErrors(keyByHash(sql, hash)),
+        findById: (id) => storeErrors(keyRowById(sql, id)),
         isActive: (id) => storeErrors(keyIsActive(sql, id))
       })
     })

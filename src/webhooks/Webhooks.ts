@@ -32,7 +32,7 @@ import {
 } from "./WebhooksSql.ts"
 
 /** What endpoints can be told of. */
-export type EventType = "video.completed" | "video.failed"
+export type EventType = "video.completed" | "video.failed" | "budget.threshold"
 
 export const MAX_ENDPOINTS_PER_ACCOUNT = 20
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { lockBalance, lockWaiters, newClient } from "../ledger/Fixture.ts"
 import { freshDatabase } from "../support/Database.ts"
-import { asking } from "../support/Management.ts"
+import { managing } from "../support/Management.ts"
 import { json, post, startService } from "../support/Service.ts"
 import { eventually } from "../support/WebhookRooms.ts"
 
@@ -27,7 +27,7 @@ describe("a key", () => {
       const one = yield* startService({ DATABASE_URL })
       const two = yield* startService({ DATABASE_URL })
       const { account, inferenceKey: key, managementKey } = yield* one.account()
-      const ask = asking(`${one.api}/management/keys`, managementKey)
+      const ask = managing(one, managementKey, "/keys")
       // Both remember it from now on.
       for (const node of [one, two]) assert.strictEqual(yield* chat(node, key), served)
       const before = yield* one.balance(account.id)
@@ -60,7 +60,7 @@ describe("a key", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { managementKey } = yield* service.account()
-      const ask = asking(`${service.api}/management/keys`, managementKey)
+      const ask = managing(service, managementKey, "/keys")
       const made = (yield* ask("POST", "", { name: "thrifty", budget_cents: 100 })).body
       assert.deepInclude(made.data, { budget_cents: 100, budget_period: "lifetime", spent_cents: 0 })
       assert.strictEqual(yield* chat(service, made.key), served)
@@ -91,9 +91,9 @@ describe("a key", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const [mine, other] = [yield* service.account(), yield* service.account()]
-      const keys = asking(`${service.api}/management/keys`, mine.managementKey)
-      const projects = asking(`${service.api}/management/projects`, mine.managementKey)
-      const others = asking(`${service.api}/management/projects`, other.managementKey)
+      const keys = managing(service, mine.managementKey, "/keys")
+      const projects = managing(service, mine.managementKey, "/projects")
+      const others = managing(service, other.managementKey, "/projects")
       const project: string = (yield* projects("POST", "", { name: "mine" })).body.data.id
       const foreign: string = (yield* others("POST", "", { name: "theirs" })).body.data.id
       const made = (yield* keys("POST", "", { name: "k", project_id: project })).body

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { keyOf } from "../../../src/http/management/Keys.ts"
-import { asking as askingAt } from "../../support/Management.ts"
+import { managing } from "../../support/Management.ts"
 import { get, post, type Service, startService } from "../../support/Service.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }], max_tokens: 20 }
 
-const asking = (service: Service, key: string) => askingAt(`${service.api}/management/keys`, key)
+const asking = (service: Service, key: string) => managing(service, key, "/keys")
 
 const customer = (service: Service) =>
   Effect.map(service.account(), (made) => ({ ...made, ask: asking(service, made.managementKey) }))
