@@ -8,6 +8,7 @@ import { Audit } from "./account/Audit.ts"
 import { Budgets } from "./account/Budgets.ts"
 import { Keys } from "./account/Keys.ts"
 import { Mutations } from "./account/Mutations.ts"
+import { OwnerSessions } from "./account/OwnerSessions.ts"
 import { Projects } from "./account/Projects.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
@@ -59,11 +60,13 @@ import { Breakdown } from "./usage/Breakdown.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { BudgetAlerts } from "./webhooks/BudgetAlerts.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
 import { layer as batchRuns } from "./workers/BatchRuns.ts"
+import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
@@ -262,7 +265,10 @@ const webhooks = Webhooks.layer.pipe(
   Layer.provideMerge(sender)
 )
 
-const deliveries = Layer.unwrap(Effect.map(Config, delivering))
+const deliveries = Layer.mergeAll(
+  Layer.unwrap(Effect.map(Config, delivering)),
+  budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer))
+)
 
 const sweeping = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval }) =>
@@ -282,7 +288,7 @@ const addressed = Layer.effectDiscard(
 
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Projects.layer).pipe(
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer, Projects.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 

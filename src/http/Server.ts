@@ -38,6 +38,7 @@ import { layer as managementWebhooks } from "./management/Webhooks.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
+import { layer as ownerAccess } from "./OwnerAccess.ts"
 import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
@@ -207,7 +208,7 @@ const routes = Layer.mergeAll(
         managementAccount
       )
     ),
-    Layer.provide(access)
+    Layer.provide(Layer.mergeAll(access, ownerAccess))
   ),
   files,
   edge

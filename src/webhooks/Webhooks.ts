@@ -32,7 +32,7 @@ import {
 } from "./WebhooksSql.ts"
 
 /** What endpoints can be told of. */
-export type EventType = "video.completed" | "video.failed"
+export type EventType = "video.completed" | "video.failed" | "budget.threshold"
 
 export const MAX_ENDPOINTS_PER_ACCOUNT = 20
 
@@ -101,6 +101,7 @@ export class Webhooks extends Context.Service<
     readonly address: (url: string) => Effect.Effect<Address, Failure>
     /** Fails with `ValidationError` for an address that may not be called, with `Conflict` when there are 20 already. */
     readonly register: (input: {
+      /** Unless told, it gets one. */
       readonly id?: string
       readonly accountId: string
       readonly url: string | Address
