@@ -15,6 +15,7 @@ export const sections = [
   "slowstreams",
   "embeddings",
   "usage",
+  "management",
   "webhooks",
   "jobs"
 ] as const
@@ -36,6 +37,10 @@ export interface Options {
   /** Of the section `usage`: receipts of its account, and times that each period is asked for. */
   readonly receipts: number
   readonly usageRequests: number
+  /** Of the section `management`: keys and lines of the audit log of its account, and times that each page is asked for. */
+  readonly keys: number
+  readonly audit: number
+  readonly managementRequests: number
   /** Of the section `jobs`, in each round. */
   readonly jobs: number
   /** Where to write the figures as JSON. */
@@ -51,6 +56,8 @@ export const HELP = `npm run bench: what the gateway costs, beside a bare proxy,
   --only a,b      of ${sections.join(", ")} (all)
   --requests n    through the gateway for the section memory (300000)
   --receipts n    of the account of the section usage (5000000)
+  --keys n        of the account of the section management (1000000)
+  --audit n       lines of its audit log (10000000)
   --quick         a smoke of less than a minute: 1 round of 1 second, 5000 requests; its figures mean little
   --json file     writes the figures as JSON as well
   --profile dir   writes CPU profiles of the gateway; its figures are lower then
@@ -90,6 +97,8 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
         only: text,
         requests: text,
         receipts: text,
+        keys: text,
+        audit: text,
         quick: flag,
         json: text,
         profile: text,
@@ -100,7 +109,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     throw new BenchError({ message: error instanceof Error ? error.message : String(error) })
   }
   if (values.help) return undefined
-  const or = (name: "rounds" | "seconds" | "requests" | "receipts", usual: number, quick: number) =>
+  const or = (name: "rounds" | "seconds" | "requests" | "receipts" | "keys" | "audit", usual: number, quick: number) =>
     wholeNumber(name, values[name] ?? String(values.quick ? quick : usual))
   return {
     rounds: or("rounds", 5, 1),
@@ -111,6 +120,9 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     requests: or("requests", 300_000, 5_000),
     receipts: or("receipts", 5_000_000, 20_000),
     usageRequests: values.quick ? 20 : 500,
+    keys: or("keys", 1_000_000, 2_000),
+    audit: or("audit", 10_000_000, 20_000),
+    managementRequests: values.quick ? 20 : 200,
     jobs: values.quick ? 500 : 10_000,
     failoverRequests: values.quick ? 1_000 : 10_000,
     json: values.json,

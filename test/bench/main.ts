@@ -14,6 +14,7 @@ import { ledger } from "./LedgerSection.ts"
 import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
 import { makeFaults, progress, Samples, warmUp } from "./Measure.ts"
+import { management } from "./ManagementSection.ts"
 import { memory } from "./MemorySection.ts"
 import { HELP, type Options, parseOptions, sections } from "./Options.ts"
 import { render, type Report, type Row } from "./Report.ts"
@@ -38,6 +39,7 @@ const measures = {
   slowstreams: slowStreams,
   embeddings,
   usage,
+  management,
   webhooks,
   jobs
 } as const

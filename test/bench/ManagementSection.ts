@@ -1,0 +1,193 @@
+/** What reads of the management API take for an account with a million keys and ten million lines in its audit log. */
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { connect } from "../../src/platform/Sql.ts"
+import { StatementTimeout } from "../../src/platform/StatementTimeout.ts"
+import { Connection } from "./Connection.ts"
+import { percentile } from "./Figures.ts"
+import {
+  audited,
+  forBulk,
+  middleKey,
+  settle,
+  withoutIndexes,
+  writeAudit,
+  writeKeys,
+  writeProjects
+} from "./ManagementSql.ts"
+import { type Faults, progress, type Samples } from "./Measure.ts"
+import { createDatabase } from "./ReceiptsSql.ts"
+import { atMost, milliseconds, type Row } from "./Report.ts"
+import { admin, type Stage } from "./Stage.ts"
+
+const DATABASE = "bench_management"
+const PROJECTS = 1_000
+/** In one statement. */
+const PART = 500_000
+/** The log and the keys are of so long until now. */
+const SPAN_MS = 365 * 86_400_000
+
+/** Requests a second where they do not wait for one another. */
+const PER_SECOND = 25
+const CONCURRENCY = 4
+const MOST_MS = 5
+const WARM = 20
+
+const onDatabase = (url: string) =>
+  Layer.effect(SqlClient.SqlClient, connect({ url: Redacted.make(url), poolSize: 1, called: "The bench's database" }))
+
+const spread = (to: number) => ({ from: 0, to, startMs: Date.now() - SPAN_MS, everyMs: Math.floor(SPAN_MS / to) })
+
+const inParts = <E, R>(
+  what: string,
+  whole: ReturnType<typeof spread>,
+  write: (part: ReturnType<typeof spread>) => Effect.Effect<unknown, E, R>
+) =>
+  Effect.gen(function* () {
+    for (let from = 0; from < whole.to; from += PART) {
+      const to = Math.min(whole.to, from + PART)
+      yield* write({ ...whole, from, to })
+      yield* progress(`management: ${to} of ${whole.to} ${what}`)
+    }
+  })
+
+const generate = Effect.fnUntraced(
+  function* (accountId: string, { audit, keys }: Stage["options"]) {
+    const sql = yield* SqlClient.SqlClient
+    const ofKeys = spread(keys)
+    yield* forBulk(sql)
+    yield* inParts("keys", ofKeys, (part) => writeKeys(sql, accountId, part))
+    yield* writeProjects(sql, accountId, spread(PROJECTS))
+    yield* withoutIndexes(
+      sql,
+      inParts("lines of the audit log", spread(audit), (part) => writeAudit(sql, accountId, part))
+    )
+    yield* settle(sql)
+    return yield* middleKey(sql, ofKeys)
+  },
+  Effect.provideService(StatementTimeout, Infinity)
+)
+
+const pathsOf = (key: string): Readonly<Record<string, string>> => {
+  const { commonType, one, other, otherType, preset, rareActor, rareType } = audited
+  const log = (query: string) => `/management/audit?${query}`
+  const middle = Math.floor((Date.now() - SPAN_MS / 2) / 1_000)
+  return {
+    "keys, first page": "/management/keys?limit=100",
+    "keys, from the middle": `/management/keys?limit=100&cursor=${key}`,
+    projects: "/management/projects?limit=100",
+    balance: "/management/balance",
+    usage: "/management/usage?period=30d&group_by=key&group_by=model",
+    audit: log("limit=100"),
+    "audit, from the middle": log(`limit=100&effective_at[lte]=${middle}`),
+    "audit, a day": log(`effective_at[gte]=${middle}&effective_at[lt]=${middle + 86_400}`),
+    "audit, a common type": log(`event_types[]=${commonType}`),
+    "audit, a rare type": log(`event_types[]=${rareType}`),
+    "audit, no such type": log("event_types[]=nothing.done"),
+    "audit, four types": log(
+      `event_types[]=${commonType}&event_types[]=${rareType}&event_types[]=key.created&event_types[]=x`
+    ),
+    "audit, a rare actor": log(`actor_ids[]=${rareActor}`),
+    "audit, a key": log(`resource_ids[]=${"12".padStart(24, "0")}`),
+    "audit, the preset": log(`resource_ids[]=${preset}`),
+    "audit, type and actor": log(`event_types[]=${otherType}&actor_ids[]=${one}`),
+    "audit, type and resource": log(`event_types[]=key.created&resource_ids[]=${preset}`),
+    "audit, actor and resource": log(`actor_ids[]=${rareActor}&resource_ids[]=${preset}`),
+    "audit, all three": log(`event_types[]=${commonType}&actor_ids[]=${other}&resource_ids[]=${preset}`),
+    "audit, 16 combinations": log(
+      `event_types[]=${commonType}&event_types[]=${otherType}&event_types[]=${rareType}&event_types[]=key.created&` +
+        `actor_ids[]=${one}&actor_ids[]=${other}&resource_ids[]=${preset}&resource_ids[]=${"12".padStart(24, "0")}`
+    )
+  }
+}
+
+interface Target {
+  readonly port: number
+  readonly request: Buffer
+}
+
+const targetOf = (port: number, key: string, path: string): Target => {
+  const head = [`GET /api/v1${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${key}`]
+  return { port, request: Buffer.from(`${head.join("\r\n")}\r\n\r\n`) }
+}
+
+class Timed {
+  readonly times: Array<number> = []
+  failed = 0
+  example: string | undefined
+
+  async ask(connection: Connection, { request }: Target, since: number): Promise<void> {
+    const { body, endedAt, status } = await connection.exchange(request)
+    this.times.push(endedAt - since)
+    if (status === 200) return
+    this.failed++
+    this.example ??= `status ${status}: ${body.slice(0, 200)}`
+  }
+}
+
+/** So many, each sent when it is due, on a connection that is free. */
+const atRate = async (target: Target, count: number): Promise<Timed> => {
+  const timed = new Timed()
+  const idle: Array<Connection> = []
+  const began = performance.now()
+  const sent: Array<Promise<void>> = []
+  for (let index = 0; index < count; index++) {
+    const due = began + (index * 1_000) / PER_SECOND
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+    const connection = idle.pop() ?? new Connection(target.port)
+    const now = performance.now()
+    sent.push(timed.ask(connection, target, now).then(() => void idle.push(connection)))
+  }
+  await Promise.all(sent)
+  for (const connection of idle) connection.close()
+  return timed
+}
+
+/** So many by several callers, each of whom asks again when it is answered. */
+const atOnce = async (target: Target, count: number): Promise<Timed> => {
+  const timed = new Timed()
+  let left = count
+  const caller = async () => {
+    const connection = new Connection(target.port)
+    while (left-- > 0) await timed.ask(connection, target, performance.now())
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, caller))
+  return timed
+}
+
+export const management = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
+  yield* Effect.provide(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => createDatabase(sql, DATABASE)),
+    onDatabase(stage.databaseUrl)
+  )
+  const url = new URL(stage.databaseUrl)
+  url.pathname = `/${DATABASE}`
+  const databaseUrl = url.href
+  const words = ["account", "create", "--email", "management@example.com", "--balance-usd", "100"]
+  const opened = (yield* admin({ ...stage, databaseUrl }, ...words)) as { account_id: string; management_key: string }
+  const middle = yield* Effect.provide(generate(opened.account_id, stage.options), onDatabase(databaseUrl))
+  const gateway = yield* stage.freshGateway({ DATABASE_URL: databaseUrl })
+  const rows: Array<Row> = []
+  const { managementRequests: count } = stage.options
+  for (const [name, path] of Object.entries(pathsOf(middle))) {
+    const target = targetOf(gateway.endpoint.port, opened.management_key, path)
+    yield* Effect.promise(() => atOnce(target, WARM))
+    for (const [how, load] of [
+      [`${PER_SECOND}/s`, atRate],
+      [`${CONCURRENCY} at once`, atOnce]
+    ] as const) {
+      const { example, failed, times } = yield* Effect.promise(() => load(target, count))
+      const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)]
+      samples.add(`management ${name}, ${how} p50 ms`, p50)
+      samples.add(`management ${name}, ${how} p99 ms`, p99)
+      faults.add(`management, ${name}`, { completed: times.length - failed, failed, example })
+      rows.push(
+        { label: `GET ${name}, ${how}, p50`, gateway: milliseconds(p50) },
+        { label: "– p99", gateway: milliseconds(p99), must: atMost(p99, MOST_MS, " ms") }
+      )
+    }
+    yield* progress(`management: ${name}`)
+  }
+  return rows
+}, Effect.scoped)
