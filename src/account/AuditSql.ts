@@ -139,5 +139,5 @@ export const pendingEvents = (
       WHERE o.opened_at < now() - ${of.olderThanMs} * interval '1 millisecond'
         AND (${of.accountId ?? null}::text IS NULL OR e.account_id = ${of.accountId ?? null})
       ORDER BY o.event_id LIMIT ${of.limit}`,
-    (rows) => ({ total: rows[0]?.total ?? 0, rows: rows.map(({ total: _, ...row }) => row) })
+    (rows) => ({ total: rows[0]?.total ?? 0, rows })
   )

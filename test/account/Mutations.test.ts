@@ -310,7 +310,7 @@ describe("an idempotency key", () => {
           Effect.provide(change(account, index + 2, { claim: claim(`round ${round}`) }), services[index % 2]!)
         )
         const made = yield* Effect.forEach(tries, (one) => one, { concurrency: "unbounded" })
-        const [first] = made.filter(({ replayed }) => !replayed)
+        const first = made.find(({ replayed }) => !replayed)
         assert.strictEqual(made.filter(({ replayed }) => !replayed).length, 1)
         for (const { answer } of made) assert.deepStrictEqual(answer, first!.answer)
         assert.deepStrictEqual(first!.answer, { scale: yield* Effect.provide(scaleOf(account), services[0]!) })
