@@ -123,6 +123,12 @@ const patch = (url: string, key: string, body: object) => send(url, { method: "P
 
 const remove = (url: string, key: string) => send(url, { method: "DELETE", path: "" }, bearer(key))
 
+const spareKey = (service: Service, accountId: string) =>
+  service.keys.create({
+    ...{ accountId, kind: "inference", name: "spare", scopes: [] },
+    actor: { type: "operator", id: "test" }
+  })
+
 /** A video of this key's account that has ended, with or without a clip. */
 const filmed = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
   Effect.gen(function* () {
@@ -192,10 +198,8 @@ describe("what operations.txt promises", () => {
         project: project!.id,
         spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
-        key: (yield* service.keys.create({
-          ...{ accountId: account.id, kind: "inference", name: "spare", scopes: [] },
-          actor: { type: "operator", id: "test" }
-        })).id
+        key: (yield* spareKey(service, account.id)).id,
+        spareKey: (yield* spareKey(service, account.id)).id
       })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       const credentials = {

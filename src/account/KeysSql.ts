@@ -154,7 +154,7 @@ export const keysOf = (
   { cursor, limit, starts }: { readonly cursor: string | null; readonly limit: number; readonly starts: PeriodStarts }
 ): Effect.Effect<ReadonlyArray<KeyRecord>, SqlError.SqlError> =>
   sql<KeyRecord>`${records(sql, starts)} WHERE k.account_id = ${accountId} AND k.kind = ${kind}
-    AND k.id < COALESCE(${cursor}::text, 'g') ORDER BY k.id DESC LIMIT ${limit}::int`
+    AND k.id COLLATE "C" < COALESCE(${cursor}::text, 'g') ORDER BY k.id COLLATE "C" DESC LIMIT ${limit}::int`
 
 export const keyById = (
   sql: Sql,

@@ -13,7 +13,7 @@ export interface Call {
 const nothing = "0".repeat(24)
 
 /** What calls name, unless told: things that nobody has. */
-const absent = {
+export const noThings = {
   request: `req_${"0".repeat(26)}`,
   video: nothing,
   webhook: nothing,
@@ -23,6 +23,7 @@ const absent = {
   file: nothing,
   spareFile: nothing,
   key: nothing,
+  spareKey: nothing,
   project: nothing,
   spareProject: nothing,
   preset: "hello",
@@ -30,7 +31,7 @@ const absent = {
 }
 
 /** The ids of things that an account has. `spare` ones are those that are taken away. */
-export type Things = typeof absent
+export type Things = typeof noThings
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
 const chatConfig = { model: "gpt-4o-mini" }
@@ -55,8 +56,8 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
-  const { batch, delivery, file, key, preset, project, request, session, ...others } = { ...absent, ...things }
-  const { spareFile, sparePreset, spareProject, video, webhook } = others
+  const { batch, delivery, file, key, preset, project, request, session, ...others } = { ...noThings, ...things }
+  const { spareFile, spareKey, sparePreset, spareProject, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -96,7 +97,12 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["webhooks.delete", remove(`/webhooks/${webhook}`)],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
-    ["management.keys.revoke", remove(`/management/keys/${key}`)],
+    ["management.keys.list", read("/management/keys")],
+    ["management.keys.create", write("/management/keys", { name: "another" })],
+    ["management.keys.get", read(`/management/keys/${key}`)],
+    ["management.keys.update", change(`/management/keys/${key}`, { name: "the other" })],
+    ["management.keys.rotate", write(`/management/keys/${key}/rotate`)],
+    ["management.keys.revoke", remove(`/management/keys/${spareKey}`)],
     ["management.projects.list", read("/management/projects")],
     ["management.projects.create", write("/management/projects", { name: "made" })],
     ["management.projects.get", read(`/management/projects/${project}`)],

@@ -10,13 +10,13 @@ export interface Managed {
   readonly body: any
 }
 
-/** Calls an operation below `/management` with this key. */
+/** Calls an operation below `/management`, or below a path there, with this key. */
 export const managing =
-  ({ api }: Pick<Service, "api">, key: string) =>
-  (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Effect.Effect<Managed> =>
+  ({ api }: Pick<Service, "api">, key: string, below = "") =>
+  (method: string, path = "", body?: unknown, headers: Record<string, string> = {}): Effect.Effect<Managed> =>
     Effect.gen(function* () {
       const response = yield* Effect.promise(() =>
-        fetch(`${api}/management${path}`, {
+        fetch(`${api}/management${below}${path}`, {
           method,
           headers: {
             authorization: `Bearer ${key}`,
