@@ -32,6 +32,14 @@ const bodies: Readonly<Record<string, object>> = {
     completion_window: "24h",
     metadata: { a: "b" }
   },
+  "/management/projects": {
+    ...{ name: "p", slug: "p", budget_cents: 5, budget_period: "daily", data_policy: "no_training" },
+    routing: { strategy: "cost", providers: { only: ["a"], order: ["b"], ignore: ["c"] } }
+  },
+  "/management/presets": {
+    ...{ slug: "p", name: "n", description: "d" },
+    config: { model: "gpt-4o-mini", instructions: "i", stop: ["x"], routing: { providers: { ignore: ["c"] } } }
+  },
   "/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
   "/chat": { model: "gpt-4o-mini", messages, max_tokens: 5, user: "u", session_id: "s" },
   "/sessions": { session_id: "s", model: "gpt-4o-mini", metadata: { a: "b", c: { d: ["e"] } } },
@@ -40,7 +48,7 @@ const bodies: Readonly<Record<string, object>> = {
 }
 
 /** Of these, every text is kept. */
-const keeping = new Set(["/sessions", "/batches"])
+const keeping = new Set(["/sessions", "/batches", "/management/projects", "/management/presets"])
 
 /** The value with something behind each of its texts in turn, names of members included, and where it stands. */
 const spoilt = (value: unknown, mark: string, path = ""): ReadonlyArray<readonly [path: string, value: unknown]> => {
@@ -83,10 +91,11 @@ const uploaded = (service: Service, key: string, name: string) =>
 /** A service, a caller of it with money, a preset and a session, and a file that a batch can be made of. */
 const caller = Effect.gen(function* () {
   const service = yield* startService()
-  const { account, inferenceKey: key } = yield* service.account(1_000)
+  const { account, inferenceKey: key, managementKey } = yield* service.account(1_000)
   yield* service.preset(account.id, "mine", { model: "gpt-4o-mini" })
   yield* post(`${service.api}/sessions`, key, { session_id: "s" })
-  return { service, key, file: (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id as string }
+  const keyFor = (path: string) => (path.startsWith("/management/") ? managementKey : key)
+  return { service, key, keyFor, file: (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id as string }
 })
 
 describe("a null character or half a surrogate pair", () => {
@@ -103,7 +112,8 @@ describe("a null character or half a surrogate pair", () => {
   for (const [path, body] of Object.entries(bodies)) {
     it.live(`breaks nothing in POST ${path}`, () =>
       Effect.gen(function* () {
-        const { file, key, service } = yield* caller
+        const { file, keyFor, service } = yield* caller
+        const key = keyFor(path)
         const url = service.api + path.replace("{slug}", "mine")
         const good = "input_file_id" in body ? { ...body, input_file_id: file } : body
         for (const mark of ["\0", "\ud800"]) {
