@@ -1,7 +1,7 @@
 /** What no text of the database can hold, in every text of every request: it is refused or served, and nothing breaks of it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { json, post, type Service, startService } from "../support/Service.ts"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { textOf } from "../support/Sources.ts"
 
 const messages = [{ role: "user", content: "hello" }]
@@ -32,6 +32,11 @@ const bodies: Readonly<Record<string, object>> = {
     completion_window: "24h",
     metadata: { a: "b" }
   },
+  "/management/keys": {
+    ...{ name: "k", project_id: null, budget_cents: 5, budget_period: "daily", expires_at: 4_102_444_800 },
+    routing: { strategy: "cost", providers: { only: ["a"], order: ["b"], ignore: ["c"] } }
+  },
+  "/management/keys/{key_id}/rotate": { grace_seconds: 60 },
   "/management/projects": {
     ...{ name: "p", slug: "p", budget_cents: 5, budget_period: "daily", data_policy: "no_training" },
     routing: { strategy: "cost", providers: { only: ["a"], order: ["b"], ignore: ["c"] } }
@@ -48,7 +53,7 @@ const bodies: Readonly<Record<string, object>> = {
 }
 
 /** Of these, every text is kept. */
-const keeping = new Set(["/sessions", "/batches", "/management/projects", "/management/presets"])
+const keeping = new Set(["/sessions", "/batches", "/management/keys", "/management/projects", "/management/presets"])
 
 /** The value with something behind each of its texts in turn, names of members included, and where it stands. */
 const spoilt = (value: unknown, mark: string, path = ""): ReadonlyArray<readonly [path: string, value: unknown]> => {
@@ -95,7 +100,11 @@ const caller = Effect.gen(function* () {
   yield* service.preset(account.id, "mine", { model: "gpt-4o-mini" })
   yield* post(`${service.api}/sessions`, key, { session_id: "s" })
   const keyFor = (path: string) => (path.startsWith("/management/") ? managementKey : key)
-  return { service, key, keyFor, file: (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id as string }
+  const { id } = yield* Effect.flatMap(get(`${service.api}/key`, key), json)
+  const file: string = (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id
+  /** Where an operation of this path is. */
+  const urlOf = (path: string) => service.api + path.replace("{slug}", "mine").replace("{key_id}", id)
+  return { service, key, keyFor, urlOf, file }
 })
 
 describe("a null character or half a surrogate pair", () => {
@@ -112,9 +121,9 @@ describe("a null character or half a surrogate pair", () => {
   for (const [path, body] of Object.entries(bodies)) {
     it.live(`breaks nothing in POST ${path}`, () =>
       Effect.gen(function* () {
-        const { file, keyFor, service } = yield* caller
+        const { file, keyFor, service, urlOf } = yield* caller
         const key = keyFor(path)
-        const url = service.api + path.replace("{slug}", "mine")
+        const url = urlOf(path)
         const good = "input_file_id" in body ? { ...body, input_file_id: file } : body
         for (const mark of ["\0", "\ud800"]) {
           for (const [at, value] of spoilt(good, mark)) {
