@@ -197,6 +197,9 @@ describe("what operations.txt promises", () => {
       const calls = callsOf({
         request: first.request_id,
         ...(yield* tried(service, account.id, receiver.origin)),
+        spareWebhook: (yield* send(service.api, callsOf().get("webhooks.create")!, bearer(inferenceKey)).pipe(
+          Effect.flatMap(json)
+        )).id,
         session: session.id,
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
