@@ -64,10 +64,12 @@ import { Sessions } from "./sessions/Sessions.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { BudgetAlerts } from "./webhooks/BudgetAlerts.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as batchRuns } from "./workers/BatchRuns.ts"
+import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
@@ -266,7 +268,10 @@ const webhooks = Webhooks.layer.pipe(
   Layer.provideMerge(sender)
 )
 
-const deliveries = Layer.unwrap(Effect.map(Config, delivering))
+const deliveries = Layer.mergeAll(
+  Layer.unwrap(Effect.map(Config, delivering)),
+  budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer))
+)
 
 const sweeping = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval }) =>

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import type { UsageReport } from "../../schemas/account/Usage.ts"
 import { Api } from "../../schemas/Api.ts"
+import { Budgets } from "../account/Budgets.ts"
 import { failure } from "../domain/Failure.ts"
 import { type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -81,6 +82,9 @@ export const layer = HttpApiBuilder.group(
   "usage",
   Effect.fnUntraced(function* (handlers) {
     const [usage, ledger, { rateLimitScale }] = [yield* Usage, yield* Ledger, yield* Config]
-    return handlers.handleAll({ getUsage: getUsage(usage, ledger), getKey: getKey(usage, rateLimitScale) })
+    return handlers.handleAll({
+      getUsage: getUsage(usage, ledger),
+      getKey: getKey(usage, yield* Budgets, rateLimitScale)
+    })
   })
 )

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
+import { ledgerExpiry } from "./LedgerCommitSql.ts"
 import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
 import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
+import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
@@ -143,7 +144,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0003_ledger_commit": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql.unsafe(ledgerExpiry)
-    yield* sql.unsafe(ledgerCommit)
+    yield* sql.unsafe(firstLedgerCommit)
   }),
   "0004_request_statistics": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -38,7 +38,7 @@ export const usageOf = (
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
   ).pipe(sql.withTransaction)
 
-/** A key as its holder may see it, with its budget in the period that began on a day; amounts are nano-USD. */
+/** A key as its holder may see it, with the balance of its account in nano-USD. */
 export interface KeyFacts {
   readonly id: string
   readonly kind: "inference" | "management"
@@ -48,23 +48,16 @@ export interface KeyFacts {
   readonly project_id: string | null
   readonly created_at: Date
   readonly expires_at: Date | null
-  readonly budget_limit: bigint | null
-  readonly budget_spent: bigint
-  readonly budget_held: bigint
   readonly posted: bigint
 }
 
 export const keyFacts = (
   sql: SqlClient.SqlClient,
-  keyId: string,
-  periodStart: string
+  keyId: string
 ): Effect.Effect<KeyFacts | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at,
-        g.limit_nano AS budget_limit, COALESCE(p.spent, 0) AS budget_spent, COALESCE(p.held, 0) AS budget_held, b.posted
-      FROM api_key k JOIN balance b ON b.account_id = k.account_id LEFT JOIN budget g ON g.id = k.budget_id
-      LEFT JOIN budget_period p ON p.budget_id = g.id AND p.period_start = ${periodStart}::date
-      WHERE k.id = ${keyId}`,
+    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at, b.posted
+      FROM api_key k JOIN balance b ON b.account_id = k.account_id WHERE k.id = ${keyId}`,
     (rows) => rows[0]
   )
 

@@ -32,7 +32,7 @@ import {
 } from "./WebhooksSql.ts"
 
 /** What endpoints can be told of. */
-export type EventType = "video.completed" | "video.failed"
+export type EventType = "video.completed" | "video.failed" | "budget.threshold"
 
 export const MAX_ENDPOINTS_PER_ACCOUNT = 20
 
@@ -96,6 +96,8 @@ export class Webhooks extends Context.Service<
     readonly publish: (event: WebhookEvent) => Effect.Effect<void, SqlError.SqlError>
     /** Fails with `ValidationError` for an address that may not be called, with `Conflict` when there are 20 already. */
     readonly register: (input: {
+      /** Unless told, it gets one. */
+      readonly id?: string
       readonly accountId: string
       readonly url: string
       readonly events: ReadonlyArray<EventType>
@@ -227,7 +229,7 @@ const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters
   Effect.gen(function* () {
     const { sql } = desk
     const url = yield* addressOf(desk, asked.url)
-    const id = newResourceId()
+    const { id = newResourceId() } = asked
     const { sealed, secret } = newSecret(desk, id)
     return yield* Effect.gen(function* () {
       yield* lockAccount(sql, accountId)

@@ -75,7 +75,7 @@ describe("Phones", () => {
         assert.isTrue(status === 200 || ["conflict", "invalid_code"].includes(body.error.code), JSON.stringify(body))
       }
       assert.deepStrictEqual(yield* one.balance(id), { posted: STARTER_CREDIT, held: 0n })
-      const lines = yield* one.audit.list(id, 20)
+      const lines = yield* one.audit(id)
       const credited = lines.filter(({ changes }) => JSON.stringify(changes).includes("starter_credit_usd"))
       assert.lengthOf(credited, 1)
       assert.deepStrictEqual(yield* one.faults, [])

@@ -18,7 +18,8 @@ export const thingsOf = (
     const made = (call: Call) => Effect.flatMap(send(service.api, call, bearer(inferenceKey)), json)
     const by = (operation: string) => made(calls.get(operation)!)
     const preset = `preset-${accountId.slice(-8)}`
-    yield* service.preset(accountId, preset, { model: "gpt-4o-mini" })
+    const sparePreset = `spare-${accountId.slice(-8)}`
+    for (const slug of [preset, sparePreset]) yield* service.preset(accountId, slug, { model: "gpt-4o-mini" })
     const { request_id: request } = yield* by("chat.completions")
     const file = (yield* by("files.create")).id
     const { endpoint } = yield* service.webhooks.register({
@@ -41,7 +42,11 @@ export const thingsOf = (
       webhook: endpoint.id,
       delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
       preset,
-      key: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id,
+      sparePreset,
+      project: (yield* service.project(accountId, "project")).id,
+      spareProject: (yield* service.project(accountId, "spare")).id,
+      key: (yield* service.keys.create({ accountId, kind: "inference", name: "key", scopes: [], actor })).id,
+      spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id,
       managementKey: (yield* service.keys.create({
         ...{ accountId, kind: "management", name: "spare" },
         ...{ scopes: ["usage:read"], actor }
