@@ -62,7 +62,9 @@ if (!curl) console.log("not run: the README's requests, because there is no curl
 
 /** What is shown by requests that are not for models. */
 const shownBy = [
-  ["/management/", /"data":\{"id":/],
+  ["/management/audit", /^\{"object":"list","data":\[/],
+  ["/management/usage", /^\{.*"buckets":|^\{.*"data":/],
+  ["/management/", /"data":\{"id":"[0-9a-f]{24}"/],
   ["/console/", /"status":"code_sent"/],
   ["/readyz", /^ready$/m]
 ] as const
@@ -191,7 +193,7 @@ describe("the README", () => {
           .split("\n")
           .filter((line) => line.startsWith("curl "))
       )
-      assert.lengthOf(requests, 11)
+      assert.lengthOf(requests, 13)
       for (const request of requests) {
         const command = request
           .replace("http://127.0.0.1:8787", service.origin)

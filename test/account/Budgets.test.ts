@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Budgets, MAX_BUDGET_CENTS } from "../../src/account/Budgets.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { customer } from "../ledger/Fixture.ts"
 import * as Database from "../support/Database.ts"
+import { eventually } from "../support/WebhookRooms.ts"
 
 const inDatabase = <A, E>(test: Effect.Effect<A, E, Budgets | SqlClient.SqlClient>) =>
   test.pipe(Effect.provide(Budgets.layer.pipe(Layer.provideMerge(Database.layer))))
@@ -85,4 +86,44 @@ describe("Budgets", () => {
       })
     )
   )
+
+  for (const first of ["the key", "the project"] as const) {
+    it.live(`have a key know of its project's that came in the same instant, ${first} first`, () =>
+      inDatabase(
+        Effect.gen(function* () {
+          const { accountId, budgets, keyId, sql, wish } = yield* scene
+          const projectId = newResourceId()
+          yield* sql`INSERT INTO project (id, account_id, name, slug) VALUES (${projectId}, ${accountId}, 'p', 'p')`
+          const entering = Effect.asVoid(sql`UPDATE api_key SET project_id = ${projectId} WHERE id = ${keyId}`)
+          const setting = Effect.gen(function* () {
+            const owner = { scope: "project", id: projectId } as const
+            const id = yield* budgets.set({ ...wish, owner, budgetId: null, limitCents: 1 })
+            yield* sql`UPDATE project SET budget_id = ${id} WHERE id = ${projectId}`
+          }).pipe(sql.withTransaction)
+          const [one, other] = first === "the key" ? [entering, setting] : [setting, entering]
+          const waits = Effect.map(
+            sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            (rows) => rows.length > 0
+          )
+          const begun = yield* Deferred.make<void>()
+          const waiting = yield* Deferred.make<void>()
+          const transaction = one.pipe(
+            Effect.andThen(Deferred.succeed(begun, undefined)),
+            Effect.andThen(Deferred.await(waiting)),
+            sql.withTransaction
+          )
+          const running = yield* Effect.forkChild(transaction)
+          yield* Deferred.await(begun)
+          const late = yield* Effect.forkChild(other)
+          yield* eventually(waits, (found) => found)
+          yield* Deferred.succeed(waiting, undefined)
+          yield* Fiber.join(running)
+          yield* Fiber.join(late)
+          // Whoever read the key after the first of them has read it for the last time before the other.
+          const [key] = yield* sql`SELECT budgets_epoch, project_id FROM api_key WHERE id = ${keyId}`
+          assert.deepStrictEqual(key, { budgets_epoch: first === "the key" ? 2 : 1, project_id: projectId })
+        })
+      )
+    )
+  }
 })

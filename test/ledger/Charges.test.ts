@@ -247,6 +247,30 @@ layer(Database.layer, { excludeTestServices: true })("a hold carved out of anoth
     })
   )
 
+  it.effect("is made up for by the account where the other has too little, unless the budgets are others by now", () =>
+    Effect.gen(function* () {
+      const { ledger, owner, sql } = yield* scene
+      const old = onDay(yield* addBudget(sql, owner, "key", 200n))
+      const now = onDay(yield* addBudget(sql, owner, "key", 50n))
+      const parent = hold(owner, 100n, { budgets: [old] })
+      yield* ledger.commit(parent)
+      // What is held already is given whatever the budgets; what is not obeys those that there are.
+      const within = hold(owner, 60n, { budgets: [now] })
+      assert.strictEqual((yield* ledger.carve(parent.requestId, within))._tag, "Granted")
+      const beyond = hold(owner, 60n, { budgets: [now] })
+      assert.deepInclude(yield* ledger.carve(parent.requestId, beyond), { limitSource: "key_budget", available: 50n })
+      const same = hold(owner, 60n, { budgets: [{ ...old, periodStart: "2026-01-03" }] })
+      assert.strictEqual((yield* ledger.carve(parent.requestId, same))._tag, "Granted")
+      const periods = yield* sql`SELECT budget_id, held FROM budget_period
+        WHERE budget_id IN (${old.budgetId}, ${now.budgetId})`
+      assert.deepStrictEqual(periods, [{ budget_id: old.budgetId, held: 120n }])
+      const stale = hold(owner, 1n, { budgetsEpoch: 7 })
+      assert.strictEqual((yield* ledger.carve(parent.requestId, stale))._tag, "KeyChanged")
+      assert.strictEqual((yield* ledger.commit(stale))._tag, "KeyChanged")
+      assert.deepStrictEqual(yield* wrongs(sql), [])
+    })
+  )
+
   it.effect("leaves the other what it has recorded as progress", () =>
     Effect.gen(function* () {
       const { ledger, owner, sql } = yield* scene

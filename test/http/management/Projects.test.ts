@@ -48,7 +48,7 @@ describe("projects of an account", () => {
         data_policy: "no_training"
       })
       const more = yield* Effect.forEach(["b", "c"], (name) => ask("POST", "/projects", { name }))
-      const newest = more.map(({ body }) => body.data.id).reverse()
+      const newest = more.map(({ body }) => body.data.id).toReversed()
       const page = decodeList((yield* ask("GET", "/projects?limit=2")).body)
       assert.deepStrictEqual([page.data.map(({ id }) => id), page.next_cursor], [newest, newest[1]])
       const last = decodeList((yield* ask("GET", `/projects?limit=2&cursor=${page.next_cursor}`)).body)
