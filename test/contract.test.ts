@@ -217,6 +217,10 @@ describe("what operations.txt promises", () => {
       const plain = callsOf({
         request: first.request_id,
         ...(yield* tried(service, account.id, receiver.origin)),
+        spareWebhook: (yield* service.webhooks.register({
+          ...{ accountId: account.id, url: receiver.origin, events: ["video.failed"] as const },
+          actor: { type: "operator", id: "test" }
+        })).endpoint.id,
         session: session.id,
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
