@@ -4,6 +4,9 @@ import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
 import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
+import { ConsoleManagementKeysGroup } from "./console/ManagementKeysGroup.ts"
+import { ConsolePhoneGroup } from "./console/PhoneGroup.ts"
+import { ConsoleSessionGroup, ConsoleSignInGroup } from "./console/SignInGroup.ts"
 import { BatchGroup } from "./inference/Batch.ts"
 import { BatchesGroup } from "./inference/Batches.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
@@ -54,7 +57,11 @@ export class Api extends HttpApi.make("tollgate")
     ManagementWebhooksGroup,
     ManagementAuditGroup,
     ManagementUsageGroup,
-    ManagementAccountGroup
+    ManagementAccountGroup,
+    ConsoleSignInGroup,
+    ConsoleSessionGroup,
+    ConsolePhoneGroup,
+    ConsoleManagementKeysGroup
   )
   .middleware(Envelope)
   .add(LegacyGroup, LegacyVideosGroup, SessionsGroup, MessagesGroup)

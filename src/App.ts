@@ -6,12 +6,15 @@ import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
 import { Budgets } from "./account/Budgets.ts"
+import { Codes } from "./account/Codes.ts"
 import { Keys } from "./account/Keys.ts"
 import { Mutations } from "./account/Mutations.ts"
 import { OwnerSessions } from "./account/OwnerSessions.ts"
 import { Projects } from "./account/Projects.ts"
+import { SignIn } from "./account/SignIn.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
+import { Phones } from "./billing/Phones.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { catalogueFile } from "./catalogue/CatalogueFile.ts"
@@ -32,16 +35,19 @@ import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
 import { VideoJobs } from "./jobs/VideoJobs.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import { Config, StartError } from "./platform/Config.ts"
+import { Config } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
+import { Mail } from "./platform/Mail.ts"
 import { Media } from "./platform/Media.ts"
 import { Outbound } from "./platform/Outbound.ts"
+import { PhoneVerification } from "./platform/PhoneVerification.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { PublicFetch, type PublicFetchOptions } from "./platform/PublicFetch.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
 import { Secrets } from "./platform/Secrets.ts"
 import { layer as sql } from "./platform/Sql.ts"
+import { StartError } from "./platform/Variables.ts"
 import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
 import { makeFal } from "./providers/fal/Fal.ts"
@@ -292,6 +298,13 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Own
   Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 
+/** How owners of accounts show who they are. */
+const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
+  Layer.provideMerge(Codes.layer),
+  Layer.provide(Layer.mergeAll(Mail.layer, PhoneVerification.layer)),
+  Layer.provide(Secrets.layer)
+)
+
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
@@ -305,7 +318,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
-    Layer.provideMerge(webhooks),
+    Layer.provideMerge(Layer.mergeAll(owners, webhooks)),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(

@@ -38,10 +38,12 @@ import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts
 import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { bearer, callsOf, send } from "./support/Calls.ts"
+import { type Postbox, postbox } from "./support/Postbox.ts"
 import { takeAway } from "./support/Outage.ts"
 import { managing } from "./support/Management.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
+import { type Twilio, twilio } from "./support/Twilio.ts"
 import { upstream } from "./providers/upstream.ts"
 import { eventually } from "./support/WebhookRooms.ts"
 
@@ -158,6 +160,23 @@ const tried = (service: Service, accountId: string, url = "http://127.0.0.1:9/")
     return { webhook: endpoint.id, delivery: delivery!.id }
   })
 
+/** The calls that need a code, with one that was sent. */
+const coded = (service: Service, accountId: string, mail: Postbox, phones: Twilio) =>
+  Effect.gen(function* () {
+    const owner = yield* service.signedIn(accountId)
+    const withCode = (id: string, begin: string, codeFor: (body: Record<string, string>) => string) =>
+      Effect.gen(function* () {
+        const call = callsOf().get(id)!
+        const { code: _, ...body } = call.body as Record<string, string>
+        yield* send(service.api, { method: "POST", path: begin, body }, owner)
+        return [id, { ...call, body: { ...body, code: codeFor(body) } }] as const
+      })
+    return [
+      yield* withCode("console.sign_in.verify", "/console/sign-in", ({ email }) => mail.codeFor(email!)),
+      yield* withCode("console.phone.verify", "/console/phone", ({ phone }) => phones.codeFor(phone!))
+    ]
+  })
+
 const checkHeaders = (response: Response, what: string) => {
   decode.requestId(response.headers.get("x-request-id"))
   for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
@@ -184,7 +203,8 @@ describe("what operations.txt promises", () => {
     Effect.gen(function* () {
       // What it is told arrives, so that no further try is under way when it is told again.
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
-      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const [mail, phones] = [yield* postbox(), yield* twilio]
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1", ...mail.settings, ...phones.settings })
       const { account, inferenceKey, managementKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       yield* service.preset(account.id, "spare", { model: "gpt-4o-mini" })
@@ -194,12 +214,13 @@ describe("what operations.txt promises", () => {
       const file = yield* filed(service, inferenceKey)
       const asked = { ...wanted, input_file_id: file.id }
       const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
-      const calls = callsOf({
+      const plain = callsOf({
         request: first.request_id,
         ...(yield* tried(service, account.id, receiver.origin)),
-        spareWebhook: (yield* send(service.api, callsOf().get("webhooks.create")!, bearer(inferenceKey)).pipe(
-          Effect.flatMap(json)
-        )).id,
+        spareWebhook: (yield* service.webhooks.register({
+          ...{ accountId: account.id, url: receiver.origin, events: ["video.failed"] as const },
+          actor: { type: "operator", id: "test" }
+        })).endpoint.id,
         session: session.id,
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
@@ -208,19 +229,25 @@ describe("what operations.txt promises", () => {
         spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
         key: (yield* spareKey(service, account.id)).id,
-        spareKey: (yield* spareKey(service, account.id)).id
+        spareKey: (yield* spareKey(service, account.id)).id,
+        managementKey: (yield* service.keys.create({
+          ...{ accountId: account.id, kind: "management", name: "spare", scopes: [] },
+          actor: { type: "operator", id: "test" }
+        })).id
       })
+      const calls = new Map([...plain, ...(yield* coded(service, account.id, mail, phones))])
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       const credentials = {
-        "inference key": bearer(inferenceKey),
-        "management key": bearer(managementKey),
-        session: yield* service.signedIn(account.id),
-        none: {}
+        "inference key": Effect.succeed(bearer(inferenceKey)),
+        "management key": Effect.succeed(bearer(managementKey)),
+        // Some of the operations end it.
+        session: service.signedIn(account.id),
+        none: Effect.succeed({})
       }
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
         const before = yield* service.balance(account.id)
-        const response = yield* send(service.api, call, credentials[credential])
+        const response = yield* send(service.api, call, yield* credentials[credential])
         assert.strictEqual(response.status, id === "videos.content" ? 302 : 200, id)
         yield* Effect.promise(() => response.text())
         const after = yield* service.balance(account.id)
@@ -230,8 +257,8 @@ describe("what operations.txt promises", () => {
         const shown = limit === "video_status" ? "default" : limit
         assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${shown}"`), `limit of ${id}`)
         checkHeaders(response, id)
-        const anonymous = yield* send(service.api, call)
-        assert.strictEqual(anonymous.status, credential === "none" ? 200 : 401, `credential of ${id}`)
+        if (credential === "none") continue
+        assert.strictEqual((yield* send(service.api, call)).status, 401, `credential of ${id}`)
       }
     }).pipe(Effect.scoped)
   )

@@ -28,6 +28,8 @@ export interface AuditEvent {
   readonly resource: { readonly type: string; readonly id: string }
   /** What changed. Never a secret: what has the form of one of ours is left out. */
   readonly changes: object
+  /** The request that asked for it, where no line was opened for that. */
+  readonly requestId?: string
 }
 
 /** A line that was opened before its deed, and takes what the deed says of its changes. */
@@ -106,7 +108,10 @@ export class Audit extends Context.Service<
             }
             const changes = told(event.changes)
             return Effect.asVoid(
-              insertAuditEvent(sql, { ...written(newResourceId(), event, entry?.requestId), changes })
+              insertAuditEvent(sql, {
+                ...written(newResourceId(), event, entry?.requestId ?? event.requestId),
+                changes
+              })
             )
           }),
         open: (event) => {

@@ -7,10 +7,11 @@ import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Api } from "../../schemas/Api.ts"
 import { failure, type Reason } from "../domain/Failure.ts"
-import { Config, StartError } from "../platform/Config.ts"
+import { Config } from "../platform/Config.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { Tracing } from "../platform/Tracing.ts"
+import { StartError } from "../platform/Variables.ts"
 import { headers as limitHeaders } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
@@ -21,6 +22,10 @@ import { layer as batches } from "./Batches.ts"
 import { layer as batchFiles } from "./BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
+import { layer as consoleManagementKeys } from "./console/ManagementKeys.ts"
+import { layer as consolePhone } from "./console/Phone.ts"
+import { layer as consoleSession } from "./console/Session.ts"
+import { layer as consoleSignIn } from "./console/SignIn.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
@@ -205,7 +210,11 @@ const routes = Layer.mergeAll(
         managementWebhooks,
         managementAudit,
         managementUsage,
-        managementAccount
+        managementAccount,
+        consoleSignIn,
+        consoleSession,
+        consolePhone,
+        consoleManagementKeys
       )
     ),
     Layer.provide(Layer.mergeAll(access, ownerAccess))

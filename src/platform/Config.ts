@@ -1,22 +1,23 @@
-import {
-  Config as Source,
-  ConfigProvider,
-  Context,
-  Data,
-  Duration,
-  Effect,
-  Layer,
-  Option,
-  Redacted,
-  Schema
-} from "effect"
+import { ConfigProvider, Context, type Duration, Effect, Layer, Redacted } from "effect"
 import type { LogLevel } from "effect"
 import { BlockList, isIP } from "node:net"
 import { resolve } from "node:path"
 import type { Sampler } from "./Tracing.ts"
-
-/** Why the service cannot start, in one line for the person who starts it. Never holds a secret. */
-export class StartError extends Data.TaggedError("StartError")<{ readonly message: string }> {}
+import {
+  duration,
+  flag,
+  host,
+  type Parse,
+  parseUrl,
+  port,
+  read,
+  readOr,
+  secret,
+  secretUrl,
+  StartError,
+  wholeNumber,
+  words
+} from "./Variables.ts"
 
 /** Address and key of one provider; a provider without a key is not available. */
 export interface ProviderSettings {
@@ -35,6 +36,22 @@ export interface S3Settings {
   readonly secretAccessKey: Redacted.Redacted
   /** Whether the bucket stands in the path; else it stands before the host. */
   readonly pathStyle: boolean
+}
+
+/** Who takes letters to be delivered, and in whose name they are written. */
+export interface MailSettings {
+  /** smtp or smtps; it may hold a password. */
+  readonly url: Redacted.Redacted
+  readonly from: string
+}
+
+/** A service of Twilio Verify, and who may use it. */
+export interface TwilioSettings {
+  readonly accountSid: string
+  readonly authToken: Redacted.Redacted
+  readonly serviceSid: string
+  /** http or https. */
+  readonly baseUrl: URL
 }
 
 /** What is told of the running service, and to whom. */
@@ -80,6 +97,10 @@ export interface Settings {
   }
   /** What secrets in the database are sealed with. Absent: a key in a file of the data directory. */
   readonly secretsKey: Redacted.Redacted | undefined
+  /** Absent: nobody is written to; a sandbox writes letters into its log instead. */
+  readonly mail: MailSettings | undefined
+  /** Absent: no telephone is verified; a sandbox writes codes into its log instead. */
+  readonly twilio: TwilioSettings | undefined
   /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
@@ -135,66 +156,6 @@ export interface Settings {
   readonly telemetry: TelemetrySettings
 }
 
-/** Decodes the text of a variable; `undefined` means that the text is not allowed. */
-type Parse<A> = (text: string) => A | undefined
-
-/** Absent and empty are the same, as in every `.env` file with an unused line. */
-const read = <A>(name: string, allowed: string, parse: Parse<A>): Effect.Effect<A | undefined, StartError> =>
-  Source.option(Source.String(name)).pipe(
-    Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
-    Effect.flatMap((found) => {
-      if (Option.isNone(found) || found.value.trim() === "") return Effect.undefined
-      const value = parse(found.value.trim())
-      // The text itself stays out of the message: it may be a secret put into the wrong variable.
-      return value === undefined
-        ? Effect.fail(new StartError({ message: `${name} must be ${allowed}` }))
-        : Effect.succeed(value)
-    })
-  )
-
-const readOr = <A>(name: string, fallback: A, allowed: string, parse: Parse<A>) =>
-  Effect.map(read(name, allowed, parse), (value) => value ?? fallback)
-
-const wholeNumber =
-  (minimum: number, maximum: number): Parse<number> =>
-  (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    return value >= minimum && value <= maximum ? value : undefined
-  }
-
-const oneOf =
-  <const A extends string>(words: ReadonlyArray<A>): Parse<A> =>
-  (text) =>
-    words.find((word) => word === text.toLowerCase())
-
-const port = (name: string, fallback: number) =>
-  readOr(name, fallback, "a port, a whole number from 0 (any free one) to 65535", wholeNumber(0, 65_535))
-
-const host = (name: string, fallback: string) =>
-  readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))
-
-const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
-
-const duration = (name: string, fallback: Duration.Input) =>
-  readOr(name, Duration.fromInputUnsafe(fallback), 'a length of time above zero such as "30 seconds"', (text) => {
-    const value = Option.getOrUndefined(decodeDuration(text))
-    return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) > 0 ? value : undefined
-  })
-
-const parseUrl =
-  (protocols: ReadonlyArray<string>): Parse<URL> =>
-  (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined
-    return url !== undefined && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined
-  }
-
-const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
-  read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))
-
-const secret = (name: string) =>
-  // A key is sent in a header, where a control character or a line break would break the request.
-  read(name, "printable text without spaces", (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined))
-
 const provider = (prefix: string): Effect.Effect<ProviderSettings, StartError> =>
   Effect.all({
     apiKey: secret(`${prefix}_API_KEY`),
@@ -238,12 +199,6 @@ const logLevel = readOr<LogLevel.LogLevel>(
   `one of ${Object.keys(logLevels).join(", ")}`,
   (text) => Object.entries(logLevels).find(([word]) => word === text.toLowerCase())?.[1]
 )
-
-const words = <const A extends string>(name: string, fallback: A, allowed: ReadonlyArray<A>) =>
-  readOr<A>(name, fallback, `one of ${allowed.join(", ")}`, oneOf(allowed))
-
-const flag = (name: string, fallback = false) =>
-  readOr(name, fallback, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
 
 const keyedProviders = Effect.all({
   openai: provider("OPENAI"),
@@ -380,6 +335,40 @@ const s3: Effect.Effect<S3Settings | undefined, StartError> = Effect.gen(functio
   }
 })
 
+const mail: Effect.Effect<MailSettings | undefined, StartError> = Effect.gen(function* () {
+  const url = yield* secretUrl("SMTP_URL", "a URL such as smtps://user:password@host:465", ["smtp:", "smtps:"])
+  const from = yield* read("MAIL_FROM", "an address such as Ann <ann@example.com>", (text) =>
+    /^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$|^[^\s@<>]+@[^\s@<>]+$/.test(text) ? text : undefined
+  )
+  if (url === undefined) return undefined
+  return from === undefined
+    ? yield* new StartError({ message: "MAIL_FROM must be set where SMTP_URL is" })
+    : { url, from }
+})
+
+/** One of its names without the others is a mistake that would be noticed by the first owner. */
+const twilio: Effect.Effect<TwilioSettings | undefined, StartError> = Effect.gen(function* () {
+  const sid = (name: string, prefix: string) =>
+    read(name, `${prefix} and 32 hexadecimal characters`, (text) =>
+      new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(text) ? text : undefined
+    )
+  const accountSid = yield* sid("TWILIO_ACCOUNT_SID", "AC")
+  const authToken = yield* secret("TWILIO_AUTH_TOKEN")
+  const serviceSid = yield* sid("TWILIO_VERIFY_SERVICE_SID", "VA")
+  const baseUrl = yield* readOr(
+    "TWILIO_BASE_URL",
+    new URL("https://verify.twilio.com"),
+    "an http or https URL",
+    parseUrl(["http:", "https:"])
+  )
+  if (accountSid === undefined && authToken === undefined && serviceSid === undefined) return undefined
+  const needed = (name: string) => new StartError({ message: `${name} must be set where Twilio verifies telephones` })
+  if (accountSid === undefined) return yield* needed("TWILIO_ACCOUNT_SID")
+  if (authToken === undefined) return yield* needed("TWILIO_AUTH_TOKEN")
+  if (serviceSid === undefined) return yield* needed("TWILIO_VERIFY_SERVICE_SID")
+  return { accountSid, authToken, serviceSid, baseUrl }
+})
+
 /** In `auto`, a production database never meets simulated answers by accident. */
 const sandboxed = (
   mode: "auto" | "on" | "off",
@@ -419,6 +408,8 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     secretsKey: yield* read("SECRETS_KEY", "32 to 512 printable characters without spaces", (text) =>
       /^[\x21-\x7e]{32,512}$/.test(text) ? Redacted.make(text) : undefined
     ),
+    mail: yield* mail,
+    twilio: yield* twilio,
     redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
     sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
     providers: {

@@ -30,6 +30,12 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["S3_ACCESS_KEY_ID", ["two words"], "printable text"],
   ["S3_SECRET_ACCESS_KEY", ["two words"], "printable text"],
   ["S3_FORCE_PATH_STYLE", ["2", "yes"], "0 or 1"],
+  ["SMTP_URL", ["localhost:25", "http://localhost", "smtp://"], "smtps://user:password@host:465"],
+  ["MAIL_FROM", ["ann", "Ann <ann>", "a@b.de, c@d.de", "Ann <a@b.de> x"], "an address"],
+  ["TWILIO_ACCOUNT_SID", ["AC1", `VA${"0".repeat(32)}`], "AC and 32 hexadecimal characters"],
+  ["TWILIO_VERIFY_SERVICE_SID", ["VA1", `AC${"0".repeat(32)}`], "VA and 32 hexadecimal characters"],
+  ["TWILIO_AUTH_TOKEN", ["two words"], "printable text"],
+  ["TWILIO_BASE_URL", ["verify.twilio.com", "ftp://host"], "an http or https URL"],
   ["LATENCY_HEDGE", ["2", "on"], "0 or 1"],
   ["LOG_LEVEL", ["loud"], "one of all, trace, debug, info, warn, error, fatal, none"],
   ["LOG_FORMAT", ["xml"], "one of json, pretty"],
@@ -181,6 +187,44 @@ describe("settings", () => {
     Effect.forEach(sandbox, ([variables, on]) =>
       Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
     )
+  )
+})
+
+describe("owners", () => {
+  const letters = { SMTP_URL: "smtps://ann:s3cret@mail.example.com", MAIL_FROM: "Ann <ann@example.com>" }
+  const texts = {
+    TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`,
+    TWILIO_AUTH_TOKEN: "s3cret",
+    TWILIO_VERIFY_SERVICE_SID: `VA${"1".repeat(32)}`
+  }
+
+  it.effect("are written to by a server and by Twilio where they are set, of which no secret is shown", () =>
+    Effect.gen(function* () {
+      const none = yield* decode({})
+      assert.deepStrictEqual([none.mail, none.twilio], [undefined, undefined])
+      const { mail, twilio } = yield* decode({ ...letters, ...texts })
+      assert(mail !== undefined && twilio !== undefined)
+      assert.deepStrictEqual([Redacted.value(mail.url), mail.from], [letters.SMTP_URL, letters.MAIL_FROM])
+      assert.deepStrictEqual(
+        [twilio.accountSid, Redacted.value(twilio.authToken), twilio.serviceSid, twilio.baseUrl.href],
+        [...Object.values(texts), "https://verify.twilio.com/"]
+      )
+      assert.notMatch(JSON.stringify([mail, twilio]), /s3cret/)
+      const { twilio: elsewhere } = yield* decode({ ...texts, TWILIO_BASE_URL: "http://localhost:1/twilio" })
+      assert.strictEqual(elsewhere?.baseUrl.href, "http://localhost:1/twilio")
+    })
+  )
+
+  it.effect("need all of either or nothing", () =>
+    Effect.gen(function* () {
+      const unsigned = yield* Effect.flip(decode({ ...letters, MAIL_FROM: "" }))
+      assert.strictEqual(unsigned.message, "MAIL_FROM must be set where SMTP_URL is")
+      assert.isUndefined((yield* decode({ MAIL_FROM: letters.MAIL_FROM })).mail)
+      for (const name of Object.keys(texts)) {
+        const error = yield* Effect.flip(decode({ ...texts, [name]: "" }))
+        assert.strictEqual(error.message, `${name} must be set where Twilio verifies telephones`)
+      }
+    })
   )
 })
 

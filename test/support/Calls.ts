@@ -25,6 +25,7 @@ export const noThings = {
   spareFile: nothing,
   key: nothing,
   spareKey: nothing,
+  managementKey: nothing,
   project: nothing,
   spareProject: nothing,
   preset: "hello",
@@ -60,7 +61,7 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
   const { batch, delivery, file, key, preset, project, request, session, ...others } = { ...noThings, ...things }
-  const { spareFile, spareKey, sparePreset, spareProject, spareWebhook, video, webhook } = others
+  const { managementKey, spareFile, spareKey, sparePreset, spareProject, spareWebhook, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -130,6 +131,16 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.audit.list", read("/management/audit")],
     ["management.usage", read("/management/usage?period=7d&group_by=key")],
     ["management.balance", read("/management/balance")],
+    ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],
+    ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", code: "000000" })],
+    ["console.session.get", read("/console/session")],
+    ["console.session.delete", remove("/console/session")],
+    ["console.sessions.delete", remove("/console/sessions")],
+    ["console.phone.create", write("/console/phone", { phone: "+4915111111111" })],
+    ["console.phone.verify", write("/console/phone/verify", { phone: "+4915122222222", code: "000000" })],
+    ["console.management_keys.list", read("/console/management-keys")],
+    ["console.management_keys.create", write("/console/management-keys", { name: "console", scopes: ["usage:read"] })],
+    ["console.management_keys.revoke", remove(`/console/management-keys/${managementKey}`)],
     ["chat", write("/chat", hello)],
     ["images", write("/images", drawn)],
     ["video", write("/video", film)],

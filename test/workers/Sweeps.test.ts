@@ -1,19 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer } from "effect"
+import { Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
+import { Codes } from "../../src/account/Codes.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Mutations } from "../../src/account/Mutations.ts"
+import { OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
 import { layer as sweeps } from "../../src/workers/Sweeps.ts"
 import { layer as database } from "../support/Database.ts"
 
+const owners = Layer.mergeAll(Codes.layer, OwnerSessions.layer).pipe(
+  Layer.provide(Secrets.layerFrom(Redacted.make("k".repeat(32))))
+)
+
 const rooms = Customers.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer, owners)),
   Layer.provideMerge(Audit.layer),
   Layer.provideMerge(database)
 )
@@ -72,6 +79,32 @@ describe("Sweeps", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.live("drop what is over of sessions and codes", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(rooms)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const codes = yield* Codes
+        const sessions = yield* OwnerSessions
+        const { account } = yield* (yield* Customers).open("sweep@example.com", 0n, { type: "operator", id: "t" })
+        const [old, current] = [yield* sessions.begin(account.id), yield* sessions.begin(account.id)]
+        yield* codes.issue("old")
+        yield* sql`UPDATE owner_session SET seen_at = now() - interval '25 hours' WHERE id = ${old.id}`
+        yield* sql`UPDATE verification_code SET expires_at = now() - interval '1 second'`
+        yield* codes.issue("current")
+        yield* Layer.build(sweeps(Duration.millis(5)))
+        const left = sql<{ count: bigint }>`SELECT (SELECT count(*) FROM owner_session)
+          + (SELECT count(*) FROM verification_code) AS count`
+        const swept: Effect.Effect<unknown, unknown> = Effect.flatMap(left, ([row]) =>
+          row?.count === 2n ? Effect.void : swept
+        )
+        yield* swept
+        assert.isDefined(yield* sessions.find(current.token))
+        assert.isDefined(yield* codes.attempt("current"))
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("go on after a sweep that failed", () =>
     Effect.gen(function* () {
       const third = yield* Deferred.make<void>()
@@ -89,7 +122,10 @@ describe("Sweeps", () => {
       yield* Layer.build(
         sweeps(Duration.millis(1)).pipe(
           Layer.provide(
-            Layer.mergeAll(ledger, Mutations.layer.pipe(Layer.provide(Audit.layer), Layer.provide(database)))
+            Layer.mergeAll(
+              ledger,
+              Layer.merge(Mutations.layer, owners).pipe(Layer.provide(Audit.layer), Layer.provide(database))
+            )
           )
         )
       )

@@ -60,6 +60,8 @@ export interface Asked {
   readonly secret?: true
   /** It changes nothing in the database but asks others, and makes no second thing when it comes twice. */
   readonly outside?: true
+  /** It comes to something else when it comes twice, and so is done again, under whatever key it comes. */
+  readonly repeatable?: true
   readonly afterwards?: Effect.Effect<void>
 }
 
