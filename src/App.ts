@@ -56,6 +56,7 @@ import { makeXai } from "./providers/xai/Xai.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
+import { Breakdown } from "./usage/Breakdown.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
@@ -63,6 +64,7 @@ import { BudgetAlerts } from "./webhooks/BudgetAlerts.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
+import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
 import { layer as batchRuns } from "./workers/BatchRuns.ts"
 import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
@@ -270,7 +272,7 @@ const deliveries = Layer.mergeAll(
 
 const sweeping = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval }) =>
-    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
+    Layer.mergeAll(sweeps(sweepInterval), auditSweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
   )
 )
 
@@ -300,7 +302,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
     Layer.provideMerge(webhooks),

@@ -12,6 +12,7 @@ import {
   WebhookList,
   WebhookTest
 } from "../schemas/account/Webhooks.ts"
+import { KeyRevoked, ManagedKeyList, ManagedKeyResult, ManagedKeyWithSecret } from "../schemas/management/Keys.ts"
 import { ModelDetail, ModelList } from "../schemas/catalogue/Models.ts"
 import { ErrorBody } from "../schemas/Errors.ts"
 import { RequestId } from "../schemas/Ids.ts"
@@ -38,6 +39,7 @@ import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { bearer, callsOf, send } from "./support/Calls.ts"
 import { takeAway } from "./support/Outage.ts"
+import { managing } from "./support/Management.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
 import { upstream } from "./providers/upstream.ts"
@@ -80,6 +82,10 @@ const decode = {
   receipt: decoder(RequestReceipt),
   usage: decoder(UsageReport),
   key: decoder(KeyReport),
+  managedKey: decoder(ManagedKeyResult),
+  managedKeyWithSecret: decoder(ManagedKeyWithSecret),
+  managedKeys: decoder(ManagedKeyList),
+  keyRevoked: decoder(KeyRevoked),
   webhook: decoder(WebhookEndpoint),
   webhookWithSecret: decoder(WebhookEndpointWithSecret),
   webhooks: decoder(WebhookList),
@@ -530,6 +536,26 @@ describe("answers decode with their schemas", () => {
       decode.webhookDelivery(yield* ask(`/${webhook}/deliveries/${delivery}/redeliver`, {}))
       decode.webhookWithSecret(yield* ask(`/${webhook}/rotate-secret`, {}))
       assert.isFalse(decode.webhookTest(yield* ask(`/${webhook}/test`, {})).data.delivered)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keys as their account has them", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account(10)
+      const ask = managing(service, managementKey, "/keys")
+      const asked = {
+        ...{ name: "k", budget_cents: 5, budget_period: "daily", expires_at: 4_102_444_800 },
+        routing: { strategy: "cost", max_price: { prompt: 1 } }
+      }
+      const { data } = decode.managedKeyWithSecret((yield* ask("POST", "", asked)).body)
+      decode.managedKeyWithSecret((yield* ask("POST", `/${data.id}/rotate`, { grace_seconds: 60 })).body)
+      assert.lengthOf(decode.managedKeys((yield* ask("GET")).body).data, 3)
+      assert.strictEqual(decode.managedKey((yield* ask("GET", `/${data.id}`)).body).data.budget_cents, 5)
+      const [newest] = decode.managedKeys((yield* ask("GET")).body).data
+      decode.managedKey((yield* ask("PATCH", `/${newest!.id}`, { budget_cents: null, expires_at: null })).body)
+      decode.keyRevoked((yield* ask("DELETE", `/${data.id}`)).body)
+      decode.error((yield* ask("DELETE", `/${data.id}`)).body)
     }).pipe(Effect.scoped)
   )
 

@@ -29,7 +29,8 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
     ...defined({
       prompt: wire.max_price?.prompt,
       completion: wire.max_price?.completion,
-      request: wire.max_price?.request
+      request: wire.max_price?.request,
+      image: wire.max_price?.image
     })
   },
   timeouts: {

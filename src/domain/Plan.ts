@@ -29,11 +29,12 @@ export interface RoutingPolicy {
   readonly source: "request" | "project" | "default"
 }
 
-/** Upper limits in USD per million tokens, or per request. */
+/** Upper limits in USD per million tokens, per request, or per image. */
 export interface MaxPrice {
   readonly prompt?: number
   readonly completion?: number
   readonly request?: number
+  readonly image?: number
 }
 
 /** The caller's own clocks, in milliseconds; each can only shorten the service's. */

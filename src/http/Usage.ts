@@ -36,7 +36,8 @@ const plus = (a: Sums, b: Sums): Sums => ({
   cost: a.cost + b.cost
 })
 
-const figuresOf = (sums: Sums): UsageReport["totals"] => ({
+/** Sums as they are shown. */
+export const figuresOf = (sums: Sums): UsageReport["totals"] => ({
   requests: Number(sums.requests),
   prompt_tokens: Number(sums.prompt),
   cached_tokens: Number(sums.cached),

@@ -5,6 +5,8 @@ import type { Offered } from "./Standings.ts"
 /** What restrictions look at. A price per unit has no rates, only that of a request where it is per request. */
 export interface Restrictable extends Pick<Offered, "provider" | "perRequestUsd" | "parameters"> {
   readonly rates: ReadonlyArray<Offered["rates"][number]>
+  /** Where its price is per image. */
+  readonly perImageUsd?: number | undefined
 }
 
 /** A rule of the policy, and whom it leaves out. */
@@ -29,11 +31,12 @@ const PER_MILLION = 1_000_000
 
 /** A price counts by every tier that the prompt may reach. Rounding apart, a provider at the very limit is within it. */
 const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["excludes"] | undefined => {
-  const { completion, prompt, request } = maxPrice
-  if (completion === undefined && prompt === undefined && request === undefined) return undefined
+  const { completion, image, prompt, request } = maxPrice
+  if ([completion, image, prompt, request].every((limit) => limit === undefined)) return undefined
   const over = (usd: number, limit: number | undefined, units: number) => limit !== undefined && usd * units > limit
-  return ({ perRequestUsd, rates }) =>
+  return ({ perImageUsd = 0, perRequestUsd, rates }) =>
     over(perRequestUsd, request, 1) ||
+    over(perImageUsd, image, 1) ||
     rates.some(
       ({ abovePromptTokens, input, output }, index) =>
         (index === 0 || promptBound > abovePromptTokens) &&

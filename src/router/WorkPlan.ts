@@ -56,6 +56,7 @@ const ableOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Able> => {
       provider,
       rates: price.unit === "token" ? ratesOf(price) : [],
       perRequestUsd: usdFromPico(perRequest),
+      perImageUsd: price.unit === "image" ? usdFromPico(price.perUnit) : undefined,
       parameters: new Set(model.supportedParameters)
     })
   }

@@ -31,10 +31,9 @@ export const usageOf = (
         completion, reasoning, cost
         FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${since}
     )
-    SELECT start, model, provider, sum(requests)::bigint AS requests, sum(prompt)::bigint AS prompt,
-      sum(cached)::bigint AS cached, sum(cache_write)::bigint AS cache_write, sum(completion)::bigint AS completion,
-      sum(reasoning)::bigint AS reasoning, sum(cost)::bigint AS cost
-    FROM facts GROUP BY start, model, provider HAVING sum(requests) > 0
+    SELECT start, model, provider, total(requests) AS requests, total(prompt) AS prompt, total(cached) AS cached,
+      total(cache_write) AS cache_write, total(completion) AS completion, total(reasoning) AS reasoning, total(cost) AS cost
+    FROM facts GROUP BY start, model, provider HAVING total(requests) > 0
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
   ).pipe(sql.withTransaction)
 
@@ -84,10 +83,10 @@ export const keySpend = (
           WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
         UNION ALL SELECT created_at, cost, created_at FROM (${unrolled(sql, accountId)}) AS live WHERE key_id = ${keyId}
       )
-      SELECT COALESCE(sum(cost) FILTER (WHERE at >= ${days.today}::date), 0)::bigint AS today,
-        COALESCE(sum(cost) FILTER (WHERE at >= ${days.week}::date), 0)::bigint AS week,
-        COALESCE(sum(cost) FILTER (WHERE at >= ${days.month}::date), 0)::bigint AS month,
-        COALESCE(sum(cost), 0)::bigint AS ever, max(newest_at) AS used_at FROM facts`
+      SELECT COALESCE(total(cost) FILTER (WHERE at >= ${days.today}::date), 0) AS today,
+        COALESCE(total(cost) FILTER (WHERE at >= ${days.week}::date), 0) AS week,
+        COALESCE(total(cost) FILTER (WHERE at >= ${days.month}::date), 0) AS month,
+        COALESCE(total(cost), 0) AS ever, max(newest_at) AS used_at FROM facts`
     ).pipe(sql.withTransaction),
     ([row = { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null }]) => row
   )

@@ -43,6 +43,7 @@ const bodies: Readonly<Record<string, object>> = {
     config: { model: "gpt-4o-mini", instructions: "i", stop: ["x"], routing: { providers: { ignore: ["c"] } } }
   },
   "/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
+  "/management/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
   "/chat": { model: "gpt-4o-mini", messages, max_tokens: 5, user: "u", session_id: "s" },
   "/sessions": { session_id: "s", model: "gpt-4o-mini", metadata: { a: "b", c: { d: ["e"] } } },
   "/messages": { model: "gpt-4o-mini", messages, max_tokens: 5, system: "s", metadata: { user_id: "u" } },

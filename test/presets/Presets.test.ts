@@ -1,5 +1,5 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Clock, Effect, Exit, Layer, Result } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
@@ -166,6 +166,31 @@ describe("Presets", () => {
             ["preset.created", "preset", "operator", { slug: "p", name: "A preset", version: 1 }]
           ]
         )
+      })
+    )
+
+    it.effect("forgets what was read while a transaction around a change was not committed, when it is told", () =>
+      Effect.gen(function* () {
+        const presets = yield* Presets
+        const sql = yield* SqlClient.SqlClient
+        const accountId = yield* newAccount
+        yield* make(accountId)
+        const [changed, read] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const change = { ...config, max_tokens: 5 }
+        const outer = presets
+          .update({ accountId, slug: "p", actor, change: { config: change } })
+          .pipe(
+            Effect.andThen(Deferred.succeed(changed, undefined)),
+            Effect.andThen(Deferred.await(read)),
+            sql.withTransaction
+          )
+        const committing = yield* Effect.forkChild(outer)
+        yield* Deferred.await(changed)
+        assert.strictEqual((yield* presets.resolve(accountId, "p")).version, 1)
+        yield* Deferred.succeed(read, undefined)
+        yield* Fiber.join(committing)
+        yield* presets.forget(accountId, "p")
+        assert.deepStrictEqual(yield* presets.resolve(accountId, "p"), { slug: "p", version: 2, config: change })
       })
     )
 

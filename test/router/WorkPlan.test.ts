@@ -45,6 +45,8 @@ describe("planWork", () => {
         })
       }
       assert.deepStrictEqual(who("imagen-4", "image", {}, { pixels: 3_840 * 2_160 }), ["fal"])
+      assert.deepStrictEqual(who("flux-dev", "image", { maxPrice: { image: 0.025 } }), ["fal"])
+      assert.strictEqual(why("flux-dev", "image", { maxPrice: { image: 0.024 } })?._tag, "NoProviderAvailable")
     }).pipe(Effect.scoped)
   )
 

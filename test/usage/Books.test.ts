@@ -69,6 +69,8 @@ layer(Database.layer, { excludeTestServices: true })("the books with the rollups
 const corruptions: Readonly<Record<string, (it: RolledUp) => Effect.Effect<unknown, unknown>>> = {
   "has another cost": ({ sql }) => sql`UPDATE usage_rollup SET cost = cost + 1 WHERE width = 'hour'`,
   "has other tokens": ({ sql }) => sql`UPDATE usage_rollup SET reasoning = reasoning + 1 WHERE width = 'day'`,
+  "of a key has another cost": ({ sql }) => sql`UPDATE key_usage SET cost = cost + 1`,
+  "of a key is of another time": ({ sql }) => sql`UPDATE key_usage SET newest_at = newest_at - interval '1 second'`,
   "is gone": ({ sql }) => sql`DELETE FROM usage_rollup WHERE width = 'day'`,
   "is of requests that are not there": ({ sql }) =>
     sql`INSERT INTO usage_rollup SELECT account_id, width, start, key_id, project_id, 'x', provider, operation, 1, 0, 0, 0, 0, 0, 0,
@@ -95,7 +97,7 @@ layer(Database.layer, { excludeTestServices: true })("the books fail when a roll
         )
         assert.match(
           failed[0]!.detail,
-          /^\d+ of \d+ rollups; for one, one of account [0-9a-f]{24} for the (hour|day) from /
+          /^\d+ of \d+ rollups; for one, one of account [0-9a-f]{24} for the (hour|day|ever) from /
         )
       }).pipe(Effect.provide(Database.layer, { local: true }))
     )

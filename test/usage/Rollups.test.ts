@@ -5,7 +5,7 @@ import type { Ledger } from "../../src/ledger/Ledger.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import { firstRequestIdAt, newRequestId } from "../../src/platform/Ids.ts"
 import { Rollups } from "../../src/usage/Rollups.ts"
-import { usageOf, type UsageRow } from "../../src/usage/UsageSql.ts"
+import { keyTotals, usageOf, type UsageRow } from "../../src/usage/UsageSql.ts"
 import {
   addKey,
   close,
@@ -46,6 +46,20 @@ const receiptsOf = (sql: SqlClient.SqlClient, accountId: string, width: string) 
     FROM request WHERE account_id = ${accountId} AND closed IS NOT NULL
     GROUP BY 1, 2, 3 ORDER BY 1, COALESCE(resolved_model, model) COLLATE "C", provider COLLATE "C"`
 
+/** What is told of each key, and what its receipts say; of those whose requests have not ended, when they were made. */
+const compareKeys = (sql: SqlClient.SqlClient, accountId: string) =>
+  Effect.gen(function* () {
+    const said = yield* sql<{ key_id: string; cost: bigint; used_at: Date }>`SELECT key_id, max(created_at) AS used_at,
+        COALESCE(sum(settled - refunded) FILTER (WHERE closed IS NOT NULL), 0)::bigint AS cost
+      FROM request WHERE account_id = ${accountId} GROUP BY key_id ORDER BY key_id`
+    const ids = said.map(({ key_id: id }) => id)
+    const told = yield* keyTotals(sql, accountId, ids)
+    assert.deepStrictEqual(
+      told.toSorted((one, other) => (one.key_id < other.key_id ? -1 : 1)),
+      said.map(({ cost, key_id, used_at }) => ({ key_id, cost, used_at }))
+    )
+  })
+
 /** What is told of an account and what its receipts say, at one moment. */
 const compare = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.gen(function* () {
@@ -54,6 +68,7 @@ const compare = (sql: SqlClient.SqlClient, accountId: string) =>
       const told = yield* usageOf(sql, accountId, { since, width })
       assert.deepStrictEqual(plain(told), plain(yield* receiptsOf(sql, accountId, width)))
     }
+    yield* compareKeys(sql, accountId)
   }).pipe(sql.withTransaction)
 
 /** Requests are made in these days instead of now. */

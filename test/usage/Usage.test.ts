@@ -120,6 +120,37 @@ describe("usage of an account", () => {
       )
     }).pipe(Effect.provide(rooms), atNow)
   )
+
+  it.live("is exact beyond what a double holds", () =>
+    Effect.gen(function* () {
+      const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
+      const odd = 2n ** 53n + 1n
+      const owner = yield* customer(sql, 4n * odd)
+      for (const _ of [1, 2, 3]) yield* spent(sql, owner, "2026-03-05T10:00:00Z", odd)
+      const tokens = `{"input": ${odd}, "cached": ${odd}, "cacheWrite": ${odd}, "output": ${odd}, "reasoning": ${odd}}`
+      yield* sql`UPDATE request SET closed = ${`{"usage": ${tokens}}`}::text::jsonb`
+      for (const period of ["1d", "30d"] as const) {
+        const { rows } = yield* service.ofAccount(owner.accountId, period)
+        const thrice = 3n * odd
+        assert.deepStrictEqual(
+          rows.map(({ model: _model, provider: _provider, start: _start, ...figures }) => figures),
+          [
+            {
+              requests: 3n,
+              prompt: 3n * thrice,
+              cached: thrice,
+              cache_write: thrice,
+              completion: thrice,
+              reasoning: thrice,
+              cost: thrice
+            }
+          ]
+        )
+      }
+      const spend = yield* service.ofKey(owner)
+      assert.strictEqual(spend?.spend.ever, 3n * odd)
+    }).pipe(Effect.provide(rooms), atNow)
+  )
 })
 
 describe("usage of a key", () => {
