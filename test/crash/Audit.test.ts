@@ -49,6 +49,7 @@ const one: Try = {
 const call: Call = { ask: "a", host: "alpha", sent: 3, whole: true }
 const books: Books = {
   ...{ name: "hot", credited: 1_000_000n, posted: 1_000_000n - due, held: 0n, open: 0 },
+  budget: { spent: due, limit: due + 1n, told: [80] },
   used: { requests: 1, cost: due }
 }
 
@@ -104,6 +105,7 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "credits less what receipts settled are the balances": { books: [{ ...books, posted: books.posted - 1n }] },
   "the use that is told is what the receipts come to": { books: [{ ...books, used: { requests: 1, cost: due - 1n } }] },
   "no hold stands when all is over": { books: [{ ...books, held: 5n, open: 1 }] },
+  "a threshold of a budget is told, once": { books: [{ ...books, budget: { ...books.budget, told: [80, 80] } }] },
   "what was delivered whole is paid for": withReceipt({ status: "cancelled", settled: 0n }),
   "what was delivered whole is what was made": { tries: answered({ content: "sea ship " }) },
   "answer and receipt say the same cost": { tries: answered({ cost: due + 1n }) },

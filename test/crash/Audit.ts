@@ -69,6 +69,17 @@ const overlaps = ({ endedAt, startedAt }: Try, outages: ReadonlyArray<Outage>, r
 const expiredInOutage = (it: Case, one: Try, receipt: Receipt): boolean =>
   receipt.errorCode === "request_expired" && receipt.absorbed > 0n && overlaps(one, it.evidence.outages)
 
+/** What was given back may have been told of before. */
+const thresholdsAreTold: Rule = ({ evidence }) =>
+  evidence.books.flatMap(({ budget: { limit, spent, told }, name }) => {
+    const missing = [80, 100].filter(
+      (percent) => spent > 0n && spent * 100n >= limit * BigInt(percent) && !told.includes(percent)
+    )
+    return missing.length === 0 && new Set(told).size === told.length
+      ? []
+      : [`${name} spent ${spent} of ${limit} and was told of ${told.join(", ")} %`]
+  })
+
 const balances: Rule = ({ evidence }) =>
   evidence.books.flatMap(({ credited, name, posted }) => {
     const spent = evidence.receipts
@@ -313,6 +324,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   "credits less what receipts settled are the balances": balances,
   "the use that is told is what the receipts come to": usageIsTold,
   "no hold stands when all is over": noHoldStands,
+  "a threshold of a budget is told, once": thresholdsAreTold,
   "what was delivered whole is paid for": wholeIsPaid,
   "what was delivered whole is what was made": contentIsWhole,
   "answer and receipt say the same cost": costIsTheSame,

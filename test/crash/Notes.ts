@@ -134,6 +134,8 @@ export interface Books {
   readonly held: Nano
   /** Requests still open. */
   readonly open: number
+  /** Spent of its key's budget, which is as much as was put in at first; and the thresholds that were told of that, in percent. */
+  readonly budget: { readonly spent: Nano; readonly limit: Nano; readonly told: ReadonlyArray<number> }
   /** What is told of its use: requests that ended, and what they cost. */
   readonly used: { readonly requests: number; readonly cost: Nano }
 }

@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Logger, Redacted, type Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,6 +13,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
 import { nanoFromUsd } from "../../src/domain/Money.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
 import { usageOf } from "../../src/usage/UsageSql.ts"
 import { type DatabaseServer, startDatabase } from "./DatabaseServer.ts"
 import { startStudio, type Studio } from "./Films.ts"
@@ -67,7 +68,7 @@ export interface World {
   readonly restartDatabase: (downMs: number) => Effect.Effect<void>
   readonly receipts: (account: Account) => Effect.Effect<ReadonlyArray<Receipt>>
   readonly books: (account: Account) => Effect.Effect<Books>
-  /** Requests whose hold is open. */
+  /** Requests whose hold is open, and thresholds of budgets that are still to be told. */
   readonly openHolds: Effect.Effect<number>
 }
 
@@ -160,9 +161,17 @@ const administering = <A, E>(
     Effect.orDie
   )
 
+/** Gives the key a budget of all that its account has, so that it is counted in everywhere and refuses nothing of its own. */
+const likeItsBalance = (sql: SqlClient.SqlClient, accountId: string, limit: bigint) =>
+  sql`WITH made AS (
+      INSERT INTO budget (id, account_id, scope, limit_nano, period)
+      VALUES (${newResourceId()}, ${accountId}, 'key', ${limit}, 'lifetime') RETURNING id
+    ) UPDATE api_key SET budget_id = made.id FROM made WHERE account_id = ${accountId} AND kind = 'inference'`
+
 const openAccount = (name: string, credited: bigint) =>
   Effect.gen(function* () {
     const { account, inferenceKey } = yield* (yield* Customers).open(`${name}@example.com`, credited, OPERATOR)
+    yield* likeItsBalance(yield* SqlClient.SqlClient, account.id, credited)
     return { name, id: account.id, key: inferenceKey, credited }
   })
 
@@ -173,6 +182,13 @@ const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
     const [row] = yield* sql<{ posted: bigint; held: bigint; open: bigint }>`SELECT posted, held,
         (SELECT count(*) FROM request r WHERE r.account_id = b.account_id AND r.closed IS NULL) AS open
       FROM balance b WHERE account_id = ${account.id}`
+    const [budget] = yield* sql<{
+      spent: bigint
+      limit_nano: bigint
+    }>`SELECT COALESCE(p.spent, 0) AS spent, b.limit_nano
+      FROM budget b LEFT JOIN budget_period p ON p.budget_id = b.id WHERE b.account_id = ${account.id}`
+    const told = yield* sql<{ percent: number }>`SELECT (body::json -> 'data' ->> 'threshold_percent')::int AS percent
+      FROM webhook_event WHERE account_id = ${account.id} AND type = 'budget.threshold'`
     const usage = yield* usageOf(sql, account.id, { since: new Date(0), width: "day" })
     return {
       name: account.name,
@@ -180,6 +196,11 @@ const booksOf = (sql: SqlClient.SqlClient, account: Account) =>
       posted: row?.posted ?? 0n,
       held: row?.held ?? 0n,
       open: Number(row?.open ?? 0n),
+      budget: {
+        spent: budget?.spent ?? 0n,
+        limit: budget?.limit_nano ?? 0n,
+        told: told.map(({ percent }) => percent)
+      },
       used: {
         requests: usage.reduce((sum, { requests }) => sum + Number(requests), 0),
         cost: usage.reduce((sum, { cost }) => sum + cost, 0n)
@@ -234,8 +255,10 @@ export const startWorld = (gatewayCount: number): Effect.Effect<World, unknown, 
         }),
       books: (account) => asked((client) => booksOf(client, account)),
       openHolds: asked((client) =>
-        Effect.map(client<{ open: bigint }>`SELECT count(*) AS open FROM request WHERE closed IS NULL`, ([row]) =>
-          Number(row?.open ?? 0n)
+        Effect.map(
+          client<{ open: bigint }>`SELECT (SELECT count(*) FROM request WHERE closed IS NULL)
+            + (SELECT count(*) FROM budget_crossing WHERE told_at IS NULL) AS open`,
+          ([row]) => Number(row?.open ?? 0n)
         )
       )
     }
