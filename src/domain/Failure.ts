@@ -84,6 +84,8 @@ export type Reason =
   | { readonly _tag: "StatusCheckFailed" }
   /** Nobody is set up to make the video. */
   | { readonly _tag: "VideoUnavailable"; readonly detail: string }
+  /** Nobody is set up to take money, or the processor of payments does not answer. */
+  | { readonly _tag: "PaymentsUnavailable"; readonly detail: string }
   /** One request of a batch failed; the others stand as they are. */
   | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }

@@ -66,6 +66,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   StatusCheckFailed: line(502, "upstream_error", "status_check_failed", true),
   UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
   VideoUnavailable: line(503, "service_unavailable_error", "service_unavailable"),
+  PaymentsUnavailable: line(503, "service_unavailable_error", "service_unavailable"),
   NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available"),
   StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
   Overloaded: line(503, "service_unavailable_error", "overloaded", true),
@@ -129,6 +130,7 @@ const sentenceOf = (reason: Reason): string => {
     case "InvalidPeriod":
     case "NoProviderAvailable":
     case "VideoUnavailable":
+    case "PaymentsUnavailable":
     case "Conflict":
       return reason.detail
     case "UnknownModel":

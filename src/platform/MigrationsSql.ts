@@ -5,6 +5,7 @@ import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
+import { payments } from "./migrations/PaymentsSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
@@ -267,5 +268,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0012_webhooks": webhooks,
   "0013_sessions": sessions,
   "0014_batches": batches,
-  "0015_audit": audit
+  "0015_audit": audit,
+  "0020_payments": payments
 }

@@ -47,6 +47,7 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   EmptyGeneration: { _tag: "EmptyGeneration" },
   StatusCheckFailed: { _tag: "StatusCheckFailed" },
   VideoUnavailable: { _tag: "VideoUnavailable", detail: "d" },
+  PaymentsUnavailable: { _tag: "PaymentsUnavailable", detail: "d" },
   BatchRequestFailed: { _tag: "BatchRequestFailed", index: 3, detail: "d" },
   SearchFailed: { _tag: "SearchFailed", retryAfterSeconds: 7 },
   UpstreamError: { _tag: "UpstreamError", detail: "d", retryAfterSeconds: 3 },
