@@ -88,6 +88,36 @@ export class ManagementAccess extends HttpApiMiddleware.Service<ManagementAccess
   }
 ) {}
 
+/** Somebody who signed in to an account of theirs. */
+export interface Signed {
+  readonly sessionId: string
+  readonly accountId: string
+  readonly email: string
+  /** Multiplies the rate limits. */
+  readonly limitScale: number
+}
+
+/** Who is signed in; every operation of the console but signing in has one. */
+export class Owner extends Context.Service<Owner, Signed>()("tollgate/Owner") {}
+
+/**
+ * Requires the cookie of a session, and of whatever is no GET also the session's `X-CSRF-Token`, and that it comes from a page of
+ * this service where the browser says where it comes from. Counts the request against the account's limit of reads or writes. Its
+ * answers are not to be kept by any cache, and can be read by no other site.
+ */
+export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: Owner }>()("tollgate/OwnerAccess", {
+  error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
+  security: { session: HttpApiSecurity.apiKey({ key: "svc_session", in: "cookie" }) }
+}) {}
+
+/**
+ * Signs in, and so needs nothing; but it has to come from a page of this service where the browser says where it comes from. Counts
+ * the request against the client's address.
+ */
+export class SignInAccess extends HttpApiMiddleware.Service<SignInAccess>()("tollgate/SignInAccess", {
+  error: [PermissionError, RateLimitError, UnavailableError]
+}) {}
+
 /** Needs no key; counts the request against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError

@@ -42,7 +42,7 @@ export type Told =
 /** What came is not from the processor, too old, or changed on its way. */
 export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly detail: string }> {}
 
-/** Who takes customers' money. Its methods fail with `PaymentsUnavailable` where it cannot be asked. */
+/** Who takes customers' money. Its methods fail with `ServiceUnavailable` where it cannot be asked. */
 export interface Processor {
   readonly name: "stripe" | "simulated"
   /** Opens a checkout; for the same top-up again, answers the same one. */

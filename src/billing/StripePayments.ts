@@ -12,6 +12,8 @@ const TIMEOUT_MS = 15_000
 /** Tries again of Stripe's client, which keep the idempotency key. */
 const RETRIES = 2
 
+const RETRY_SECONDS = 5
+
 /** What operators should know of Stripe's error, without what was sent. */
 const describe = (error: unknown): string =>
   error instanceof Stripe.errors.StripeError
@@ -20,7 +22,11 @@ const describe = (error: unknown): string =>
 
 const unavailable = (error: unknown): Failure =>
   failure(
-    { _tag: "PaymentsUnavailable", detail: "The processor of payments does not answer at present; try again" },
+    {
+      _tag: "ServiceUnavailable",
+      detail: "The processor of payments does not answer at present; try again",
+      retryAfterSeconds: RETRY_SECONDS
+    },
     describe(error)
   )
 

@@ -63,9 +63,9 @@ export interface NewTopUp {
 export class TopUps extends Context.Service<
   TopUps,
   {
-    /** Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `PaymentsUnavailable`. */
+    /** Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`. */
     readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
-    /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `PaymentsUnavailable`. */
+    /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `ServiceUnavailable`. */
     readonly checkout: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
     readonly get: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
     readonly list: (
@@ -132,7 +132,7 @@ interface Desk {
   readonly processor: Processor | undefined
 }
 
-const notSetUp = failure({ _tag: "PaymentsUnavailable", detail: "Payments are not set up here" })
+const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up here" })
 
 const found = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)

@@ -41,6 +41,11 @@ export type Reason =
   | { readonly _tag: "InvalidApiKey" }
   | { readonly _tag: "WrongKeyKind"; readonly needed: "inference" | "management" }
   | { readonly _tag: "InsufficientScope"; readonly scope: string }
+  | { readonly _tag: "NotSignedIn" }
+  /** A page of another site may have sent it, for all that this header says. */
+  | { readonly _tag: "CrossSiteRequest"; readonly header: string }
+  /** Wrong, used, or no longer valid: nobody is told which. */
+  | { readonly _tag: "InvalidCode" }
   | {
       readonly _tag: "InsufficientCredits"
       readonly limitSource: LimitSource
@@ -84,14 +89,14 @@ export type Reason =
   | { readonly _tag: "StatusCheckFailed" }
   /** Nobody is set up to make the video. */
   | { readonly _tag: "VideoUnavailable"; readonly detail: string }
-  /** Nobody is set up to take money, or the processor of payments does not answer. */
-  | { readonly _tag: "PaymentsUnavailable"; readonly detail: string }
   /** One request of a batch failed; the others stand as they are. */
   | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
   /** Waiting helps where it says for how long: the providers that could serve are resting. */
   | { readonly _tag: "NoProviderAvailable"; readonly detail: string; readonly retryAfterSeconds?: number }
+  /** Something that it takes was not set up, or cannot be reached. */
+  | { readonly _tag: "ServiceUnavailable"; readonly detail: string; readonly retryAfterSeconds?: number }
   | { readonly _tag: "StoreUnavailable" }
   | { readonly _tag: "Overloaded" }
   | { readonly _tag: "HoldExpired" }

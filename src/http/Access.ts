@@ -47,14 +47,15 @@ const makeFamiliar = () => {
 
 const hashOf = (credential: string): string => digest("sha256", credential, "base64")
 
-const makeCounter = Effect.gen(function* () {
+/** Counts requests against limits. */
+export const makeCounter = Effect.gen(function* () {
   const config = yield* Config
   const limiter = yield* RateLimiter
   const judged =
     (how: "consume" | "peek") =>
     (
       exchange: Exchange,
-      principal: Principal | undefined,
+      principal: Pick<Principal, "accountId" | "keyId" | "limitScale"> | undefined,
       policy: PolicyName = "default"
     ): Effect.Effect<void, Failure> => {
       const subject = subjectOf(policy, principal, principal === undefined ? exchange.address() : "")
@@ -77,18 +78,22 @@ const makeCounter = Effect.gen(function* () {
 /** Of twins that the contract does not show, which have none of their own. */
 const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
 
-const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
+/** What an operation promises. */
+export const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
   Context.getOrElse(annotations, Operation, unlisted)
 
 /** Names a request's span after the operation it is for. */
-const named = (span: Span | undefined, { method, path }: { readonly method: string; readonly path: string }): void => {
+export const named = (
+  span: Span | undefined,
+  { method, path }: { readonly method: string; readonly path: string }
+): void => {
   if (span === undefined) return
   span.name = `${method} ${path}`
   span.set({ "http.route": path })
 }
 
 /** A failure before the handler is an answer like any other. */
-const answered = <E, R>(
+export const answered = <E, R>(
   app: Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, R>,
   exchange: Exchange
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> =>
@@ -105,25 +110,32 @@ const eitherOf = (headers: Headers.Headers): string | undefined => {
   return key === undefined || key === "" ? undefined : `Bearer ${key}`
 }
 
-/** Reads credentials: the principal of a good one, and a count against the client's address for one that is not. */
-const makeAuthenticated = Effect.gen(function* () {
-  const auth = yield* Auth
+/** Looks for whom a credential stands for, and counts one that is no good against the client's address. */
+export const makeTried = Effect.gen(function* () {
   const { count, look } = yield* makeCounter
   const familiar = makeFamiliar()
-  return (exchange: Exchange, authorization: string | undefined, kind: KeyKind): Effect.Effect<Principal, Failure> =>
+  return <A>(exchange: Exchange, credential: string, read: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
     Effect.gen(function* () {
-      const hash = hashOf(authorization ?? "")
+      const hash = hashOf(credential)
       // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
       // while its address has requests left. Those that have been go on from there, whatever others do at their address.
       if (!familiar.has(hash)) yield* look(exchange, undefined)
-      const principal = yield* Effect.tapError(auth.authenticate(authorization, kind), ({ reason }) => {
+      const found = yield* Effect.tapError(read, ({ reason }) => {
         // What cannot be read at present is as good as it was.
         if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
         return count(exchange, undefined)
       })
       familiar.add(hash)
-      return principal
+      return found
     })
+})
+
+/** Reads keys. */
+const makeAuthenticated = Effect.gen(function* () {
+  const auth = yield* Auth
+  const tried = yield* makeTried
+  return (exchange: Exchange, authorization: string | undefined, kind: KeyKind): Effect.Effect<Principal, Failure> =>
+    tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
 const inferenceAccess = Layer.effectContext(
@@ -172,7 +184,7 @@ const inferenceAccess = Layer.effectContext(
 const notKept = { "cache-control": "no-store" }
 
 /** What an operation answered, kept by no cache; and a write that failed is not tried again by clients on their own. */
-const unkept = (
+export const unkept = (
   endpoint: HttpApiEndpoint.Top,
   response: HttpServerResponse.HttpServerResponse
 ): HttpServerResponse.HttpServerResponse =>

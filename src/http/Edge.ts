@@ -75,7 +75,15 @@ const isPreflight = (request: HttpServerRequest.HttpServerRequest): boolean =>
 
 const isApi = (url: string): boolean => url === API_PREFIX || url.startsWith(`${API_PREFIX}/`)
 
+/** The console's cookie is for pages of this service alone: no page of another site may read an answer, or ask whether it may. */
+const isConsole = (url: string): boolean => url.startsWith(`${API_PREFIX}/console/`)
+
 const isFile = (url: string): boolean => url.startsWith(`${FILES_PATH}/`)
+
+const corsOf = (url: string): Record<string, string> => {
+  if (isConsole(url)) return none
+  return isApi(url) ? cors : isFile(url) ? filesCors : none
+}
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
@@ -162,7 +170,7 @@ const Edge = HttpRouter.middleware(
         ...limitHeaders(verdict),
         ...sandbox,
         ...(preset === undefined ? none : presetHeaders(preset)),
-        ...(isApi(request.url) ? cors : isFile(request.url) ? filesCors : none)
+        ...corsOf(request.url)
       })
 
     const finish = (
@@ -206,8 +214,7 @@ const Edge = HttpRouter.middleware(
           span: spanOf(request.source)
         }
         exchange.span?.set({ "svc.request_id": exchange.requestId })
-        if ((isApi(request.url) || isFile(request.url)) && isPreflight(request))
-          return finish(request, exchange, preflight)
+        if (corsOf(request.url) !== none && isPreflight(request)) return finish(request, exchange, preflight)
         return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
           onFailure: (cause) => {
             const answered = answer(request, exchange, cause)

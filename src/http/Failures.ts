@@ -39,11 +39,14 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   NotToolCapable: line(400, "invalid_request_error", "model_not_tool_capable"),
   ContextLengthExceeded: line(400, "invalid_request_error", "context_length_exceeded"),
   ProviderRefused: line(400, "invalid_request_error", "validation_error"),
+  InvalidCode: line(400, "invalid_request_error", "invalid_code"),
   MissingApiKey: line(401, "authentication_error", "missing_api_key"),
   InvalidApiKey: line(401, "authentication_error", "invalid_api_key"),
+  NotSignedIn: line(401, "authentication_error", "not_signed_in"),
   InsufficientCredits: line(402, "insufficient_quota", "insufficient_credits"),
   WrongKeyKind: line(403, "permission_error", "wrong_key_kind"),
   InsufficientScope: line(403, "permission_error", "insufficient_scope"),
+  CrossSiteRequest: line(403, "permission_error", "cross_site_request"),
   NotFound: line(404, "not_found_error", "not_found"),
   UnknownRoute: line(404, "not_found_error", "unknown_route"),
   MethodNotAllowed: line(405, "invalid_request_error", "method_not_allowed"),
@@ -66,7 +69,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   StatusCheckFailed: line(502, "upstream_error", "status_check_failed", true),
   UpstreamError: line(502, "upstream_error", "upstream_error", true, true),
   VideoUnavailable: line(503, "service_unavailable_error", "service_unavailable"),
-  PaymentsUnavailable: line(503, "service_unavailable_error", "service_unavailable"),
+  ServiceUnavailable: line(503, "service_unavailable_error", "service_unavailable"),
   NoProviderAvailable: line(503, "service_unavailable_error", "no_provider_available"),
   StoreUnavailable: line(503, "service_unavailable_error", "store_unavailable", true),
   Overloaded: line(503, "service_unavailable_error", "overloaded", true),
@@ -105,6 +108,8 @@ const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCr
 const sentences = {
   MissingApiKey: "Send your API key as `Authorization: Bearer <key>`",
   InvalidApiKey: "This API key is unknown or revoked",
+  NotSignedIn: "Sign in first",
+  InvalidCode: "This code is not valid, or no longer; ask for a new one",
   RequestTimeout: "The request did not arrive in time",
   UnsupportedMediaType: "Send the body as application/json",
   IdempotencyInProgress: "A request with this idempotency key is still running",
@@ -130,7 +135,7 @@ const sentenceOf = (reason: Reason): string => {
     case "InvalidPeriod":
     case "NoProviderAvailable":
     case "VideoUnavailable":
-    case "PaymentsUnavailable":
+    case "ServiceUnavailable":
     case "Conflict":
       return reason.detail
     case "UnknownModel":
@@ -149,6 +154,8 @@ const sentenceOf = (reason: Reason): string => {
       return `This operation needs ${reason.needed === "inference" ? "an inference key (svc_sk_…)" : "a management key (svc_mk_…)"}`
     case "InsufficientScope":
       return `This key lacks the scope ${reason.scope}`
+    case "CrossSiteRequest":
+      return `${reason.header} does not say that this comes from a page of this service`
     case "InsufficientCredits":
       return creditsMessage(reason)
     case "NotFound":
@@ -205,6 +212,10 @@ const paramOf = (reason: Reason): string | null => {
       return reason.param ?? "messages"
     case "InsufficientScope":
       return reason.scope
+    case "CrossSiteRequest":
+      return reason.header
+    case "InvalidCode":
+      return "code"
     case "BatchRequestFailed":
       return `requests[${reason.index}]`
     case "IdempotencyKeyReused":
@@ -269,6 +280,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
     case "GenerationFailed":
     case "UpstreamError":
     case "NoProviderAvailable":
+    case "ServiceUnavailable":
       return reason.retryAfterSeconds
     default:
       return undefined
@@ -281,7 +293,7 @@ export const headersOf = ({ reason, replayed }: Failure): Readonly<Record<string
   const passing =
     (reason._tag === "InsufficientCredits" && reason.limitSource === "in_flight") ||
     (reason._tag === "ValidationError" && reason.passing === "soon") ||
-    (reason._tag === "NoProviderAvailable" && seconds !== undefined)
+    ((reason._tag === "NoProviderAvailable" || reason._tag === "ServiceUnavailable") && seconds !== undefined)
   return {
     "x-should-retry": String(table[reason._tag].retry || passing),
     ...(seconds === undefined ? {} : { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }),

@@ -33,6 +33,7 @@ import { layer as managementKeys } from "./management/Keys.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
+import { layer as ownerAccess } from "./OwnerAccess.ts"
 import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
@@ -197,7 +198,7 @@ const routes = Layer.mergeAll(
         managementAccount
       )
     ),
-    Layer.provide(access)
+    Layer.provide(Layer.mergeAll(access, ownerAccess))
   ),
   files,
   edge

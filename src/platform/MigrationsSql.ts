@@ -5,8 +5,9 @@ import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
-import { payments } from "./migrations/PaymentsSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { owners } from "./migrations/OwnersSql.ts"
+import { payments } from "./migrations/PaymentsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -269,5 +270,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0013_sessions": sessions,
   "0014_batches": batches,
   "0015_audit": audit,
+  "0019_owners": owners,
   "0020_payments": payments
 }

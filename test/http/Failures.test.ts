@@ -22,6 +22,9 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   InvalidApiKey: { _tag: "InvalidApiKey" },
   WrongKeyKind: { _tag: "WrongKeyKind", needed: "inference" },
   InsufficientScope: { _tag: "InsufficientScope", scope: "keys:write" },
+  NotSignedIn: { _tag: "NotSignedIn" },
+  CrossSiteRequest: { _tag: "CrossSiteRequest", header: "Origin" },
+  InvalidCode: { _tag: "InvalidCode" },
   InsufficientCredits: {
     _tag: "InsufficientCredits",
     limitSource: "balance",
@@ -47,12 +50,12 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   EmptyGeneration: { _tag: "EmptyGeneration" },
   StatusCheckFailed: { _tag: "StatusCheckFailed" },
   VideoUnavailable: { _tag: "VideoUnavailable", detail: "d" },
-  PaymentsUnavailable: { _tag: "PaymentsUnavailable", detail: "d" },
   BatchRequestFailed: { _tag: "BatchRequestFailed", index: 3, detail: "d" },
   SearchFailed: { _tag: "SearchFailed", retryAfterSeconds: 7 },
   UpstreamError: { _tag: "UpstreamError", detail: "d", retryAfterSeconds: 3 },
   UpstreamTimeout: { _tag: "UpstreamTimeout", clock: "first_token" },
   NoProviderAvailable: { _tag: "NoProviderAvailable", detail: "d" },
+  ServiceUnavailable: { _tag: "ServiceUnavailable", detail: "d" },
   StoreUnavailable: { _tag: "StoreUnavailable" },
   Overloaded: { _tag: "Overloaded" },
   HoldExpired: { _tag: "HoldExpired" },
@@ -73,10 +76,13 @@ const promised: Readonly<
   model_not_vision_capable: [400, "invalid_request_error", false, "model", "NotVisionCapable"],
   model_not_tool_capable: [400, "invalid_request_error", false, "model", "NotToolCapable"],
   context_length_exceeded: [400, "invalid_request_error", false, "messages", "ContextLengthExceeded"],
+  invalid_code: [400, "invalid_request_error", false, "code", "InvalidCode"],
   missing_api_key: [401, "authentication_error", false, null, "MissingApiKey"],
   invalid_api_key: [401, "authentication_error", false, null, "InvalidApiKey"],
+  not_signed_in: [401, "authentication_error", false, null, "NotSignedIn"],
   insufficient_credits: [402, "insufficient_quota", false, null, "InsufficientCredits"],
   insufficient_scope: [403, "permission_error", false, "keys:write", "InsufficientScope"],
+  cross_site_request: [403, "permission_error", false, "Origin", "CrossSiteRequest"],
   wrong_key_kind: [403, "permission_error", false, null, "WrongKeyKind"],
   not_found: [404, "not_found_error", false, null, "NotFound"],
   unknown_route: [404, "not_found_error", false, null, "UnknownRoute"],
@@ -108,7 +114,10 @@ const promised: Readonly<
 }
 
 /** Reasons that share the code of another. */
-const shared: Partial<Record<Tag, string>> = { ProviderRefused: "validation_error" }
+const shared: Partial<Record<Tag, string>> = {
+  ProviderRefused: "validation_error",
+  ServiceUnavailable: "service_unavailable"
+}
 
 const all: ReadonlyArray<Failure> = Object.values(samples).map((reason) => failure(reason))
 

@@ -1,7 +1,7 @@
 /** What the handlers of the management API have in common: reads answer what was found, writes are mutations. */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Caller } from "../../../schemas/Access.ts"
+import { Caller, Owner } from "../../../schemas/Access.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import type { Actor } from "../../account/Audit.ts"
 import type { Mutation, Mutations } from "../../account/Mutations.ts"
@@ -58,6 +58,12 @@ export interface Asker {
 export const asKey: Effect.Effect<Asker, never, Caller> = Effect.map(Caller, ({ accountId, keyId }) => ({
   accountId,
   actor: { type: "key", id: keyId }
+}))
+
+/** The owner, signed in to the console. */
+export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ accountId }) => ({
+  accountId,
+  actor: { type: "owner", id: accountId }
 }))
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url

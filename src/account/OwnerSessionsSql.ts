@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** A session that has not ended, with what of its account decides a request. */
+export interface SessionRow {
+  readonly id: string
+  readonly account_id: string
+  readonly email: string
+  readonly limit_scale: number
+  readonly ends_at: Date
+}
+
+/** How long a session lasts, in milliseconds: in all, and unused. */
+export interface Lives {
+  readonly wholeMs: number
+  readonly idleMs: number
+}
+
+export const insertSession = (
+  sql: SqlClient.SqlClient,
+  row: { readonly id: string; readonly accountId: string; readonly hash: Uint8Array }
+) => sql`INSERT INTO owner_session (id, account_id, hash) VALUES (${row.id}, ${row.accountId}, ${row.hash})`
+
+/** Notes the use at most once a minute: most requests then write nothing. */
+export const sessionByHash = (
+  sql: SqlClient.SqlClient,
+  hash: Uint8Array,
+  { idleMs, wholeMs }: Lives
+): Effect.Effect<SessionRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<SessionRow>`WITH found AS (
+      SELECT s.id, s.account_id, s.seen_at, a.email, a.limit_scale,
+          s.created_at + ${wholeMs} * interval '1 millisecond' AS ends_at
+        FROM owner_session s JOIN account a ON a.id = s.account_id
+        WHERE s.hash = ${hash} AND s.created_at > now() - ${wholeMs} * interval '1 millisecond'
+          AND s.seen_at > now() - ${idleMs} * interval '1 millisecond'
+    ), seen AS (
+      UPDATE owner_session SET seen_at = now()
+        WHERE id IN (SELECT id FROM found WHERE seen_at < now() - interval '1 minute')
+    ) SELECT id, account_id, email, limit_scale, ends_at FROM found`,
+    (rows) => rows[0]
+  )
+
+export const deleteSession = (sql: SqlClient.SqlClient, accountId: string, id: string) =>
+  sql`DELETE FROM owner_session WHERE id = ${id} AND account_id = ${accountId}`
+
+/** Answers how many there were. */
+export const deleteSessionsOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string
+): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(sql`DELETE FROM owner_session WHERE account_id = ${accountId} RETURNING 1`, (rows) => rows.length)
+
+/** Drops sessions that have ended, a bounded number at a time; answers how many. */
+export const dropEndedSessions = (
+  sql: SqlClient.SqlClient,
+  { idleMs, wholeMs }: Lives
+): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`DELETE FROM owner_session WHERE id IN (
+      SELECT id FROM owner_session WHERE created_at < now() - ${wholeMs} * interval '1 millisecond'
+        OR seen_at < now() - ${idleMs} * interval '1 millisecond' LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+    (rows) => rows.length
+  )

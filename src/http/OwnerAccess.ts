@@ -1,0 +1,108 @@
+/** Lets owners into the console: by the cookie of a session, and only from pages of this service. */
+import { Effect, Layer, Redacted } from "effect"
+import { type Headers, HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../schemas/Access.ts"
+import { isCsrfTokenOf, OwnerSessions } from "../account/OwnerSessions.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { answered, factsOf, makeCounter, makeTried, named, unkept } from "./Access.ts"
+import { Exchange } from "./Exchange.ts"
+
+const notSignedIn = failure({ _tag: "NotSignedIn" })
+
+const crossSite = (header: string): Failure => failure({ _tag: "CrossSiteRequest", header })
+
+const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined)
+
+const hostOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).host : undefined)
+
+/**
+ * Which header says that a request comes from a page that is not ours (Fetch Metadata, W3C; RFC 6454); undefined when none does.
+ * A browser always sends the one or the other with a request that is no GET, and no page can write them; other clients may leave
+ * both out.
+ */
+const foreign = (
+  { host, origin, "sec-fetch-site": site }: Headers.Headers,
+  base: string
+): "Sec-Fetch-Site" | "Origin" | undefined => {
+  if (site !== undefined && site !== "same-origin" && site !== "none") return "Sec-Fetch-Site"
+  if (origin === undefined || origin === originOf(base) || (host !== undefined && hostOf(origin) === host))
+    return undefined
+  return "Origin"
+}
+
+/** Fails for what a page of another site may have sent. */
+const fromHere = (
+  endpoint: HttpApiEndpoint.Top,
+  headers: Headers.Headers,
+  base: string
+): Effect.Effect<void, Failure> => {
+  const header = endpoint.method === "GET" ? undefined : foreign(headers, base)
+  return header === undefined ? Effect.void : Effect.fail(crossSite(header))
+}
+
+const ownerAccess = Layer.effect(
+  OwnerAccess,
+  Effect.gen(function* () {
+    const { count } = yield* makeCounter
+    const sessions = yield* OwnerSessions
+    const publicUrl = yield* PublicUrl
+    const tried = yield* makeTried
+    const signed = (token: string): Effect.Effect<Signed, Failure> =>
+      sessions.find(token).pipe(
+        Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+        Effect.flatMap((row) =>
+          row === undefined
+            ? Effect.fail(notSignedIn)
+            : Effect.succeed({
+                ...{ sessionId: row.id, accountId: row.account_id },
+                ...{ email: row.email, limitScale: row.limit_scale }
+              })
+        )
+      )
+    return OwnerAccess.of({
+      session: (app, { credential, endpoint }) =>
+        Effect.gen(function* () {
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const exchange = yield* Exchange
+          named(exchange.span, endpoint)
+          const token = Redacted.value(credential)
+          const admitted = Effect.gen(function* () {
+            yield* fromHere(endpoint, headers, publicUrl.base())
+            const owner = yield* tried(exchange, token, signed(token))
+            exchange.span?.set({ "svc.account_id": owner.accountId })
+            yield* count(exchange, { ...owner, keyId: owner.sessionId }, factsOf(endpoint).limit)
+            if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
+              return yield* crossSite("X-CSRF-Token")
+            }
+            return yield* Effect.provideService(app, Owner, owner)
+          })
+          return unkept(endpoint, yield* answered(admitted, exchange))
+        })
+    })
+  })
+)
+
+const signInAccess = Layer.effect(
+  SignInAccess,
+  Effect.gen(function* () {
+    const { count } = yield* makeCounter
+    const publicUrl = yield* PublicUrl
+    return SignInAccess.of((app, { endpoint }) =>
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const exchange = yield* Exchange
+        named(exchange.span, endpoint)
+        const admitted = Effect.gen(function* () {
+          yield* count(exchange, undefined, factsOf(endpoint).limit)
+          yield* fromHere(endpoint, headers, publicUrl.base())
+          return yield* app
+        })
+        return unkept(endpoint, yield* answered(admitted, exchange))
+      })
+    )
+  })
+)
+
+export const layer = Layer.mergeAll(ownerAccess, signInAccess)

@@ -1,0 +1,43 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Owners of accounts in the console: their sessions, the codes they are sent, and their telephones. */
+export const owners = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE owner_session (
+    id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+    account_id text NOT NULL REFERENCES account,
+    hash bytea NOT NULL UNIQUE CHECK (length(hash) = 32),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    seen_at timestamptz NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX owner_session_account ON owner_session (account_id)`
+  yield* sql`CREATE INDEX owner_session_created ON owner_session (created_at)`
+  yield* sql`CREATE INDEX owner_session_seen ON owner_session (seen_at)`
+  // To whom a code was sent and what for, as a keyed digest; so are the codes, which could be guessed from any other.
+  yield* sql`CREATE TABLE verification_code (
+    subject bytea PRIMARY KEY CHECK (length(subject) = 32),
+    id text NOT NULL CHECK (id ~ '^[0-9a-f]{24}$'),
+    digest bytea CHECK (length(digest) = 32),
+    reference text,
+    attempts int NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 5),
+    expires_at timestamptz NOT NULL,
+    CHECK ((digest IS NULL) <> (reference IS NULL))
+  ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX verification_code_expires ON verification_code (expires_at)`
+  // What was sent to somebody, or for somebody, since a time.
+  yield* sql`CREATE TABLE verification_sends (
+    subject bytea PRIMARY KEY CHECK (length(subject) = 32),
+    sends int NOT NULL CHECK (sends > 0),
+    ends_at timestamptz NOT NULL
+  ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX verification_sends_ends ON verification_sends (ends_at)`
+  yield* sql`CREATE TABLE verified_phone (
+    account_id text PRIMARY KEY REFERENCES account,
+    number bytea NOT NULL CHECK (length(number) = 32),
+    last2 text NOT NULL CHECK (last2 ~ '^[0-9]{2}$'),
+    credited bigint NOT NULL CHECK (credited >= 0),
+    verified_at timestamptz NOT NULL DEFAULT now()
+  )`
+  yield* sql`CREATE UNIQUE INDEX verified_phone_credited ON verified_phone (number) WHERE credited > 0`
+})
