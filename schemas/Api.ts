@@ -4,6 +4,7 @@ import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
 import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
+import { ConsoleTopUpsGroup } from "./console/TopUpsGroup.ts"
 import { BatchGroup } from "./inference/Batch.ts"
 import { BatchesGroup } from "./inference/Batches.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
@@ -23,6 +24,7 @@ import { SessionsGroup } from "./inference/SessionsGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
+import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
 
 /** Everything the service answers at its public address, in reading order. */
@@ -44,7 +46,9 @@ export class Api extends HttpApi.make("tollgate")
     WebhooksGroup,
     ModelsGroup.middleware(OpenAccess),
     ManagementKeysGroup,
-    ManagementAccountGroup
+    ManagementAccountGroup,
+    ConsoleTopUpsGroup,
+    PaymentsGroup
   )
   .middleware(Envelope)
   .add(LegacyGroup, LegacyVideosGroup, SessionsGroup, MessagesGroup)

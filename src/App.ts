@@ -10,6 +10,8 @@ import { Mutations } from "./account/Mutations.ts"
 import { OwnerSessions } from "./account/OwnerSessions.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
+import { Payments } from "./billing/Payments.ts"
+import { TopUps } from "./billing/TopUps.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { catalogueFile } from "./catalogue/CatalogueFile.ts"
@@ -63,6 +65,7 @@ import { Webhooks } from "./webhooks/Webhooks.ts"
 import { layer as batchRuns } from "./workers/BatchRuns.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
+import { layer as topUpSweeps } from "./workers/TopUps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as videoWork } from "./workers/Videos.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
@@ -263,7 +266,7 @@ const deliveries = Layer.unwrap(Effect.map(Config, delivering))
 
 const sweeping = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval }) =>
-    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
+    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL), topUpSweeps(sweepInterval))
   )
 )
 
@@ -283,6 +286,8 @@ const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, Own
   Layer.provideMerge(Audit.layer)
 )
 
+const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
+
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
@@ -294,6 +299,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
     Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
+    Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
     Layer.provideMerge(webhooks),

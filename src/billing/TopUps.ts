@@ -116,7 +116,10 @@ export class TopUps extends Context.Service<
             })
           ),
         receive: (raw, signature) => receive(desk, raw, signature),
-        simulate: (accountId, id) => Effect.flatMap(checkout(accountId, id), (row) => simulate(desk, row, id)),
+        simulate: (accountId, id) =>
+          Effect.flatMap(processor?.pay === undefined ? get(accountId, id) : checkout(accountId, id), (row) =>
+            simulate(desk, row, id)
+          ),
         simulateCheckout: (sessionId) =>
           Effect.flatMap(storeErrors(topUpBySession(sql, sessionId)), (row) => simulate(desk, row, sessionId)),
         sweep: processor === undefined ? Effect.succeed(0) : Effect.suspend(() => sweep(desk, processor))

@@ -21,6 +21,7 @@ import { layer as batches } from "./Batches.ts"
 import { layer as batchFiles } from "./BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
+import { layer as consoleTopUps } from "./console/TopUps.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
@@ -34,6 +35,7 @@ import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
 import { layer as ownerAccess } from "./OwnerAccess.ts"
+import { layer as payments } from "./Payments.ts"
 import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
@@ -195,7 +197,9 @@ const routes = Layer.mergeAll(
         webhooks,
         models,
         managementKeys,
-        managementAccount
+        managementAccount,
+        consoleTopUps,
+        payments
       )
     ),
     Layer.provide(Layer.mergeAll(access, ownerAccess))

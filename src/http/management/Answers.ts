@@ -21,7 +21,7 @@ const ofStore = (error: Failure | Unavailable): Failure =>
   error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
 
 /** Answers with the response, or with what it failed with. */
-const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
+export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
   Effect.catch(work, (error) =>
     Effect.gen(function* () {
       const exchange = yield* Exchange
@@ -46,6 +46,11 @@ export interface Asked {
   /** The answer holds a secret, which is shown this once. */
   readonly secret?: true
   readonly afterwards?: Effect.Effect<void>
+  /**
+   * What the caller is told, made of the answer that is kept: for what is to be asked of others once the write is committed. A repeat
+   * is told by it as well.
+   */
+  readonly telling?: (answer: object) => Effect.Effect<object, Failure | Unavailable>
 }
 
 /** Who asks: the account, and whom its audit log names. */
@@ -73,7 +78,7 @@ export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
     by: Effect.Effect<Asker, never, R>,
-    { afterwards, body, request, resource, secret, type }: Asked,
+    { afterwards, body, request, resource, secret, telling = Effect.succeed, type }: Asked,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
     answered(
@@ -90,7 +95,7 @@ export const makeMutate =
           work: work(asker),
           ...(afterwards === undefined ? {} : { afterwards })
         })
-        return HttpServerResponse.jsonUnsafe(answer, {
+        return HttpServerResponse.jsonUnsafe(yield* telling(answer), {
           headers: {
             ...(replayed ? { "idempotency-replayed": "true" } : {}),
             ...(audited ? {} : { "x-audit-status": "pending" })
