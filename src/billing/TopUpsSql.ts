@@ -93,8 +93,7 @@ export const setPaid = (
   sql: Sql,
   paid: { readonly id: string; readonly sessionId: string; readonly paymentId: string | null }
 ) =>
-  sql`UPDATE top_up SET status = 'paid', paid_at = now(), session_id = ${paid.sessionId}, payment_id = ${paid.paymentId},
-      attention = NULL
+  sql`UPDATE top_up SET status = 'paid', paid_at = now(), session_id = ${paid.sessionId}, payment_id = ${paid.paymentId}
     WHERE id = ${paid.id}`
 
 export const setEnded = (sql: Sql, id: string, status: "expired" | "failed") =>
