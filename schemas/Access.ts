@@ -30,17 +30,30 @@ import {
   MessagesTooLargeError,
   MessagesUnavailableError
 } from "./MessagesErrors.ts"
+import type { RoutingPolicy } from "./Routing.ts"
 
 /** The holder of a valid key. */
 export interface Principal {
   readonly keyId: string
   readonly accountId: string
   readonly projectId: string | null
+  /**
+   * What a request of this key is routed by unless it says otherwise: the key's own, over its project's. Its `data_policy` is the
+   * strictest of both, and no request can have a laxer one.
+   */
+  readonly routing?: RoutingPolicy
   readonly kind: "inference" | "management"
   readonly scopes: ReadonlyArray<string>
   /** Multiplies the rate limits. */
   readonly limitScale: number
-  readonly budget: { readonly id: string; readonly period: string } | undefined
+  /** Those that every hold counts towards: the key's and its project's. */
+  readonly budgets: ReadonlyArray<{
+    readonly id: string
+    readonly scope: "key" | "project"
+    readonly period: "daily" | "weekly" | "monthly" | "lifetime"
+  }>
+  /** Of which of the key's changes of budgets this is; a hold says it, so that the ledger refuses one that came before another. */
+  readonly budgetsEpoch: number
 }
 
 /** Who is calling; every operation with a credential has one. */

@@ -4,6 +4,9 @@ import { RequestsGroup } from "./account/RequestsGroup.ts"
 import { UsageGroup } from "./account/UsageGroup.ts"
 import { WebhooksGroup } from "./account/WebhooksGroup.ts"
 import { ModelsGroup } from "./catalogue/Models.ts"
+import { ConsoleManagementKeysGroup } from "./console/ManagementKeysGroup.ts"
+import { ConsolePhoneGroup } from "./console/PhoneGroup.ts"
+import { ConsoleSessionGroup, ConsoleSignInGroup } from "./console/SignInGroup.ts"
 import { ConsoleTopUpsGroup } from "./console/TopUpsGroup.ts"
 import { BatchGroup } from "./inference/Batch.ts"
 import { BatchesGroup } from "./inference/Batches.ts"
@@ -15,6 +18,8 @@ import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { ManagementAccountGroup } from "./management/AccountGroup.ts"
 import { ManagementKeysGroup } from "./management/KeysGroup.ts"
+import { ManagementPresetsGroup } from "./management/PresetsGroup.ts"
+import { ManagementProjectsGroup } from "./management/ProjectsGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
@@ -46,7 +51,13 @@ export class Api extends HttpApi.make("tollgate")
     WebhooksGroup,
     ModelsGroup.middleware(OpenAccess),
     ManagementKeysGroup,
+    ManagementProjectsGroup,
+    ManagementPresetsGroup,
     ManagementAccountGroup,
+    ConsoleSignInGroup,
+    ConsoleSessionGroup,
+    ConsolePhoneGroup,
+    ConsoleManagementKeysGroup,
     ConsoleTopUpsGroup,
     PaymentsGroup
   )

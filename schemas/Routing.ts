@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { sized } from "./Bounds.ts"
+import { isStorable, sized, STORABLE } from "./Bounds.ts"
 import { ModelString } from "./Ids.ts"
 
 export const Strategy = Schema.Literals(["balanced", "cost", "latency", "quality"])
@@ -55,6 +55,11 @@ export const RoutingPolicy = Schema.Struct({
   )
 }).annotate({ identifier: "RoutingPolicy" })
 export type RoutingPolicy = typeof RoutingPolicy.Type
+
+/** The routing that a key or a project is kept with, for requests that do not say otherwise. */
+export const KeptRoutingPolicy = RoutingPolicy.check(
+  Schema.makeFilter<RoutingPolicy>(isStorable, { message: STORABLE })
+).annotate({ identifier: "KeptRoutingPolicy" })
 
 /** A model's id, or a pattern in which `*` stands for any characters; with or without its vendor before a slash. */
 const ModelPattern = Schema.String.check(...sized(1, 160, "characters"))

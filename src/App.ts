@@ -5,12 +5,17 @@ import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
+import { Budgets } from "./account/Budgets.ts"
+import { Codes } from "./account/Codes.ts"
 import { Keys } from "./account/Keys.ts"
 import { Mutations } from "./account/Mutations.ts"
 import { OwnerSessions } from "./account/OwnerSessions.ts"
+import { Projects } from "./account/Projects.ts"
+import { SignIn } from "./account/SignIn.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
 import { Payments } from "./billing/Payments.ts"
+import { Phones } from "./billing/Phones.ts"
 import { TopUps } from "./billing/TopUps.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
@@ -35,8 +40,10 @@ import { Ledger } from "./ledger/Ledger.ts"
 import { Config, StartError } from "./platform/Config.ts"
 import { DataDirectory } from "./platform/DataDirectory.ts"
 import { layer as migrations } from "./platform/Migrations.ts"
+import { Mail } from "./platform/Mail.ts"
 import { Media } from "./platform/Media.ts"
 import { Outbound } from "./platform/Outbound.ts"
+import { PhoneVerification } from "./platform/PhoneVerification.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { PublicFetch, type PublicFetchOptions } from "./platform/PublicFetch.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
@@ -282,8 +289,15 @@ const addressed = Layer.effectDiscard(
 
 const media = Media.layer.pipe(Layer.provideMerge(PublicUrl.layer))
 
-const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer).pipe(
-  Layer.provideMerge(Audit.layer)
+const accounts = Layer.mergeAll(Accounts.layer, Keys.layer, Mutations.layer, OwnerSessions.layer, Projects.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
+)
+
+/** How owners of accounts show who they are. */
+const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
+  Layer.provideMerge(Codes.layer),
+  Layer.provide(Layer.mergeAll(Mail.layer, PhoneVerification.layer)),
+  Layer.provide(Secrets.layer)
 )
 
 const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
@@ -302,7 +316,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
-    Layer.provideMerge(webhooks),
+    Layer.provideMerge(Layer.mergeAll(owners, webhooks)),
     Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(

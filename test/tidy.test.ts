@@ -22,7 +22,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   schemas: [],
   domain: ["schemas"],
   platform: [],
-  account: ["domain", "platform"],
+  account: ["schemas", "domain", "platform"],
   auth: ["schemas", "domain", "account"],
   ratelimit: ["platform"],
   catalogue: ["schemas", "domain", "platform"],
@@ -79,7 +79,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "dejavu-fonts-ttf": ["providers"],
   "h264-mp4-encoder": ["providers"],
   aws4fetch: ["platform"],
-  nodemailer: ["billing"],
+  nodemailer: ["platform"],
   stripe: ["billing"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
@@ -118,6 +118,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
       "webhooks/Schedule.ts",
       "platform/Outbound.ts",
       "platform/PublicFetch.ts",
+      "platform/PhoneVerification.ts",
       "platform/S3Files.ts"
     ]
   },

@@ -1,6 +1,8 @@
 import { Schema, Struct } from "effect"
 import { integer, sized } from "../Bounds.ts"
+import { ResourceId } from "../Ids.ts"
 import { ChatCompletionRequest } from "../inference/ChatCompletions.ts"
+import { Limit } from "../Page.ts"
 
 /** What a preset is called in paths and, behind an `@`, in `model`: 1 to 63 lowercase letters, digits and dashes. */
 export const PresetSlug = Schema.String.check(
@@ -76,3 +78,73 @@ export const PresetChange = Schema.Struct({
   config: Schema.optionalKey(PresetConfig)
 }).annotate({ identifier: "PresetChange" })
 export type PresetChange = typeof PresetChange.Type
+
+const preset = {
+  id: ResourceId,
+  object: Schema.Literal("preset"),
+  slug: PresetSlug,
+  name: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  /** The version that requests use. */
+  active_version: Schema.Int,
+  /** Unix seconds. */
+  created_at: Schema.Int,
+  updated_at: Schema.Int
+}
+
+/** A preset, without the configuration of its active version. */
+export const PresetSummary = Schema.Struct(preset).annotate({ identifier: "PresetSummary" })
+export type PresetSummary = typeof PresetSummary.Type
+
+/** A preset with the configuration of its active version. */
+export const Preset = Schema.Struct({ ...preset, config: PresetConfig }).annotate({ identifier: "Preset" })
+export type Preset = typeof Preset.Type
+
+/** One preset. */
+export const PresetResult = Schema.Struct({ data: Preset }).annotate({ identifier: "PresetResult" })
+
+/** Newest first; `next_cursor` is null on the last page. */
+export const PresetList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(PresetSummary),
+  next_cursor: Schema.NullOr(ResourceId)
+}).annotate({ identifier: "PresetList" })
+
+/** A page of presets. */
+export const PresetPage = {
+  limit: Schema.optionalKey(Limit),
+  /** The `next_cursor` of the page before. */
+  cursor: Schema.optionalKey(ResourceId)
+}
+
+/** One version of a preset, which never changes. */
+export const PresetVersion = Schema.Struct({
+  object: Schema.Literal("preset.version"),
+  version: Schema.Int,
+  config: PresetConfig,
+  /** Unix seconds. */
+  created_at: Schema.Int
+}).annotate({ identifier: "PresetVersion" })
+export type PresetVersion = typeof PresetVersion.Type
+
+/** Newest first; `next_cursor` is null on the last page. */
+export const PresetVersionList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(PresetVersion),
+  next_cursor: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "PresetVersionList" })
+
+/** The number of a version; a preset has at most 1,000. */
+export const PresetVersionNumber = integer(1, 1_000)
+
+/** A page of versions. */
+export const PresetVersionPage = {
+  limit: Schema.optionalKey(Limit),
+  /** The `next_cursor` of the page before. */
+  cursor: Schema.optionalKey(PresetVersionNumber)
+}
+
+/** What is told of a preset that is no more. */
+export const PresetDeleted = Schema.Struct({
+  data: Schema.Struct({ slug: PresetSlug, object: Schema.Literal("preset"), deleted: Schema.Literal(true) })
+}).annotate({ identifier: "PresetDeleted" })

@@ -12,7 +12,7 @@ export class EmailTaken extends Data.TaggedError("EmailTaken")<{ readonly email:
 export class Accounts extends Context.Service<
   Accounts,
   {
-    readonly create: (email: string, actor: Actor) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
+    readonly create: (email: string, actor: Actor, id?: string) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
     /** Addresses are compared without regard to case. */
     readonly findByEmail: (email: string) => Effect.Effect<AccountRow | undefined, Unavailable>
     readonly exist: Effect.Effect<boolean, Unavailable>
@@ -26,9 +26,8 @@ export class Accounts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       return Accounts.of({
-        create: (email, actor) => {
-          const id = newResourceId()
-          return insertAccount(sql, id, email).pipe(
+        create: (email, actor, id = newResourceId()) =>
+          insertAccount(sql, id, email).pipe(
             Effect.andThen(
               audit.append({
                 accountId: id,
@@ -45,8 +44,7 @@ export class Accounts extends Context.Service<
               () => Effect.fail(new EmailTaken({ email }))
             ),
             storeErrors
-          )
-        },
+          ),
         findByEmail: (email) => storeErrors(accountByEmail(sql, email)),
         exist: storeErrors(anyAccount(sql)),
         setLimitScale: (account, scale, actor) =>

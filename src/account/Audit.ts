@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { newResourceId } from "../platform/Ids.ts"
-import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { firstResourceIdAt, newResourceId, timeOfResourceId } from "../platform/Ids.ts"
+import { storable, storeErrors, type Unavailable } from "../platform/Sql.ts"
 import {
   auditEvents,
   type AuditRow,
@@ -11,6 +11,7 @@ import {
   pendingEvents,
   type PendingRow
 } from "./AuditSql.ts"
+import { withoutSecrets } from "./SecretForms.ts"
 
 /** Who did it: somebody at the command line, the service itself, the holder of a key, or the owner in the console. */
 export interface Actor {
@@ -25,8 +26,10 @@ export interface AuditEvent {
   readonly type: string
   readonly actor: Actor
   readonly resource: { readonly type: string; readonly id: string }
-  /** What changed. Never a secret. */
+  /** What changed. Never a secret: what has the form of one of ours is left out. */
   readonly changes: object
+  /** The request that asked for it, where no line was opened for that. */
+  readonly requestId?: string
 }
 
 /** A line that was opened before its deed, and takes what the deed says of its changes. */
@@ -41,6 +44,23 @@ export interface OpenEntry {
 export const CurrentEntry = Context.Reference<OpenEntry | undefined>("tollgate/account/CurrentEntry", {
   defaultValue: () => undefined
 })
+
+/** Lines that are asked for. What is narrowed to several values is to be of any of them, and at most 32 combinations. */
+export interface AuditPage {
+  readonly limit: number
+  /** The id after which, going back in time, the page begins. */
+  readonly cursor?: string | undefined
+  /** From this moment on, in milliseconds since 1970. */
+  readonly fromMs?: number | undefined
+  /** Before this moment. */
+  readonly untilMs?: number | undefined
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly actors?: ReadonlyArray<string> | undefined
+  readonly resources?: ReadonlyArray<string> | undefined
+}
+
+/** Combinations of a type, an actor and a resource that one page may be asked for. */
+export const MAX_COMBINATIONS = 32
 
 /** The log of what was done to an account. Lines are never changed: what is found out later is a line of its own beside them. */
 export class Audit extends Context.Service<
@@ -59,8 +79,18 @@ export class Audit extends Context.Service<
     readonly complete: (entry: OpenEntry, code: string | undefined) => Effect.Effect<void, Unavailable>
     /** The newest first. */
     readonly list: (accountId: string, limit: number) => Effect.Effect<ReadonlyArray<AuditRow>, Unavailable>
-    /** The oldest lines, 1,000 at most, that have been pending for so long; how their deeds ended is to be looked into. */
-    readonly pending: (olderThanMs: number) => Effect.Effect<ReadonlyArray<PendingRow>, Unavailable>
+    /** The newest first, and the cursor of the next page. Costs the same whatever it is narrowed to. */
+    readonly page: (
+      accountId: string,
+      page: AuditPage
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<AuditRow>; readonly next: string | null }, Unavailable>
+    /**
+     * The oldest lines, 1,000 at most, that have been pending for so long, and how many there are in all. How their deeds ended is to
+     * be looked into.
+     */
+    readonly pending: (
+      olderThanMs: number
+    ) => Effect.Effect<{ readonly total: number; readonly rows: ReadonlyArray<PendingRow> }, Unavailable>
   }
 >()("tollgate/account/Audit") {
   static readonly layer = Layer.effect(
@@ -72,9 +102,12 @@ export class Audit extends Context.Service<
             if (entry?.type === event.type) {
               return Effect.sync(() => void (entry.changes = { ...entry.changes, ...event.changes }))
             }
-            const changes = JSON.stringify(event.changes)
+            const changes = told(event.changes)
             return Effect.asVoid(
-              insertAuditEvent(sql, { ...written(newResourceId(), event, entry?.requestId), changes })
+              insertAuditEvent(sql, {
+                ...written(newResourceId(), event, entry?.requestId ?? event.requestId),
+                changes
+              })
             )
           }),
         open: (event) => {
@@ -90,15 +123,43 @@ export class Audit extends Context.Service<
               completeAuditEvent(sql, {
                 id,
                 code: code ?? null,
-                changes: JSON.stringify(code === undefined ? changes : {})
+                changes: told(code === undefined ? changes : {})
               })
             )
           ),
-        list: (accountId, limit) => storeErrors(auditEvents(sql, accountId, limit)),
+        list: (accountId, limit) => storeErrors(auditEvents(sql, { ...selected(accountId, { limit }), limit })),
+        page: (accountId, page) =>
+          Effect.map(storeErrors(auditEvents(sql, selected(accountId, page))), (found) => {
+            const rows = found.slice(0, page.limit)
+            return { rows, next: found.length > page.limit ? (rows.at(-1)?.id ?? null) : null }
+          }),
         pending: (olderThanMs) => storeErrors(pendingEvents(sql, olderThanMs, 1_000))
       })
     )
   )
+}
+
+const told = (changes: object): string => storable(withoutSecrets(JSON.stringify(changes)))
+
+/** Above every id. */
+const NO_ID = "g"
+
+const MAX_MS = 2 ** 48 - 1
+
+const idAt = (timeMs: number): string => firstResourceIdAt(Math.min(Math.max(Math.trunc(timeMs), 0), MAX_MS))
+
+const distinct = (values: ReadonlyArray<string> | undefined) => values && [...new Set(values)]
+
+/** One line more than is asked for says whether there is a next page. A line's moment is that of its id. */
+const selected = (
+  accountId: string,
+  { actors, cursor = NO_ID, fromMs = 0, limit, resources, types, untilMs }: AuditPage
+) => {
+  const end = untilMs === undefined ? NO_ID : idAt(untilMs)
+  return {
+    ...{ accountId, types: distinct(types), actors: distinct(actors), resources: distinct(resources) },
+    ...{ least: idAt(fromMs), end: end < cursor ? end : cursor, limit: limit + 1 }
+  }
 }
 
 const written = (
@@ -107,6 +168,7 @@ const written = (
   requestId: string | undefined
 ) => ({
   id,
+  effective_at: new Date(timeOfResourceId(id)),
   account_id: accountId,
   type,
   actor_type: actor.type,

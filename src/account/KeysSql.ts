@@ -1,5 +1,10 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { RoutingPolicy } from "../../schemas/Routing.ts"
+import type { BudgetPeriodName } from "../domain/Budget.ts"
+import type { DataPolicy } from "../domain/Plan.ts"
+
+type Sql = SqlClient.SqlClient
 
 /** A key as Auth needs it, with what of its account decides a request. */
 export interface KeyRow {
@@ -11,61 +16,183 @@ export interface KeyRow {
   readonly active: boolean
   readonly expires_at: Date | null
   readonly limit_scale: number
+  /** The key's own budget. */
   readonly budget_id: string | null
-  readonly budget_period: string | null
+  readonly budget_period: BudgetPeriodName | null
+  readonly budgets_epoch: number
+  /** The key's own. */
+  readonly routing: RoutingPolicy | null
+  /** Those of its project; null without one. */
+  readonly project_routing: RoutingPolicy | null
+  readonly project_data_policy: DataPolicy | null
 }
 
-export const keyByHash = (
-  sql: SqlClient.SqlClient,
-  hash: Uint8Array
-): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
+export const keyByHash = (sql: Sql, hash: Uint8Array): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
-        k.budget_id, b.period AS budget_period
+        k.budget_id, b.period AS budget_period, k.budgets_epoch, k.routing,
+        p.routing AS project_routing, p.data_policy AS project_data_policy
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
+        LEFT JOIN project p ON p.id = k.project_id
       WHERE k.hash = ${hash}`,
     (rows) => rows[0]
   )
 
 /** Whether a key may be used now; false where there is none. */
-export const keyIsActive = (sql: SqlClient.SqlClient, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
+export const keyIsActive = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`SELECT 1 FROM api_key WHERE id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
     (rows) => rows.length === 1
   )
 
-/** Locks the account, so that two creations cannot both find the last free place. */
-export const lockAccount = (sql: SqlClient.SqlClient, accountId: string) =>
-  sql`SELECT id FROM account WHERE id = ${accountId} FOR UPDATE`
+/**
+ * Locks the account, so that two creations cannot both find the last free place. Whatever only names the account goes on: a claim
+ * that its transaction has laid before would else make two of them wait for each other.
+ */
+export const lockAccount = (sql: Sql, accountId: string) =>
+  sql`SELECT id FROM account WHERE id = ${accountId} FOR NO KEY UPDATE`
 
-export const activeInferenceKeys = (sql: SqlClient.SqlClient, accountId: string) =>
+/** Inference keys that work, of which those that were rotated do for a while only. */
+export interface WorkingKeys {
+  readonly active: number
+  readonly replaced: number
+}
+
+export const workingKeys = (sql: Sql, accountId: string): Effect.Effect<WorkingKeys, SqlError.SqlError> =>
   Effect.map(
-    sql<{ count: bigint }>`SELECT count(*) FROM api_key WHERE account_id = ${accountId} AND kind = 'inference'
-      AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
-    (rows) => Number(rows[0]?.count ?? 0n)
+    sql<WorkingKeys>`SELECT count(*) FILTER (WHERE replaced_by IS NULL)::int AS active, count(replaced_by)::int AS replaced
+      FROM api_key WHERE account_id = ${accountId} AND kind = 'inference' AND revoked_at IS NULL
+        AND COALESCE(expires_at, 'infinity'::timestamptz) > now()`,
+    ([row = { active: 0, replaced: 0 }]) => row
   )
 
-export const insertKey = (
-  sql: SqlClient.SqlClient,
-  key: {
-    readonly id: string
-    readonly accountId: string
-    readonly kind: "inference" | "management"
-    readonly name: string
-    readonly hash: Uint8Array
-    readonly prefix: string
-    readonly last4: string
-    readonly scopes: ReadonlyArray<string>
-  }
-) =>
-  sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, scopes) VALUES (${key.id}, ${key.accountId},
-    ${key.kind}, ${key.name}, ${key.hash}, ${key.prefix}, ${key.last4}, ${[...key.scopes]}::text[])`
+/** A key to be. */
+export interface NewKeyRow {
+  readonly id: string
+  readonly accountId: string
+  readonly kind: "inference" | "management"
+  readonly name: string
+  readonly hash: Uint8Array
+  readonly prefix: string
+  readonly last4: string
+  readonly scopes: ReadonlyArray<string>
+  readonly projectId: string | null
+  readonly budgetId: string | null
+  readonly expiresAt: Date | null
+  /** JSON. */
+  readonly routing: string | null
+}
 
-/** Revokes an active key; answers its account, or undefined when there is no such active key. */
-export const revokeKey = (sql: SqlClient.SqlClient, id: string, accountId: string | undefined) =>
+export const insertKey = (sql: Sql, key: NewKeyRow) =>
+  sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, scopes, project_id, budget_id, expires_at, routing)
+    VALUES (${key.id}, ${key.accountId}, ${key.kind}, ${key.name}, ${key.hash}, ${key.prefix}, ${key.last4},
+      ${[...key.scopes]}::text[], ${key.projectId}::text, ${key.budgetId}::text, ${key.expiresAt}::timestamptz,
+      ${key.routing}::json)`
+
+/** Whose keys, and of which kind. */
+export interface KeysOf {
+  readonly accountId: string
+  readonly kind: "inference" | "management"
+}
+
+/** Revokes a key that is not; answers its account, or undefined when there is none such. */
+export const revokeKey = (sql: Sql, id: string, of: KeysOf | undefined) =>
   Effect.map(
     sql<{ account_id: string }>`UPDATE api_key SET revoked_at = now() WHERE id = ${id} AND revoked_at IS NULL
-      AND (${accountId ?? null}::text IS NULL OR account_id = ${accountId ?? null}) RETURNING account_id`,
+      AND (${of?.accountId ?? null}::text IS NULL OR account_id = ${of?.accountId ?? null} AND kind = ${of?.kind ?? null})
+      RETURNING account_id`,
     (rows) => rows[0]?.account_id
   )
+
+/** A key as it is shown, with its budget in the period that runs; amounts are nano-USD. */
+export interface KeyRecord {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly last4: string
+  readonly scopes: ReadonlyArray<string>
+  readonly project_id: string | null
+  readonly active: boolean
+  readonly replaced_by: string | null
+  readonly routing: RoutingPolicy | null
+  readonly budget_id: string | null
+  readonly budget_limit: bigint | null
+  readonly budget_period: BudgetPeriodName | null
+  readonly budget_spent: bigint | null
+  readonly created_at: Date
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+/** The days on which the periods that run have begun. */
+export type PeriodStarts = Readonly<Record<BudgetPeriodName, string>>
+
+/** Budgets are looked up key by key, so that a page costs the same however many there are. */
+const records = (sql: Sql, starts: PeriodStarts) => sql`
+  SELECT k.id, k.name, k.prefix, k.last4, k.scopes, k.project_id, k.replaced_by, k.routing, k.budget_id, k.created_at,
+    k.expires_at, k.revoked_at, k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AS active,
+    b.limit_nano AS budget_limit, b.period AS budget_period, b.spent AS budget_spent
+  FROM api_key k LEFT JOIN LATERAL (
+    SELECT g.limit_nano, g.period, COALESCE((SELECT p.spent FROM budget_period p WHERE p.budget_id = g.id
+      AND p.period_start = CASE g.period WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
+        WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END), 0) AS spent
+    FROM budget g WHERE g.id = k.budget_id LIMIT 1
+  ) AS b ON true`
+
+/** Newest first, from behind the cursor. */
+export const keysOf = (
+  sql: Sql,
+  { accountId, kind }: KeysOf,
+  { cursor, limit, starts }: { readonly cursor: string | null; readonly limit: number; readonly starts: PeriodStarts }
+): Effect.Effect<ReadonlyArray<KeyRecord>, SqlError.SqlError> =>
+  sql<KeyRecord>`${records(sql, starts)} WHERE k.account_id = ${accountId} AND k.kind = ${kind}
+    AND k.id < COALESCE(${cursor}::text, 'g') ORDER BY k.id DESC LIMIT ${limit}::int`
+
+export const keyById = (
+  sql: Sql,
+  { accountId, kind }: KeysOf,
+  id: string,
+  starts: PeriodStarts
+): Effect.Effect<KeyRecord | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<KeyRecord>`${records(sql, starts)} WHERE k.id = ${id} AND k.account_id = ${accountId} AND k.kind = ${kind}`,
+    (rows) => rows[0]
+  )
+
+/** Keeps others from changing the key until the transaction ends. */
+export const lockKey = (sql: Sql, accountId: string, id: string) =>
+  sql`SELECT 1 FROM api_key WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`
+
+/** Puts another key into the place of one: it stops now, or after so many seconds if it would not before. */
+export const replaceKey = (
+  sql: Sql,
+  {
+    accountId,
+    by,
+    graceSeconds,
+    id
+  }: { readonly accountId: string; readonly id: string; readonly by: string } & {
+    readonly graceSeconds: number
+  }
+) =>
+  sql`UPDATE api_key SET replaced_by = ${by},
+      revoked_at = CASE WHEN ${graceSeconds}::int = 0 THEN now() END,
+      expires_at = CASE WHEN ${graceSeconds}::int = 0 THEN expires_at
+        ELSE LEAST(expires_at, now() + ${graceSeconds}::int * interval '1 second') END
+    WHERE id = ${id} AND account_id = ${accountId}`
+
+/** What may change of a key. */
+export interface KeySettings {
+  readonly name: string
+  readonly projectId: string | null
+  readonly budgetId: string | null
+  readonly expiresAt: Date | null
+  /** JSON. */
+  readonly routing: string | null
+}
+
+export const updateKey = (sql: Sql, accountId: string, id: string, to: KeySettings) =>
+  sql`UPDATE api_key SET name = ${to.name}, project_id = ${to.projectId}::text, budget_id = ${to.budgetId}::text,
+      expires_at = ${to.expiresAt}::timestamptz, routing = ${to.routing}::json
+    WHERE id = ${id} AND account_id = ${accountId}`

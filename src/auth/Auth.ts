@@ -3,6 +3,7 @@ import type { Principal } from "../../schemas/Access.ts"
 import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import { routingOf } from "./Routing.ts"
 
 /** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
 const CACHE_TTL_MS = 30_000
@@ -19,7 +20,13 @@ const principalOf = (row: KeyRow): Principal => ({
   kind: row.kind,
   scopes: row.scopes,
   limitScale: row.limit_scale,
-  budget: row.budget_id === null ? undefined : { id: row.budget_id, period: row.budget_period ?? "lifetime" }
+  budgets: [
+    ...(row.budget_id === null || row.budget_period === null
+      ? []
+      : [{ id: row.budget_id, scope: "key" as const, period: row.budget_period }])
+  ],
+  budgetsEpoch: row.budgets_epoch,
+  ...routingOf(row)
 })
 
 /** The hash of the key in an `Authorization` header; undefined when that has none, or not in the form of one. */
@@ -45,6 +52,8 @@ export class Auth extends Context.Service<
     readonly confirm: (keyId: string) => Effect.Effect<void, Failure>
     /** Drops what is remembered of a key that turned out to be inactive. */
     readonly forget: (keyId: string) => void
+    /** Drops what is remembered of the keys of a project that has changed, and what is being read of them. */
+    readonly forgetProject: (projectId: string) => void
   }
 >()("tollgate/auth/Auth") {
   static readonly layer = Layer.effect(
@@ -52,6 +61,7 @@ export class Auth extends Context.Service<
     Effect.gen(function* () {
       const keys = yield* Keys
       const cache = new Map<string, { readonly principal: Principal; readonly until: number }>()
+      let changes = 0
 
       const remember = (hash: string, principal: Principal, row: KeyRow) => {
         if (cache.size >= CACHE_MAX_KEYS) {
@@ -63,24 +73,29 @@ export class Auth extends Context.Service<
       }
 
       const read = (hash: Buffer) =>
-        keys.findByHash(hash).pipe(
-          Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-          Effect.flatMap((row) => {
-            if (row === undefined || !row.active) return Effect.fail(invalidKey)
-            const principal = principalOf(row)
-            remember(nameOf(hash), principal, row)
-            return Effect.succeed(principal)
-          })
-        )
+        Effect.suspend(() => {
+          const before = changes
+          return keys.findByHash(hash).pipe(
+            Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+            Effect.flatMap((row) => {
+              if (row === undefined || !row.active) return Effect.fail(invalidKey)
+              const principal = principalOf(row)
+              // What was read while a project changed may be out of date.
+              if (changes === before) remember(nameOf(hash), principal, row)
+              return Effect.succeed(principal)
+            })
+          )
+        })
 
       const ofKind = (principal: Principal, kind: KeyKind): Effect.Effect<Principal, Failure> =>
         principal.kind === kind
           ? Effect.succeed(principal)
           : Effect.fail(failure({ _tag: "WrongKeyKind", needed: kind }))
 
-      const forget = (keyId: string) => {
-        for (const [name, { principal }] of cache) if (principal.keyId === keyId) cache.delete(name)
+      const forgetWhere = (is: (principal: Principal) => boolean) => {
+        for (const [name, { principal }] of cache) if (is(principal)) cache.delete(name)
       }
+      const forget = (keyId: string) => forgetWhere((principal) => principal.keyId === keyId)
 
       return Auth.of({
         authenticate: (authorization, kind) => {
@@ -105,7 +120,11 @@ export class Auth extends Context.Service<
               return Effect.fail(invalidKey)
             })
           ),
-        forget
+        forget,
+        forgetProject: (projectId) => {
+          changes += 1
+          forgetWhere((principal) => principal.projectId === projectId)
+        }
       })
     })
   )

@@ -5,6 +5,7 @@ import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
+import type { RoutingPolicy } from "../domain/Plan.ts"
 import { tokenCost } from "../domain/Pricing.ts"
 import { likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
@@ -40,11 +41,12 @@ const boundOfPreset = (conversation: Conversation, said: Readonly<Record<string,
 
 /**
  * Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. What it
- * does not say is taken from the preset it names, whose configuration is `preset`.
+ * does not say is taken from the preset it names, whose configuration is `preset`; `base` is how its key is routed.
  */
 export const decodeEstimate = (
   body: unknown,
-  preset?: PresetConfig
+  preset?: PresetConfig,
+  base?: RoutingPolicy
 ): Result.Result<{ readonly model: string; readonly preparation: Preparation }, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
@@ -56,7 +58,7 @@ export const decodeEstimate = (
     if (!hasPrompt(wire)) {
       return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
     }
-    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset)
+    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base)
     const chain = yield* parseChain(wish.model, wish.models)
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const size = wire.messages === undefined ? wire.input_tokens : undefined

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
+import type { RoutingPolicy } from "../domain/Plan.ts"
 import { presetNamed } from "../router/Chain.ts"
 import { decodeChat } from "./chat/ChatDecode.ts"
 import { instructed, presetPolicy } from "./chat/Preset.ts"
@@ -53,17 +54,16 @@ const modelsOf = (said: ChatWish, preset: ChatWish): Pick<ChatWish, "model" | "m
 
 /**
  * The wish of a request that says so much itself. `body` holds its `routing`, `provider` and `router`; `config` is that of the
- * preset it names, where it names one.
+ * preset it names, where it names one, and `base` how it is routed where neither says.
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
   whole: Said,
-  config: PresetConfig | undefined
+  config: PresetConfig | undefined,
+  base?: RoutingPolicy
 ): Result.Result<ChatWish, Failure> => {
   const { saysFormat, saysToolChoice: _, sessionId, ...said } = whole
-  const base = presetPolicy(config)
-  if (Result.isFailure(base)) return Result.fail(base.failure)
-  const policy = decodePolicy(body, base.success)
+  const policy = Result.flatMap(presetPolicy(config, base), (before) => decodePolicy(body, before))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)

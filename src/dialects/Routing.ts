@@ -1,8 +1,9 @@
 /** The routing wishes of a request, in our own words or in OpenRouter's, as one policy. */
 import { Result, Schema } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
 import { PriceLimit, ProviderNames, RoutingPolicy as WirePolicy } from "../../schemas/Routing.ts"
 import { type Failure } from "../domain/Failure.ts"
-import { type DataPolicy, defaultPolicy, type RoutingPolicy } from "../domain/Plan.ts"
+import { type DataPolicy, defaultPolicy, type RoutingPolicy, stricter } from "../domain/Plan.ts"
 import { decoder, objectOf, within } from "./Decode.ts"
 
 /** The members of a type that have a value, without those that are undefined. */
@@ -19,7 +20,8 @@ const ofRouting = (wire: WirePolicy, base: RoutingPolicy): RoutingPolicy => ({
   order: wire.providers?.order ?? base.order,
   ignore: wire.providers?.ignore ?? base.ignore,
   allowFallbacks: wire.allow_fallbacks ?? base.allowFallbacks,
-  dataPolicy: wire.data_policy ?? base.dataPolicy,
+  dataPolicy: stricter(base.dataFloor ?? "default", wire.data_policy ?? base.dataPolicy),
+  ...(base.dataFloor === undefined ? {} : { dataFloor: base.dataFloor }),
   caching: wire.caching ?? base.caching,
   requireParameters: wire.require_parameters ?? base.requireParameters,
   maxPrice: {
@@ -87,12 +89,6 @@ const openRouterNames: ReadonlyMap<string, string> = new Map([
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.map((name) => openRouterNames.get(name.toLowerCase()) ?? name)
 
-/** From the laxest to the strictest. */
-const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
-
-const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
-  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
-
 /** OpenRouter's words can only tighten a policy, as they do there: `allow` and `zdr: false` say nothing. */
 const tightened = (policy: DataPolicy, { data_collection, zdr }: typeof ProviderAlias.Type): DataPolicy => {
   if (zdr === true) return "zero_retention"
@@ -119,9 +115,17 @@ const ofAlias = (wire: typeof ProviderAlias.Type, base: RoutingPolicy): RoutingP
   source: "request"
 })
 
+/** The policy of a request that says nothing itself: that of its key, which holds what its project says, or the default. */
+export const basePolicy = ({ routing }: Pick<Principal, "routing">): RoutingPolicy => {
+  if (routing === undefined) return defaultPolicy
+  const dataFloor = routing.data_policy ?? "default"
+  return { ...ofRouting(routing, defaultPolicy), dataFloor, source: "project" }
+}
+
 /**
- * The policy of a request; `routing` goes before the alias `provider`, and what neither says is as in `base`, that of a preset or
- * the default. `provider` can only tighten a data policy, that of `routing` or of `base`; to loosen one takes `routing.data_policy`.
+ * The policy of a request; `routing` goes before the alias `provider`, and what neither says is as in `base`, that of its preset or
+ * of its key. `provider` can only tighten a data policy, that of `routing` or of `base`; to loosen one takes `routing.data_policy`,
+ * which cannot loosen that of the key.
  */
 export const decodePolicy = (
   body: Readonly<Record<string, unknown>>,

@@ -32,6 +32,9 @@ const decimalText = (usd: number) => (Number.isFinite(usd) ? usd.toFixed(9) : ""
 /** An amount as the JSON number of USD that answers and receipts show. */
 export const usdFromNano = (nano: Nano): number => Number(nano) / 1e9
 
+/** An amount as the JSON number of cents that budgets are shown in. */
+export const centsFromNano = (nano: Nano): number => Number(nano) / Number(NANO_PER_CENT)
+
 /** A rate as the JSON number of USD that the catalogue and receipts show. */
 export const usdFromPico = (pico: Pico): number => Number(pico) / 1e12
 

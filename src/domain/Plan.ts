@@ -5,6 +5,13 @@ import type { Price, TokenPrice } from "./Pricing.ts"
 export type Strategy = "balanced" | "cost" | "latency" | "quality"
 export type DataPolicy = "default" | "no_training" | "zero_retention"
 
+/** From the laxest to the strictest. */
+const dataPolicies: ReadonlyArray<DataPolicy> = ["default", "no_training", "zero_retention"]
+
+/** The stricter of two data policies. */
+export const stricter = (a: DataPolicy, b: DataPolicy): DataPolicy =>
+  dataPolicies.indexOf(a) >= dataPolicies.indexOf(b) ? a : b
+
 /** The caller's wishes on routing, defaults filled in. */
 export interface RoutingPolicy {
   readonly strategy: Strategy
@@ -13,6 +20,8 @@ export interface RoutingPolicy {
   readonly ignore: ReadonlyArray<string>
   readonly allowFallbacks: boolean
   readonly dataPolicy: DataPolicy
+  /** The laxest data policy that a request of its key may have; any where it is absent. */
+  readonly dataFloor?: DataPolicy
   readonly caching: "auto" | undefined
   readonly requireParameters: boolean
   readonly maxPrice: MaxPrice

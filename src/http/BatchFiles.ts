@@ -5,6 +5,7 @@ import { Caller } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import type { FileObject } from "../../schemas/inference/Files.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { linesOf, MAX_LINES } from "../inference/BatchInput.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -28,6 +29,13 @@ const full = invalid(
   "file",
   `at most ${QUOTA.files} files and ${QUOTA.bytes} bytes of inputs are kept at a time; delete some, or have them expire sooner`
 )
+
+/** Said to who may have nothing kept: what a batch in the background is made of, and its answers, are files. */
+export const keptNowhere = failure({
+  _tag: "UnsupportedParameter",
+  param: "data_policy",
+  detail: "Files of batches are stored, and nothing may be under zero_retention; POST /batch stores nothing"
+})
 
 const purposes = { batch: "batch_input", batch_output: "batch_output" } as const
 
@@ -112,7 +120,9 @@ const files = Effect.gen(function* () {
   const create = (request: HttpServerRequest.HttpServerRequest) =>
     Effect.gen(function* () {
       yield* funded(ledger)
-      const { accountId } = yield* Caller
+      const principal = yield* Caller
+      const { accountId } = principal
+      if (basePolicy(principal).dataPolicy === "zero_retention") return yield* keptNowhere
       return yield* withUpload(request, (upload) => store(accountId, upload))
     })
 

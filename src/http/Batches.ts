@@ -6,10 +6,12 @@ import { Api } from "../../schemas/Api.ts"
 import { type BatchObject, NewBatch } from "../../schemas/inference/Batches.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
 import { decoder } from "../dialects/Decode.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Batches, noBatch } from "../inference/Batches.ts"
 import type { BatchRow } from "../inference/BatchesSql.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { keptNowhere } from "./BatchFiles.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
@@ -69,6 +71,7 @@ const batches = Effect.gen(function* () {
         const principal = yield* Caller
         const body = yield* readJson(request)
         const wire = yield* Effect.fromResult(decodeBatch(body))
+        if (basePolicy(principal).dataPolicy === "zero_retention") return yield* keptNowhere
         yield* funded(ledger)
         const { endpoint, input_file_id: inputFileId, metadata = null, output_expires_after: kept } = wire
         const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/batches", body))

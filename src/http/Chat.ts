@@ -7,6 +7,7 @@ import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
 import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Inference } from "../inference/Inference.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -24,7 +25,7 @@ const pathOf = (slug: string | undefined): string =>
 
 /** `POST /chat/completions`, by a preset or without. */
 export const chatDialect: ChatDialect<DecodedChat> = {
-  decode: (body, preset, byPath) => decodeChat(body, preset && { config: preset.config, byPath }),
+  decode: (body, preset, byPath, base) => decodeChat(body, preset && { config: preset.config, byPath }, base),
   encode: encodeCompletion,
   encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage })
 }
@@ -44,10 +45,11 @@ const estimates = Effect.gen(function* () {
   const ledger = yield* Ledger
   const presets = yield* Presets
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const { accountId } = yield* Caller
+    const principal = yield* Caller
+    const { accountId } = principal
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
-    const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config))
+    const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config, basePolicy(principal)))
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     const balance = yield* ledger
       .balance(accountId)

@@ -3,9 +3,11 @@ import { Effect, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
 import { objectOf } from "../dialects/Decode.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../dialects/StreamEncoder.ts"
 import type { ChatWish, Decoded } from "../dialects/Wish.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { Inference } from "../inference/Inference.ts"
 import type { ChatRequest } from "../inference/Request.ts"
@@ -117,7 +119,13 @@ export const chatRequestOf = (
 
 /** How a dialect reads a request and says its answer. */
 export interface ChatDialect<D extends Decoded> {
-  readonly decode: (body: unknown, preset: ResolvedPreset | undefined, byPath: boolean) => Result.Result<D, Failure>
+  /** `base` is how the request is routed where neither it nor its preset says. */
+  readonly decode: (
+    body: unknown,
+    preset: ResolvedPreset | undefined,
+    byPath: boolean,
+    base: RoutingPolicy
+  ) => Result.Result<D, Failure>
   readonly encode: (answer: Answer, decoded: D) => object
   readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
   /** What a whole answer says in headers, where its body has no place for it. */
@@ -157,7 +165,7 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
       const body = yield* readJson(request)
       const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
       const received = { request, exchange, principal, body, operation, path, sandbox }
-      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, slug !== undefined))
+      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, slug !== undefined, basePolicy(principal)))
       const circumstances = yield* Effect.fromResult(circumstancesOf(received))
       const chat = yield* Effect.fromResult(chatRequestOf(circumstances, { body, slug, preset }, decoded))
       const ignored = ignoredHeader(decoded.ignored)

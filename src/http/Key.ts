@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { Caller } from "../../schemas/Access.ts"
+import { Caller, type Principal } from "../../schemas/Access.ts"
 import type { KeyReport } from "../../schemas/account/Key.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { failure } from "../domain/Failure.ts"
-import { maxNano, NANO_PER_CENT, type Nano, usdFromNano } from "../domain/Money.ts"
+import { centsFromNano, maxNano, usdFromNano } from "../domain/Money.ts"
 import { requestsAt, type WindowName, windowSeconds } from "../ratelimit/Limits.ts"
 import type { KeyUsage, Usage } from "../usage/Usage.ts"
 import type { KeyFacts } from "../usage/UsageSql.ts"
@@ -12,23 +12,24 @@ import { respond } from "./Failures.ts"
 
 const secondsOf = (time: Date | null): number | null => (time === null ? null : Math.floor(time.getTime() / 1000))
 
-const centsOf = (amount: Nano): number => Number(amount) / Number(NANO_PER_CENT)
+const periodOf = (budgets: Principal["budgets"], scope: "key" | "project") =>
+  budgets.find((budget) => budget.scope === scope)?.period
 
 const budgetOf = (facts: KeyFacts, period: string | undefined): KeyReport["budget"] => {
   const { budget_held: held, budget_limit: limit, budget_spent: spent } = facts
   if (limit === null || period === undefined) return null
   return {
     period: period as BudgetPeriodName,
-    budget_cents: centsOf(limit),
-    spent_cents: centsOf(spent),
-    remaining_cents: centsOf(maxNano(0n, limit - spent - held))
+    budget_cents: centsFromNano(limit),
+    spent_cents: centsFromNano(spent),
+    remaining_cents: centsFromNano(maxNano(0n, limit - spent - held))
   }
 }
 
 /** What the holder of a key is told of it. `scale` is the service's own, of its rate limits. */
 export const keyReportOf = (
   { facts, spend }: KeyUsage,
-  caller: { readonly limitScale: number; readonly budget: { readonly period: string } | undefined },
+  caller: { readonly limitScale: number; readonly budgets: Principal["budgets"] },
   scale: number
 ): KeyReport => {
   const limitOf = (window: WindowName) => ({
@@ -46,7 +47,7 @@ export const keyReportOf = (
     created_at: Math.floor(facts.created_at.getTime() / 1000),
     last_used_at: secondsOf(spend.used_at),
     expires_at: secondsOf(facts.expires_at),
-    budget: budgetOf(facts, caller.budget?.period),
+    budget: budgetOf(facts, periodOf(caller.budgets, "key")),
     limit_scale: caller.limitScale,
     rate_limits: {
       default: limitOf("default"),
@@ -69,8 +70,8 @@ export const keyReportOf = (
 export const getKey = (usage: Usage["Service"], scale: number) => () =>
   Effect.gen(function* () {
     const caller = yield* Caller
-    const { accountId, budget, keyId } = caller
-    const used = yield* usage.ofKey({ accountId, keyId, period: budget?.period })
+    const { accountId, budgets, keyId } = caller
+    const used = yield* usage.ofKey({ accountId, keyId, period: periodOf(budgets, "key") })
     // Its row was read a moment ago.
     if (used === undefined) return respond(failure({ _tag: "InvalidApiKey" }))
     return HttpServerResponse.jsonUnsafe(keyReportOf(used, caller, scale))

@@ -7,6 +7,7 @@ import { Auth } from "../auth/Auth.ts"
 import { usageOf } from "../dialects/chat/ChatEncode.ts"
 import { type DecodedLegacyChat, decodeLegacyChat } from "../dialects/legacy/LegacyDecode.ts"
 import { encodeLegacyChat } from "../dialects/legacy/LegacyEncode.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { CachedChat } from "../inference/CachedChat.ts"
@@ -70,7 +71,9 @@ const legacyChat = Effect.gen(function* () {
     const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body })
-    const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decodeLegacyChat(body, preset?.config))
+    const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(
+      decodeLegacyChat(body, preset?.config, basePolicy(principal))
+    )
     const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
     const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, { ...wish, stream: false }))

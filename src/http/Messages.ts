@@ -20,7 +20,7 @@ import { takePreset } from "./Preset.ts"
 
 /** `POST /messages`. */
 export const messagesDialect: ChatDialect<DecodedMessages> = {
-  decode: (body, preset) => decodeMessages(body, preset?.config),
+  decode: (body, preset, _, base) => decodeMessages(body, preset?.config, base),
   encode: (answer, { showsThinking }) => encodeMessage(answer, showsThinking),
   encoder: (opening, { conversation, showsThinking }) =>
     new MessagesStreamEncoder({ ...opening, inputTokens: likelyTokens(promptBound(conversation)), showsThinking })

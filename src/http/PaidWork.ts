@@ -2,8 +2,8 @@
 import { Effect, type Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Caller } from "../../schemas/Access.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
-import { defaultPolicy } from "../domain/Plan.ts"
 import type { PaidRequest } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
 import { readJson } from "./Body.ts"
@@ -35,7 +35,7 @@ export const paidWork = <D extends { readonly model: string }>(
       const decoded = yield* Effect.fromResult(decode(body))
       const received = { request, exchange, principal, body, operation, path, sandbox }
       const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-      const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: defaultPolicy }
+      const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: basePolicy(principal) }
       return { decoded, paid } satisfies Accepted<D>
     })
   )

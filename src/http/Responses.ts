@@ -21,7 +21,7 @@ import { takePreset } from "./Preset.ts"
 
 /** `POST /responses`. */
 export const responsesDialect: ChatDialect<DecodedResponses> = {
-  decode: (body, preset) => decodeResponses(body, preset?.config),
+  decode: (body, preset, _, base) => decodeResponses(body, preset?.config, base),
   encode: (answer, { echo }) => encodeResponse(answer, echo),
   encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
   headersOf,

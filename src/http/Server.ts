@@ -21,6 +21,10 @@ import { layer as batches } from "./Batches.ts"
 import { layer as batchFiles } from "./BatchFiles.ts"
 import { MAX_BODY_BYTES } from "./Body.ts"
 import { layer as chat } from "./Chat.ts"
+import { layer as consoleManagementKeys } from "./console/ManagementKeys.ts"
+import { layer as consolePhone } from "./console/Phone.ts"
+import { layer as consoleSession } from "./console/Session.ts"
+import { layer as consoleSignIn } from "./console/SignIn.ts"
 import { layer as consoleTopUps } from "./console/TopUps.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
@@ -31,6 +35,8 @@ import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as managementAccount } from "./management/Account.ts"
 import { layer as managementKeys } from "./management/Keys.ts"
+import { layer as managementPresets } from "./management/Presets.ts"
+import { layer as managementProjects } from "./management/Projects.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
@@ -197,7 +203,13 @@ const routes = Layer.mergeAll(
         webhooks,
         models,
         managementKeys,
+        managementProjects,
+        managementPresets,
         managementAccount,
+        consoleSignIn,
+        consoleSession,
+        consolePhone,
+        consoleManagementKeys,
         consoleTopUps,
         payments
       )

@@ -2,9 +2,9 @@
 import { Effect, Layer, Result } from "effect"
 import { decodeEmbeddings } from "../dialects/embeddings/EmbeddingsDecode.ts"
 import { afterList, beforeList } from "../dialects/embeddings/EmbeddingsEncode.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import type { Decoded } from "../dialects/Wish.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
-import { defaultPolicy } from "../domain/Plan.ts"
 import { type Answer, type PaidAnswer, restore } from "../inference/Answer.ts"
 import { Surfaces } from "../inference/Batches.ts"
 import { Inference } from "../inference/Inference.ts"
@@ -43,9 +43,10 @@ const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<
     const presets = yield* Presets
     const inWords = (failed: Failure) => named(dialect.prompt, failed)
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
-      const { accountId } = circumstances.principal
+      const { principal } = circumstances
+      const { accountId } = principal
       const preset = yield* takePreset(presets, { preset: undefined }, { accountId, body })
-      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, false))
+      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, false, basePolicy(principal)))
       if (decoded.stream) return yield* Effect.fail(streamed)
       const request = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, decoded))
       const said = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
@@ -80,12 +81,13 @@ const embeddingsSurface = Effect.gen(function* () {
   const room = yield* AnswerRoom
   const accept: Surface["accept"] = (body, circumstances) =>
     Effect.map(Effect.fromResult(decodeEmbeddings(body)), ({ model, work: asked }) => {
-      const request = wholeRequest(room, { ...circumstances, model, policy: defaultPolicy }, asked)
+      const policy = basePolicy(circumstances.principal)
+      const request = wholeRequest(room, { ...circumstances, model, policy }, asked)
       const said = (answer: PaidAnswer & { readonly used: number }, data: Uint8Array) =>
         `${beforeList(model)}${Buffer.from(data).toString()}${afterList(answer)}`
       return {
         ignored: [],
-        dataPolicy: defaultPolicy.dataPolicy,
+        dataPolicy: policy.dataPolicy,
         mostBytes: mostEmbedBytes(asked),
         bounds: () => work.bounds(request),
         serve: (share) =>

@@ -1,7 +1,6 @@
 import { Context, Duration, Effect, Exit, Layer, Result } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { Auth } from "../auth/Auth.ts"
-import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -11,6 +10,7 @@ import { type Trace, traceIdOf } from "../platform/Tracing.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Claimed } from "../usage/RequestsSql.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
+import { holderOf } from "./Holding.ts"
 import { type Bounds, holdOutcomes, refusalOf, storeUnavailable } from "./Metered.ts"
 import type { Opened } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
@@ -154,16 +154,14 @@ const holding = (
     traceId: traceIdOf(trace),
     prices: []
   }
-  const { accountId, budget, keyId, projectId } = principal
-  const budgets =
-    budget === undefined ? [] : [{ budgetId: budget.id, periodStart: periodStart(budget.period, Date.now()) }]
   return ledger.commit(
     {
       _tag: "Hold",
-      ...{ requestId, accountId, keyId, projectId, operation: "batch", model: "batch" },
+      ...holderOf(principal),
+      ...{ requestId, operation: "batch", model: "batch" },
       atLeast: leastOf(due),
       upTo: sum(due.map(({ bounds }) => bounds.upTo)),
-      ...{ ttlMs: holdTtlMs, budgets, opened, claim, charge: false }
+      ...{ ttlMs: holdTtlMs, opened, claim, charge: false }
     },
     trace?.span
   )

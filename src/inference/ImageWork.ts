@@ -64,6 +64,12 @@ const failed = (reason: Reason): Reason => {
   }
 }
 
+const hostsNone = failure({
+  _tag: "UnsupportedParameter",
+  param: "response_format",
+  detail: "Images at an address are stored, and nothing may be under zero_retention: ask for b64_json"
+})
+
 /** How long room for images is waited for. */
 const ROOM_WAIT_MS = 60_000
 
@@ -123,6 +129,7 @@ export class ImageWork extends Context.Service<
       const room = yield* AnswerRoom
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
         const { hosted: asAddress, image, principal, work: asked } = request
+        if (asAddress && request.policy.dataPolicy === "zero_retention") return yield* hostsNone
         const source = image === undefined ? undefined : { url: image, field: "image" }
         const problem = source && sources.checkOne(source)
         if (problem !== undefined) return yield* Effect.fail(problem)

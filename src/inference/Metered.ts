@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
-import { periodStart } from "../domain/Budget.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { noTokens, promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
@@ -12,6 +11,7 @@ import type { CloseOperation, HoldOperation, HoldResult } from "../ledger/Operat
 import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
+import { holderOf } from "./Holding.ts"
 import { type ClosedFacts, type Opened, priceOf } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
@@ -108,10 +108,6 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   estimate: E
 ): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
   const { principal } = request
-  const budgets =
-    principal.budget === undefined
-      ? []
-      : [{ budgetId: principal.budget.id, periodStart: periodStart(principal.budget.period, Date.now()) }]
   const startedAt = performance.now()
   const opened: Opened = {
     streamed: request.stream === true,
@@ -124,15 +120,12 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   const operation: HoldOperation = {
     _tag: "Hold",
     requestId: request.requestId,
-    accountId: principal.accountId,
-    keyId: principal.keyId,
-    projectId: principal.projectId,
+    ...holderOf(principal),
     operation: request.operation,
     model: request.model,
     atLeast: estimate.atLeast,
     upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
     ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
-    budgets,
     opened,
     claim: request.claim,
     charge: request.charge === true

@@ -1,7 +1,7 @@
 /** Who may make a video at what price, as its job keeps it: a change of the catalogue does not reach a job that is paid for. */
 import type { Model, Offer } from "../domain/Model.ts"
 import { maxNano, type Nano } from "../domain/Money.ts"
-import { type Candidate, defaultPolicy, type Plan } from "../domain/Plan.ts"
+import { type Candidate, defaultPolicy, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
 import { type Price, unitCost, type UnitPrice } from "../domain/Pricing.ts"
 import { neededFor, type VideoWish } from "../domain/Video.ts"
 
@@ -14,6 +14,8 @@ interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
 export interface KeptVideoPlan {
   readonly model: Omit<Model, "offers">
   readonly offers: readonly [KeptOffer, ...ReadonlyArray<KeptOffer>]
+  /** By which they were chosen; absent where that was the default. */
+  readonly policy?: RoutingPolicy
 }
 
 export type FilmPlan = Plan<UnitPrice>
@@ -44,13 +46,14 @@ const keptOffer = ({ offer, price }: Candidate<UnitPrice>): KeptOffer => ({
   perUnit: String(price.perUnit)
 })
 
-export const keepPlan = ({ candidates: [first, ...others] }: FilmPlan): KeptVideoPlan => {
+export const keepPlan = ({ candidates: [first, ...others], policy }: FilmPlan): KeptVideoPlan => {
   const { offers: _, ...model } = first.model
-  return { model, offers: [keptOffer(first), ...others.map(keptOffer)] }
+  const chosenBy = policy.source === "default" ? {} : { policy }
+  return { model, offers: [keptOffer(first), ...others.map(keptOffer)], ...chosenBy }
 }
 
 /** The plan again, of what `keepPlan` made of it. */
-export const restorePlan = ({ model, offers: [first, ...others] }: KeptVideoPlan): FilmPlan => {
+export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): FilmPlan => {
   const candidate = ({ perUnit, provider, unit, upstreamId }: KeptOffer): Candidate<UnitPrice> => {
     const price = { unit, perUnit: BigInt(perUnit) }
     const { contextWindow, maxOutputTokens } = model
@@ -59,7 +62,7 @@ export const restorePlan = ({ model, offers: [first, ...others] }: KeptVideoPlan
   }
   return {
     requestedModels: [model.id],
-    policy: defaultPolicy,
+    policy: policy ?? defaultPolicy,
     candidates: [candidate(first), ...others.map(candidate)]
   }
 }

@@ -145,10 +145,17 @@ const addressProblems = (wish: VideoWish, refuses: Front["refuses"]) =>
     return message === undefined ? [] : [{ field, message }]
   })
 
+const storesNone = failure({
+  _tag: "UnsupportedParameter",
+  param: "data_policy",
+  detail: "Videos and their prompts are stored, and nothing may be under zero_retention"
+})
+
 /** Who could make it, or what is wrong with the request. */
 const plan = ({ refuses, router }: Front, request: VideoRequest): Result.Result<FilmPlan, Failure> =>
   Result.gen(function* () {
     const { model, policy, wish } = request
+    if (policy.dataPolicy === "zero_retention") return yield* Result.fail(storesNone)
     const planned = yield* Result.mapError(
       router.planWork({ models: [model], modality: "video", policy }),
       (error) => unavailable(error) ?? error

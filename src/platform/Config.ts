@@ -46,6 +46,22 @@ export interface StripeSettings {
   readonly baseUrl: URL | undefined
 }
 
+/** Who takes letters to be delivered, and in whose name they are written. */
+export interface MailSettings {
+  /** smtp or smtps; it may hold a password. */
+  readonly url: Redacted.Redacted
+  readonly from: string
+}
+
+/** A service of Twilio Verify, and who may use it. */
+export interface TwilioSettings {
+  readonly accountSid: string
+  readonly authToken: Redacted.Redacted
+  readonly serviceSid: string
+  /** http or https. */
+  readonly baseUrl: URL
+}
+
 /** What is told of the running service, and to whom. */
 export interface TelemetrySettings {
   /** Where OTLP over HTTP is taken, `/v1/traces` and the like beneath it. Absent: nothing is exported. */
@@ -89,6 +105,10 @@ export interface Settings {
   }
   /** What secrets in the database are sealed with. Absent: a key in a file of the data directory. */
   readonly secretsKey: Redacted.Redacted | undefined
+  /** Absent: nobody is written to; a sandbox writes letters into its log instead. */
+  readonly mail: MailSettings | undefined
+  /** Absent: no telephone is verified; a sandbox writes codes into its log instead. */
+  readonly twilio: TwilioSettings | undefined
   /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
@@ -403,6 +423,40 @@ const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen
   return { secretKey, webhookSecret, baseUrl }
 })
 
+const mail: Effect.Effect<MailSettings | undefined, StartError> = Effect.gen(function* () {
+  const url = yield* secretUrl("SMTP_URL", "a URL such as smtps://user:password@host:465", ["smtp:", "smtps:"])
+  const from = yield* read("MAIL_FROM", "an address such as Ann <ann@example.com>", (text) =>
+    /^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$|^[^\s@<>]+@[^\s@<>]+$/.test(text) ? text : undefined
+  )
+  if (url === undefined) return undefined
+  return from === undefined
+    ? yield* new StartError({ message: "MAIL_FROM must be set where SMTP_URL is" })
+    : { url, from }
+})
+
+/** One of its names without the others is a mistake that would be noticed by the first owner. */
+const twilio: Effect.Effect<TwilioSettings | undefined, StartError> = Effect.gen(function* () {
+  const sid = (name: string, prefix: string) =>
+    read(name, `${prefix} and 32 hexadecimal characters`, (text) =>
+      new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(text) ? text : undefined
+    )
+  const accountSid = yield* sid("TWILIO_ACCOUNT_SID", "AC")
+  const authToken = yield* secret("TWILIO_AUTH_TOKEN")
+  const serviceSid = yield* sid("TWILIO_VERIFY_SERVICE_SID", "VA")
+  const baseUrl = yield* readOr(
+    "TWILIO_BASE_URL",
+    new URL("https://verify.twilio.com"),
+    "an http or https URL",
+    parseUrl(["http:", "https:"])
+  )
+  if (accountSid === undefined && authToken === undefined && serviceSid === undefined) return undefined
+  const needed = (name: string) => new StartError({ message: `${name} must be set where Twilio verifies telephones` })
+  if (accountSid === undefined) return yield* needed("TWILIO_ACCOUNT_SID")
+  if (authToken === undefined) return yield* needed("TWILIO_AUTH_TOKEN")
+  if (serviceSid === undefined) return yield* needed("TWILIO_VERIFY_SERVICE_SID")
+  return { accountSid, authToken, serviceSid, baseUrl }
+})
+
 /** In `auto`, a production database never meets simulated answers by accident. */
 const sandboxed = (
   mode: "auto" | "on" | "off",
@@ -442,6 +496,8 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     secretsKey: yield* read("SECRETS_KEY", "32 to 512 printable characters without spaces", (text) =>
       /^[\x21-\x7e]{32,512}$/.test(text) ? Redacted.make(text) : undefined
     ),
+    mail: yield* mail,
+    twilio: yield* twilio,
     redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
     sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
     stripe: yield* stripe,

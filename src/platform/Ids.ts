@@ -41,6 +41,12 @@ export const firstRequestIdAt = (timeMs: number): string => `req_${ulidTime(time
 export const newResourceId = (): string =>
   Date.now().toString(16).padStart(12, "0") + Buffer.from(randomBytes(6)).toString("hex")
 
+/** The least resource id of this millisecond, which may lie in the past; ids of before are less. */
+export const firstResourceIdAt = (timeMs: number): string => timeMs.toString(16).padStart(12, "0") + "0".repeat(12)
+
+/** When a resource's id was made, in milliseconds since 1970. */
+export const timeOfResourceId = (id: string): number => Number.parseInt(id.slice(0, 12), 16)
+
 /** What has the form of a resource's id. */
 export const isResourceId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
 

@@ -3,10 +3,13 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { ledgerCommit, ledgerExpiry } from "./LedgerCommitSql.ts"
 import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
+import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
+import { keys } from "./migrations/KeysSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
+import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
@@ -270,6 +273,9 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0013_sessions": sessions,
   "0014_batches": batches,
   "0015_audit": audit,
+  "0016_keys": keys,
+  "0017_projects": projects,
+  "0018_budgets": budgets,
   "0019_owners": owners,
   "0020_payments": payments
 }

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto"
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { Config, StartError } from "./Config.ts"
@@ -25,6 +25,8 @@ export class Secrets extends Context.Service<
     readonly seal: (secret: Redacted.Redacted, purpose: string) => Uint8Array
     /** Undefined for what was sealed with another key, for another purpose, or changed since. */
     readonly open: (sealed: Uint8Array, purpose: string) => Redacted.Redacted | undefined
+    /** 32 bytes by which a text is known again, and cannot be guessed: HMAC-SHA-256 (RFC 2104). Another one for each purpose. */
+    readonly digest: (text: string, purpose: string) => Buffer
   }
 >()("tollgate/platform/Secrets") {
   /** Fails, naming DATA_DIR, when the file of the key can be neither read nor made. */
@@ -45,8 +47,14 @@ const derive = (key: Redacted.Redacted, use: string): Buffer =>
 
 const makeSecrets = (from: Redacted.Redacted) => {
   const key = derive(from, "sealing")
+  const digests = derive(from, "digests")
   return Secrets.of({
     keyId: createHash("sha256").update(derive(from, "name")).digest("hex").slice(0, 16),
+    // A length before it, so that no two pairs are the same bytes.
+    digest: (text, purpose) =>
+      createHmac("sha256", digests)
+        .update(`${Buffer.byteLength(purpose)} ${purpose} ${text}`)
+        .digest(),
     seal: (secret, purpose) => {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose))

@@ -95,6 +95,8 @@ export class Presets extends Context.Service<
      * seen at once. Fails with `NotFound`, and with `StoreUnavailable` where it can be neither read nor remembered.
      */
     readonly resolve: (accountId: string, slug: string) => Effect.Effect<ResolvedPreset, Failure>
+    /** For whoever changes a preset within a transaction of its own, to be done when that is committed. */
+    readonly forget: (accountId: string, slug: string) => Effect.Effect<void>
   }
 >()("tollgate/presets/Presets") {
   static readonly layer = Layer.effect(
@@ -124,7 +126,8 @@ export class Presets extends Context.Service<
               return { rows, next: found.length > limit ? (rows.at(-1)?.version ?? null) : null }
             })
           ),
-        resolve: (accountId, slug) => resolving(sql, remembered, accountId, slug)
+        resolve: (accountId, slug) => resolving(sql, remembered, accountId, slug),
+        forget: (accountId, slug) => Effect.sync(() => remembered.forget(keyOf(accountId, slug)))
       })
     })
   )
@@ -172,8 +175,8 @@ interface Desk {
 
 type Input<Change extends "create" | "update" | "activate" | "remove"> = Parameters<Presets["Service"][Change]>[0]
 
-const append = ({ audit }: Desk, { accountId, actor }: Doing, type: string, id: string, changes: object) =>
-  audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id }, changes })
+const append = ({ audit }: Desk, { accountId, actor, slug }: Doing, type: string, changes: object) =>
+  audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id: slug }, changes })
 
 /** Makes a change and its line of the audit log one, and forgets what it makes out of date. */
 const transaction =
@@ -206,7 +209,7 @@ const create = (desk: Desk, { accountId, actor, preset }: Input<"create">) =>
       const id = newResourceId()
       yield* insertPreset(sql, { id, accountId, slug, name, description })
       yield* insertVersion(sql, id, 1, configJson(config))
-      yield* append(desk, doing, "created", id, { slug, name, version: 1 })
+      yield* append(desk, doing, "created", { slug, name, version: 1 })
       return yield* read(desk, doing)
     }).pipe(
       transaction(desk, doing),
@@ -243,7 +246,7 @@ const update = (desk: Desk, input: Input<"update">) =>
       }
       if (Object.keys(changes).length === 0) return row
       yield* updatePreset(desk.sql, { id: row.id, name, description, active_version: version })
-      yield* append(desk, input, "updated", row.id, changes)
+      yield* append(desk, input, "updated", changes)
       return yield* read(desk, input)
     }).pipe(transaction(desk, input))
   })
@@ -258,7 +261,7 @@ const activate = (desk: Desk, input: Input<"activate">) =>
       return yield* failure({ _tag: "NotFound", what: "version of the preset", id: String(version) })
     }
     yield* updatePreset(desk.sql, { ...row, active_version: version })
-    yield* append(desk, input, "activated", row.id, { version: { from: row.active_version, to: version } })
+    yield* append(desk, input, "activated", { version: { from: row.active_version, to: version } })
     return yield* read(desk, input)
   }).pipe(transaction(desk, input))
 
@@ -266,6 +269,6 @@ const remove = (desk: Desk, input: Input<"remove">) =>
   Effect.gen(function* () {
     const id = yield* deletePreset(desk.sql, input.accountId, input.slug)
     if (id === undefined) return false
-    yield* append(desk, input, "removed", id, { slug: input.slug })
+    yield* append(desk, input, "removed", { id })
     return true
   }).pipe(transaction(desk, input))

@@ -2,7 +2,16 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { periodStart } from "../domain/Budget.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { keyFacts, type KeyFacts, keySpend, type KeySpend, usageOf, type UsageRow } from "./UsageSql.ts"
+import {
+  keyFacts,
+  type KeyFacts,
+  keySpend,
+  type KeySpend,
+  type KeyTotal,
+  keyTotals,
+  usageOf,
+  type UsageRow
+} from "./UsageSql.ts"
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -41,6 +50,11 @@ export class Usage extends Context.Service<
       readonly keyId: string
       readonly period: string | undefined
     }) => Effect.Effect<KeyUsage | undefined, Unavailable>
+    /** By their ids, what keys of the account were used for in all; those that were not are left out. */
+    readonly ofKeys: (
+      accountId: string,
+      keyIds: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
   }
 >()("tollgate/usage/Usage") {
   static readonly layer = Layer.effect(
@@ -70,7 +84,14 @@ export class Usage extends Context.Service<
               }
             )
             return { facts, spend }
-          }).pipe(storeErrors)
+          }).pipe(storeErrors),
+        ofKeys: (accountId, keyIds) =>
+          storeErrors(
+            Effect.map(
+              keyTotals(sql, accountId, keyIds),
+              (totals) => new Map(totals.map((total) => [total.key_id, total]))
+            )
+          )
       })
     )
   )

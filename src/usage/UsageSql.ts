@@ -98,3 +98,26 @@ export const keySpend = (
     ).pipe(sql.withTransaction),
     ([row = { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null }]) => row
   )
+
+/** What a key was used for in all, and when its newest paid request was made; amounts are nano-USD. */
+export interface KeyTotal {
+  readonly key_id: string
+  readonly cost: bigint
+  readonly used_at: Date
+}
+
+/** Of these keys of the account, those that were used; complete to the moment. */
+export const keyTotals = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  keyIds: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<KeyTotal>, SqlError.SqlError> =>
+  Effect.andThen(
+    byIndex(sql),
+    sql<KeyTotal>`WITH facts AS (
+      SELECT key_id, cost, newest_at FROM key_usage WHERE key_id = ANY (${[...keyIds]}::text[])
+      UNION ALL SELECT key_id, cost, created_at FROM (${unrolled(sql, accountId)}) AS live
+        WHERE key_id = ANY (${[...keyIds]}::text[])
+    )
+    SELECT key_id, sum(cost)::bigint AS cost, max(newest_at) AS used_at FROM facts GROUP BY key_id`
+  ).pipe(sql.withTransaction)

@@ -5,7 +5,16 @@ import { funded } from "../../src/http/Funds.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
 
 const principal: Principal = {
-  ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1, budget: undefined }
+  ...{
+    keyId: "k",
+    accountId: "a",
+    projectId: null,
+    kind: "inference",
+    scopes: [],
+    limitScale: 1,
+    budgets: [],
+    budgetsEpoch: 0
+  }
 }
 
 const outcome = (balance: Parameters<typeof funded>[0]["balance"]) =>

@@ -61,7 +61,7 @@ describe("GET /key", () => {
       posted: 1_500_000_000n
     } as const
     const spend = { today: 0n, week: 0n, month: 0n, ever: 1n, used_at: null }
-    const caller = { limitScale: 0.5, budget: { period: "daily" } }
+    const caller = { limitScale: 0.5, budgets: [{ id: "b", scope: "key", period: "daily" }] } as const
     const told = report(keyReportOf({ facts, spend }, caller, 2))
     assert.deepStrictEqual(told.budget, {
       period: "daily",

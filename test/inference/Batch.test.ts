@@ -38,7 +38,16 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
       const batch = yield* Batch
       const { accountId, keyId } = yield* customer(sql, BALANCE)
       const principal: Principal = {
-        ...{ keyId, accountId, projectId: null, kind: "inference", scopes: [], limitScale: 1, budget: undefined }
+        ...{
+          keyId,
+          accountId,
+          projectId: null,
+          kind: "inference",
+          scopes: [],
+          limitScale: 1,
+          budgets: [],
+          budgetsEpoch: 0
+        }
       }
       const hold = (claim: Claim | undefined, ttlMs: number, amount: Nano, upTo = amount): HoldOperation => ({
         _tag: "Hold",

@@ -23,7 +23,8 @@ const request: ChatRequest = {
   operation: "chat",
   principal: {
     ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1 },
-    budget: undefined
+    budgets: [],
+    budgetsEpoch: 0
   },
   model: "gpt-4o",
   chain: ["gpt-4o"],

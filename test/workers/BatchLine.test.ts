@@ -13,7 +13,8 @@ const principal: DueLine["principal"] = {
   kind: "inference",
   scopes: [],
   limitScale: 1,
-  budget: undefined
+  budgets: [],
+  budgetsEpoch: 0
 }
 
 const served: ServedItem = { requestId: "req_1", cost: 1n, body: '{"a":\n"b"}' }

@@ -1,19 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer } from "effect"
+import { Deferred, Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
+import { Codes } from "../../src/account/Codes.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Mutations } from "../../src/account/Mutations.ts"
+import { OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
 import { layer as sweeps } from "../../src/workers/Sweeps.ts"
 import { layer as database } from "../support/Database.ts"
 
+const owners = Layer.mergeAll(Codes.layer, OwnerSessions.layer).pipe(
+  Layer.provide(Secrets.layerFrom(Redacted.make("k".repeat(32))))
+)
+
 const rooms = Customers.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer, owners)),
   Layer.provideMerge(Audit.layer),
   Layer.provideMerge(database)
 )
@@ -88,7 +95,10 @@ describe("Sweeps", () => {
       yield* Layer.build(
         sweeps(Duration.millis(1)).pipe(
           Layer.provide(
-            Layer.mergeAll(ledger, Mutations.layer.pipe(Layer.provide(Audit.layer), Layer.provide(database)))
+            Layer.mergeAll(
+              ledger,
+              Layer.merge(Mutations.layer, owners).pipe(Layer.provide(Audit.layer), Layer.provide(database))
+            )
           )
         )
       )

@@ -5,6 +5,7 @@ import { PresetChatRequest } from "../../../schemas/inference/PresetChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Conversation, OutputFormat, Reasoning, Sampling, Tool } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
@@ -141,17 +142,18 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
 
 /**
  * Reads a chat request from its members, once they are decoded; `body` is what they were decoded from, filled up from `preset`
- * where there is one.
+ * where there is one, and `base` how it is routed where neither says.
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
   wire: Wire,
   wireMessages: ChatCompletionRequest["messages"],
-  preset: PresetConfig | undefined
+  preset: PresetConfig | undefined,
+  base?: RoutingPolicy
 ): Result.Result<ChatWish, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
-  const policy = Result.flatMap(presetPolicy(preset), (base) => decodePolicy(body, base))
+  const policy = Result.flatMap(presetPolicy(preset, base), (before) => decodePolicy(body, before))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)
   if (Result.isFailure(options)) return Result.fail(options.failure)
@@ -205,9 +207,13 @@ export interface ChatPreset {
 }
 
 /**
- * Decodes a request body, filled up from a preset where there is one. Wrong fields are named; nothing is dropped in silence.
+ * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Wrong fields are named; nothing is dropped in silence.
  */
-export const decodeChat = (body: unknown, preset?: ChatPreset): Result.Result<DecodedChat, Failure> => {
+export const decodeChat = (
+  body: unknown,
+  preset?: ChatPreset,
+  base?: RoutingPolicy
+): Result.Result<DecodedChat, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
   const foreign = firstUnsupported(object)
@@ -216,6 +222,9 @@ export const decodeChat = (body: unknown, preset?: ChatPreset): Result.Result<De
   const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
   return Result.flatMap(decode(filled), (wire) =>
-    Result.map(wishOf(filled, wire, wire.messages, config), (wish) => ({ ...wish, ignored: ignoredOf(object, filled) }))
+    Result.map(wishOf(filled, wire, wire.messages, config, base), (wish) => ({
+      ...wish,
+      ignored: ignoredOf(object, filled)
+    }))
   )
 }

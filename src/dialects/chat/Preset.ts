@@ -39,9 +39,12 @@ export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body =
   return Object.fromEntries([...supplied, ...said])
 }
 
-/** The routing of a request that says nothing of it. */
-export const presetPolicy = (preset: PresetConfig | undefined): Result.Result<RoutingPolicy, Failure> =>
-  preset?.routing == null ? Result.succeed(defaultPolicy) : decodePolicy({ routing: preset.routing })
+/** The routing of a request that says nothing of it: its preset's, over that of its key. */
+export const presetPolicy = (
+  preset: PresetConfig | undefined,
+  base: RoutingPolicy = defaultPolicy
+): Result.Result<RoutingPolicy, Failure> =>
+  preset?.routing == null ? Result.succeed(base) : decodePolicy({ routing: preset.routing }, base)
 
 /** The messages of a request behind the instructions of its preset. */
 export const instructed = (

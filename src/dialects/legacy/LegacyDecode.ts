@@ -3,6 +3,7 @@ import { Result } from "effect"
 import { LegacyChatRequest } from "../../../schemas/inference/LegacyChat.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { type DecodedChat, decodeChat } from "../chat/ChatDecode.ts"
 import { decoder, objectOf } from "../Decode.ts"
 
@@ -14,13 +15,20 @@ export interface DecodedLegacyChat extends DecodedChat {
   readonly said: LegacyChatRequest["messages"]
 }
 
-/** Decodes a request body, filled up from a preset where there is one. Any member that is not its own is refused by name. */
-export const decodeLegacyChat = (body: unknown, preset?: PresetConfig): Result.Result<DecodedLegacyChat, Failure> => {
+/**
+ * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Any member that
+ * is not its own is refused by name.
+ */
+export const decodeLegacyChat = (
+  body: unknown,
+  preset?: PresetConfig,
+  base?: RoutingPolicy
+): Result.Result<DecodedLegacyChat, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
   return Result.gen(function* () {
     const { messages, session_id } = yield* decodeWire(object)
-    const decoded = yield* decodeChat(object, preset && { config: preset, byPath: false })
+    const decoded = yield* decodeChat(object, preset && { config: preset, byPath: false }, base)
     return {
       ...decoded,
       // It has its effect here, whatever it means to a router.

@@ -17,6 +17,7 @@ import type {
   ToolChoice
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { decoder, objectOf } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
@@ -279,7 +280,8 @@ const checkChoice = ({ toolChoice: choice, tools }: Conversation): Failure | und
 const decodeBody = (
   body: unknown,
   decode: (body: unknown) => Result.Result<Wire, Failure>,
-  config: PresetConfig | undefined
+  config: PresetConfig | undefined,
+  base?: RoutingPolicy
 ): Result.Result<DecodedMessages, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
@@ -293,7 +295,7 @@ const decodeBody = (
     const { messages, tools } = said.conversation
     const failed = checkNames(tools) ?? checkImages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
-    const wish = yield* wishOf(object, said, config)
+    const wish = yield* wishOf(object, said, config, base)
     const unmatched = checkChoice(wish.conversation)
     if (unmatched !== undefined) return yield* Result.fail(unmatched)
     const { model, models } = wish
@@ -307,11 +309,14 @@ const decodeBody = (
   })
 
 /**
- * Decodes a request body, filled up from a preset where there is one. Wrong fields are named, and so is whatever is not offered:
+ * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Wrong fields are named, and so is whatever is not offered:
  * nothing is dropped in silence.
  */
-export const decodeMessages = (body: unknown, config?: PresetConfig): Result.Result<DecodedMessages, Failure> =>
-  decodeBody(body, decodeWhole, config)
+export const decodeMessages = (
+  body: unknown,
+  config?: PresetConfig,
+  base?: RoutingPolicy
+): Result.Result<DecodedMessages, Failure> => decodeBody(body, decodeWhole, config, base)
 
 /** Decodes a request whose prompt is to be counted: the same, which may leave out `max_tokens`. */
 export const decodeCount = (body: unknown, config?: PresetConfig): Result.Result<DecodedMessages, Failure> =>

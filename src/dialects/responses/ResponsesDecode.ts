@@ -13,6 +13,7 @@ import type {
   ToolChoice
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
+import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
@@ -174,7 +175,12 @@ const ignoredOf = (
   return [...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
 }
 
-const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): Result.Result<ChatWish, Failure> => {
+const decodeBody = (
+  body: Body,
+  wire: Wire,
+  preset: PresetConfig | undefined,
+  base: RoutingPolicy | undefined
+): Result.Result<ChatWish, Failure> => {
   const messages = conversed(wire)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
@@ -206,7 +212,8 @@ const decodeBody = (body: Body, wire: Wire, preset: PresetConfig | undefined): R
       saysFormat: wire.text?.format != null,
       saysToolChoice: wire.tool_choice != null
     },
-    preset
+    preset,
+    base
   )
   return Result.flatMap(wish, (filled) =>
     Result.map(chosen(filled.conversation, wire.tool_choice), (choosing) => ({ ...filled, conversation: choosing }))
@@ -232,7 +239,8 @@ const echoOf = (wire: Wire): Echo => ({
  */
 export const decodePrompt = (
   body: unknown,
-  preset: PresetConfig | undefined
+  preset: PresetConfig | undefined,
+  base?: RoutingPolicy
 ): Result.Result<DecodedResponses, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
@@ -241,7 +249,7 @@ export const decodePrompt = (
   return Result.flatMap(decodeWire(object), (wire) => {
     const closed = checkReasoning(object)
     if (closed !== undefined) return Result.fail(closed)
-    return Result.map(decodeBody(object, wire, preset), (wish) => ({
+    return Result.map(decodeBody(object, wire, preset, base), (wish) => ({
       ...wish,
       echo: echoOf(wire),
       ignored: ignoredOf(object, wire, wish, preset)
@@ -249,13 +257,14 @@ export const decodePrompt = (
   })
 }
 
-/** Decodes a request body, filled up from the preset it names where it names one. */
+/** Decodes a request body, filled up from the preset it names where it names one, and routed by `base` where neither says how. */
 export const decodeResponses = (
   body: unknown,
-  preset: PresetConfig | undefined
+  preset: PresetConfig | undefined,
+  base?: RoutingPolicy
 ): Result.Result<DecodedResponses, Failure> => {
   const object = objectOf(body)
   return object !== undefined && object["input"] == null
     ? Result.fail(invalid("input", "Missing key"))
-    : decodePrompt(body, preset)
+    : decodePrompt(body, preset, base)
 }

@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../schemas/Access.ts"
 import { Api } from "../../../schemas/Api.ts"
 import type { BalanceReport } from "../../../schemas/management/Account.ts"
+import { Phones } from "../../billing/Phones.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { Ledger } from "../../ledger/Ledger.ts"
 import { LOW_BALANCE } from "../../inference/Answer.ts"
@@ -14,10 +15,11 @@ export const layer = HttpApiBuilder.group(
   "managementAccount",
   Effect.fnUntraced(function* (handlers) {
     const ledger = yield* Ledger
+    const phones = yield* Phones
     return handlers.handle("getBalance", () =>
       answer(
-        Effect.flatMap(Caller, ({ accountId }) => ledger.balance(accountId)),
-        (balance): BalanceReport => {
+        Effect.flatMap(Caller, ({ accountId }) => Effect.all([ledger.balance(accountId), phones.of(accountId)])),
+        ([balance, { credited }]): BalanceReport => {
           const { held, posted } = balance ?? { held: 0n, posted: 0n }
           return {
             data: {
@@ -26,7 +28,7 @@ export const layer = HttpApiBuilder.group(
               available_usd: usdFromNano(posted - held),
               currency: "USD",
               low_balance: posted < LOW_BALANCE,
-              starter_credit_usd: 0
+              starter_credit_usd: usdFromNano(credited)
             }
           }
         }

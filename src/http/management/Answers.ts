@@ -5,10 +5,12 @@ import { Caller, Owner } from "../../../schemas/Access.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import type { Actor } from "../../account/Audit.ts"
 import type { Mutation, Mutations } from "../../account/Mutations.ts"
+import { allows } from "../../auth/Scopes.ts"
+import { objectOf } from "../../dialects/Decode.ts"
 import { type Failure, failure } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/Sql.ts"
 import { Exchange } from "../Exchange.ts"
-import { logged, respond } from "../Failures.ts"
+import { logged, respond, table } from "../Failures.ts"
 import { claimOf } from "../Idempotency.ts"
 
 /** A page that is asked for, with what it has unless told. */
@@ -16,6 +18,17 @@ export const pageOf = (query: { readonly limit?: number; readonly cursor?: strin
   limit: query.limit ?? DEFAULT_LIMIT,
   cursor: query.cursor
 })
+
+const ROUTING_SCOPE = "routing:write"
+
+/** Fails with `InsufficientScope` where a body says how requests are to be routed and its key may not change that. */
+export const mayRoute = (body: unknown): Effect.Effect<void, Failure, Caller> =>
+  Effect.flatMap(Caller, ({ scopes }) => {
+    const { data_policy, routing } = objectOf(body) ?? {}
+    return (routing === undefined && data_policy === undefined) || allows(scopes, ROUTING_SCOPE)
+      ? Effect.void
+      : Effect.fail(failure({ _tag: "InsufficientScope", scope: ROUTING_SCOPE }))
+  })
 
 const ofStore = (error: Failure | Unavailable): Failure =>
   error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error
@@ -45,6 +58,10 @@ export interface Asked {
   readonly resource: { readonly type: string; readonly id: string }
   /** The answer holds a secret, which is shown this once. */
   readonly secret?: true
+  /** It changes nothing in the database but asks others, and makes no second thing when it comes twice. */
+  readonly outside?: true
+  /** It comes to something else when it comes twice, and so is done again, under whatever key it comes. */
+  readonly repeatable?: true
   readonly afterwards?: Effect.Effect<void>
   /**
    * What the caller is told, made of the answer that is kept: for what is to be asked of others once the write is committed. A repeat
@@ -78,7 +95,7 @@ export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
     by: Effect.Effect<Asker, never, R>,
-    { afterwards, body, request, resource, secret, telling = Effect.succeed, type }: Asked,
+    { afterwards, body, outside, request, resource, secret, telling = Effect.succeed, type }: Asked,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
     answered(
@@ -86,13 +103,16 @@ export const makeMutate =
         const asker = yield* by
         const { requestId } = yield* Exchange
         // Only what would make a second thing needs to be known again: the others come to the same when they come twice.
-        const header = request.method === "POST" ? request.headers["idempotency-key"] : undefined
+        const claims = request.method === "POST" && outside !== true
+        const header = claims ? request.headers["idempotency-key"] : undefined
         const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
         const { answer, audited, replayed } = yield* mutations.run<A>({
           ...asker,
           ...{ requestId, type, resource, claim },
           keepAnswer: secret !== true,
+          codeOf: ({ _tag }) => table[_tag].code,
           work: work(asker),
+          ...(outside === undefined ? {} : { outside }),
           ...(afterwards === undefined ? {} : { afterwards })
         })
         return HttpServerResponse.jsonUnsafe(yield* telling(answer), {

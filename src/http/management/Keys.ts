@@ -1,26 +1,192 @@
 import { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
 import { Api } from "../../../schemas/Api.ts"
-import { Keys } from "../../account/Keys.ts"
+import {
+  KeyRotation,
+  type ManagedKey,
+  ManagedKeyChange,
+  type ManagedKeyWithSecret,
+  NewManagedKey
+} from "../../../schemas/management/Keys.ts"
+import { type KeyChange, Keys, type MadeKey } from "../../account/Keys.ts"
+import type { KeyRecord } from "../../account/KeysSql.ts"
 import { Mutations } from "../../account/Mutations.ts"
-import { failure } from "../../domain/Failure.ts"
-import { asKey, makeMutate } from "./Answers.ts"
+import { Auth } from "../../auth/Auth.ts"
+import { decoder } from "../../dialects/Decode.ts"
+import { failure, invalid } from "../../domain/Failure.ts"
+import { centsFromNano } from "../../domain/Money.ts"
+import { newResourceId } from "../../platform/Ids.ts"
+import { Usage } from "../../usage/Usage.ts"
+import type { KeyTotal } from "../../usage/UsageSql.ts"
+import { readJson } from "../Body.ts"
+import { answer, answered, asKey, makeMutate, mayRoute, pageOf } from "./Answers.ts"
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
+
+const momentOf = (time: Date | null): number | null => (time === null ? null : secondsOf(time))
+
+const timeOf = (seconds: number): Date => new Date(seconds * 1_000)
+
+/** A key as it is shown, with what it was used for in all where it was. */
+export const keyOf = (row: KeyRecord, total: KeyTotal | undefined): ManagedKey => ({
+  id: row.id,
+  object: "key",
+  name: row.name,
+  prefix: row.prefix,
+  last4: row.last4,
+  project_id: row.project_id,
+  status: row.active ? "active" : "revoked",
+  budget_cents: row.budget_limit === null ? null : centsFromNano(row.budget_limit),
+  budget_period: row.budget_period,
+  spent_cents: centsFromNano(row.budget_spent ?? total?.cost ?? 0n),
+  routing: row.routing,
+  created_at: secondsOf(row.created_at),
+  last_used_at: momentOf(total?.used_at ?? null),
+  expires_at: momentOf(row.expires_at),
+  revoked_at: momentOf(row.revoked_at)
+})
+
+const decodeNew = decoder(NewManagedKey, { strict: true })
+const decodeChange = decoder(ManagedKeyChange, { strict: true })
+const decodeRotation = decoder(KeyRotation, { strict: true })
+
+/** The body of a request that may have none. */
+const readOptional = (request: HttpServerRequest.HttpServerRequest) => {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
+  return length === "0" && encoding === undefined ? Effect.succeed({}) : readJson(request)
+}
+
+const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof NewManagedKey.Type) =>
+  Effect.gen(function* () {
+    const unlimited = limitCents === undefined || limitCents === null
+    if (unlimited && period !== undefined && period !== null) {
+      return yield* invalid("budget_period", "needs budget_cents")
+    }
+    return {
+      name: wanted.name,
+      projectId: wanted.project_id,
+      budget: unlimited ? undefined : { limitCents, period: period ?? "lifetime" },
+      expiresAt: wanted.expires_at == null ? undefined : timeOf(wanted.expires_at),
+      routing: wanted.routing
+    }
+  })
+
+const changeOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof ManagedKeyChange.Type) =>
+  Effect.gen(function* () {
+    if (limitCents === null && period !== undefined) return yield* invalid("budget_period", "needs budget_cents")
+    const budget = {
+      ...(limitCents === undefined || limitCents === null ? {} : { limitCents }),
+      ...(period === undefined ? {} : { period })
+    }
+    const change: KeyChange = {
+      name: wanted.name,
+      projectId: wanted.project_id,
+      budget: limitCents === null ? null : limitCents === undefined && period === undefined ? undefined : budget,
+      expiresAt: wanted.expires_at == null ? wanted.expires_at : timeOf(wanted.expires_at),
+      routing: wanted.routing
+    }
+    return change
+  })
+
+const makeDesk = Effect.gen(function* () {
+  const auth = yield* Auth
+  const keys = yield* Keys
+  const usage = yield* Usage
+  const mutate = makeMutate(yield* Mutations)
+  const ofAccount = (accountId: string) => ({ accountId, kind: "inference" }) as const
+
+  const shown = (accountId: string, rows: ReadonlyArray<KeyRecord>) =>
+    Effect.map(
+      usage.ofKeys(
+        accountId,
+        rows.map(({ id }) => id)
+      ),
+      (totals) => rows.map((row) => keyOf(row, totals.get(row.id)))
+    )
+  const single = (accountId: string, row: KeyRecord) =>
+    Effect.map(shown(accountId, [row]), ([data]) => ({ data: data! }))
+  const one = (accountId: string, id: string) =>
+    Effect.flatMap(keys.get(ofAccount(accountId), id), (row) => single(accountId, row))
+  const made = (accountId: string, { id, key }: MadeKey) =>
+    Effect.map(one(accountId, id), ({ data }): ManagedKeyWithSecret => ({ key, data }))
+  /** Said of a key, that nothing of it is remembered here. */
+  const forgotten = (id: string) => Effect.sync(() => auth.forget(id))
+  return { keys, shown, single, one, made, mutate, forgotten, ofAccount }
+})
 
 /** `/management/keys`: the inference keys of the account. */
 export const layer = HttpApiBuilder.group(
   Api,
   "managementKeys",
   Effect.fnUntraced(function* (handlers) {
-    const keys = yield* Keys
-    const mutate = makeMutate(yield* Mutations)
-    return handlers.handle("revokeKey", ({ params: { key_id: id }, request }) =>
-      mutate(asKey, { request, type: "key.revoked", resource: { type: "key", id } }, ({ accountId, actor }) =>
-        Effect.flatMap(keys.revoke(id, actor, accountId), (revoked) =>
+    const { forgotten, keys, made, mutate, ofAccount, one, shown, single } = yield* makeDesk
+
+    const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const body = yield* readJson(request)
+      const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
+      yield* mayRoute(body)
+      const id = newResourceId()
+      const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
+      return yield* mutate(asKey, asked, ({ accountId, actor }) =>
+        Effect.flatMap(keys.create({ id, accountId, kind: "inference", scopes: [], actor, ...wanted }), (key) =>
+          made(accountId, key)
+        )
+      )
+    })
+
+    const update = Effect.fnUntraced(function* (id: string, request: HttpServerRequest.HttpServerRequest) {
+      const body = yield* readJson(request)
+      const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
+      yield* mayRoute(body)
+      const asked = { request, body, type: "key.updated", resource: { type: "key", id }, afterwards: forgotten(id) }
+      return yield* mutate(asKey, asked, (asker) =>
+        Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
+      )
+    })
+
+    const rotate = Effect.fnUntraced(function* (id: string, request: HttpServerRequest.HttpServerRequest) {
+      const body = yield* readOptional(request)
+      const { grace_seconds: graceSeconds = 0 } = yield* Effect.fromResult(decodeRotation(body))
+      const newId = newResourceId()
+      const asked = { request, body, type: "key.rotated", resource: { type: "key", id }, secret: true } as const
+      return yield* mutate(asKey, { ...asked, afterwards: forgotten(id) }, (asker) =>
+        Effect.flatMap(keys.rotate({ ...asker, id, newId, graceSeconds }), (key) => made(asker.accountId, key))
+      )
+    })
+
+    const revoke = (id: string, request: HttpServerRequest.HttpServerRequest) => {
+      const asked = { request, type: "key.revoked", resource: { type: "key", id }, afterwards: forgotten(id) }
+      return mutate(asKey, asked, ({ accountId, actor }) =>
+        Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
           revoked
             ? Effect.succeed({ data: { id, object: "key", status: "revoked" } })
             : Effect.fail(failure({ _tag: "NotFound", what: "key", id }))
         )
       )
-    )
+    }
+
+    return handlers
+      .handleRaw("createKey", ({ request }) => answered(create(request)))
+      .handleRaw("updateKey", ({ params, request }) => answered(update(params.key_id, request)))
+      .handleRaw("rotateKey", ({ params, request }) => answered(rotate(params.key_id, request)))
+      .handleAll({
+        listKeys: ({ query }) =>
+          answer(
+            Effect.gen(function* () {
+              const { accountId } = yield* Caller
+              const { next, rows } = yield* keys.list(ofAccount(accountId), pageOf(query))
+              return { data: yield* shown(accountId, rows), next }
+            }),
+            ({ data, next }) => ({ object: "list", data, next_cursor: next })
+          ),
+        getKey: ({ params }) =>
+          answer(
+            Effect.flatMap(Caller, ({ accountId }) => one(accountId, params.key_id)),
+            (found) => found
+          ),
+        revokeKey: ({ params, request }) => revoke(params.key_id, request)
+      })
   })
 )

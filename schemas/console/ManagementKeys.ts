@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import { integer, sized, storable, textOf } from "../Bounds.ts"
+import { ResourceId } from "../Ids.ts"
+
+/** What a management key may be allowed to do. Who may write a resource may read it. */
+export const ManagementScope = Schema.Literals([
+  "keys:read",
+  "keys:write",
+  "projects:read",
+  "projects:write",
+  "webhooks:read",
+  "webhooks:write",
+  "presets:read",
+  "routing:write",
+  "usage:read",
+  "audit:read"
+])
+
+/** The end of the year 9999, beyond which times have no usual form. */
+const END_OF_TIME = 253_402_300_799
+
+/** A management key to be made. */
+export const NewManagementKey = Schema.Struct({
+  name: textOf(1, 100).check(storable),
+  scopes: Schema.Array(ManagementScope).check(...sized(1, 32, "items")),
+  /** Unix seconds, in the future. */
+  expires_at: Schema.optionalKey(Schema.NullOr(integer(0, END_OF_TIME)))
+}).annotate({ identifier: "NewManagementKey" })
+
+/** A management key; never its secret. Times are Unix seconds. */
+export const ManagementKey = Schema.Struct({
+  id: ResourceId,
+  object: Schema.Literal("management_key"),
+  name: Schema.String,
+  /** How the secret begins and ends. */
+  prefix: Schema.String,
+  last4: Schema.String,
+  scopes: Schema.Array(Schema.String),
+  /** A key that has expired is `revoked` as well: neither works again. */
+  status: Schema.Literals(["active", "revoked"]),
+  created_at: Schema.Int,
+  expires_at: Schema.NullOr(Schema.Int),
+  revoked_at: Schema.NullOr(Schema.Int)
+}).annotate({ identifier: "ManagementKey" })
+export type ManagementKey = typeof ManagementKey.Type
+
+/** A management key with its secret, which is shown this once. */
+export const ManagementKeyWithSecret = Schema.Struct({ key: Schema.String, data: ManagementKey }).annotate({
+  identifier: "ManagementKeyWithSecret"
+})
+export type ManagementKeyWithSecret = typeof ManagementKeyWithSecret.Type
+
+/** Newest first; `next_cursor` is null on the last page. */
+export const ManagementKeyList = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(ManagementKey),
+  next_cursor: Schema.NullOr(ResourceId)
+}).annotate({ identifier: "ManagementKeyList" })
+
+/** What is told of a management key that works no more from now on. */
+export const ManagementKeyRevoked = Schema.Struct({
+  data: Schema.Struct({ id: ResourceId, object: Schema.Literal("management_key"), status: Schema.Literal("revoked") })
+}).annotate({ identifier: "ManagementKeyRevoked" })

@@ -1,0 +1,34 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OwnerAccess } from "../Access.ts"
+import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
+import { ResourceId } from "../Ids.ts"
+import { idempotency } from "../inference/ChatGroup.ts"
+import { KeyPage } from "../management/Keys.ts"
+import { operation } from "../Operation.ts"
+import { ManagementKeyList, ManagementKeyRevoked, ManagementKeyWithSecret, NewManagementKey } from "./ManagementKeys.ts"
+
+const reads = { limit: "management_reads", charge: "free" } as const
+const writes = { limit: "management_writes", charge: "free" } as const
+
+/** The management keys of an account, which nobody but its owner makes. */
+export class ConsoleManagementKeysGroup extends HttpApiGroup.make("consoleManagementKeys")
+  .add(
+    HttpApiEndpoint.get("listManagementKeys", "/console/management-keys", {
+      query: KeyPage,
+      success: ManagementKeyList
+    }).annotateMerge(operation("console.management_keys.list", "List management keys, newest first", reads)),
+    HttpApiEndpoint.post("createManagementKey", "/console/management-keys", {
+      headers: idempotency,
+      payload: NewManagementKey,
+      success: ManagementKeyWithSecret,
+      error: [ConflictError, IdempotencyError]
+    }).annotateMerge(
+      operation("console.management_keys.create", "Make a management key; its secret is shown this once", writes)
+    ),
+    HttpApiEndpoint.delete("revokeManagementKey", "/console/management-keys/:key_id", {
+      params: { key_id: ResourceId },
+      success: ManagementKeyRevoked,
+      error: NotFoundError
+    }).annotateMerge(operation("console.management_keys.revoke", "Revoke a management key, at once", writes))
+  )
+  .middleware(OwnerAccess) {}

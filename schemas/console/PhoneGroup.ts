@@ -1,0 +1,23 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OwnerAccess } from "../Access.ts"
+import { ConflictError } from "../Errors.ts"
+import { operation } from "../Operation.ts"
+import { PhoneCode, PhoneRequest, PhoneResult } from "./Phone.ts"
+
+const writes = { limit: "management_writes", charge: "free" } as const
+
+/** The telephone of an account, for which it is given a starter credit once. */
+export class ConsolePhoneGroup extends HttpApiGroup.make("consolePhone")
+  .add(
+    HttpApiEndpoint.post("sendCode", "/console/phone", {
+      payload: PhoneRequest,
+      success: PhoneResult,
+      error: ConflictError
+    }).annotateMerge(operation("console.phone.create", "Be sent a code as a text message", writes)),
+    HttpApiEndpoint.post("verifyPhone", "/console/phone/verify", {
+      payload: PhoneCode,
+      success: PhoneResult,
+      error: ConflictError
+    }).annotateMerge(operation("console.phone.verify", "Verify the telephone, for a starter credit of $0.50", writes))
+  )
+  .middleware(OwnerAccess) {}

@@ -1,0 +1,43 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { OwnerAccess, SignInAccess } from "../Access.ts"
+import { operation } from "../Operation.ts"
+import { ConsoleSession, SessionsEnded, SignInCode, SignInRequest, SignInSent } from "./SignIn.ts"
+
+const open = { limit: "default", charge: "free" } as const
+const reads = { limit: "management_reads", charge: "free" } as const
+const writes = { limit: "management_writes", charge: "free" } as const
+
+/** The way into the console: a code that is sent by mail. */
+export class ConsoleSignInGroup extends HttpApiGroup.make("consoleSignIn")
+  .add(
+    HttpApiEndpoint.post("requestCode", "/console/sign-in", {
+      payload: SignInRequest,
+      success: SignInSent
+    }).annotateMerge(operation("console.sign_in.create", "Be sent a code to sign in, or up, with", open)),
+    HttpApiEndpoint.post("verifyCode", "/console/sign-in/verify", {
+      payload: SignInCode,
+      success: ConsoleSession
+    }).annotateMerge(
+      operation(
+        "console.sign_in.verify",
+        "Sign in with a code, by the cookie that is set; or up, with a new account",
+        open
+      )
+    )
+  )
+  .middleware(SignInAccess) {}
+
+/** Who is signed in to the console. */
+export class ConsoleSessionGroup extends HttpApiGroup.make("consoleSession")
+  .add(
+    HttpApiEndpoint.get("getSession", "/console/session", { success: ConsoleSession }).annotateMerge(
+      operation("console.session.get", "Who is signed in", reads)
+    ),
+    HttpApiEndpoint.delete("endSession", "/console/session", { success: SessionsEnded }).annotateMerge(
+      operation("console.session.delete", "Sign out", writes)
+    ),
+    HttpApiEndpoint.delete("endSessions", "/console/sessions", { success: SessionsEnded }).annotateMerge(
+      operation("console.sessions.delete", "Sign out everywhere", writes)
+    )
+  )
+  .middleware(OwnerAccess) {}

@@ -1,0 +1,84 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
+import { centsFromNano, NANO_PER_CENT } from "../domain/Money.ts"
+import { newResourceId } from "../platform/Ids.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { budgetsById, changeLimit, insertBudget } from "./BudgetsSql.ts"
+
+/** The most that a budget may be, in cents: what is beyond it no account has, and all of it fits the books' integers. */
+export const MAX_BUDGET_CENTS = 100_000_000_000
+
+/** What a key or a project may spend in a period, which it or its account asks for. */
+export interface BudgetWish {
+  readonly accountId: string
+  readonly owner: { readonly scope: "key" | "project"; readonly id: string }
+  /** The one that it has. */
+  readonly budgetId: string | null
+  /** An integer from 0 to `MAX_BUDGET_CENTS`; null takes the budget away. */
+  readonly limitCents: number | null
+  readonly period: BudgetPeriodName
+}
+
+/** A budget, and what is spent of it in the period that runs. Cents may have fractions. */
+export interface BudgetState {
+  readonly period: BudgetPeriodName
+  readonly budgetCents: number
+  readonly spentCents: number
+}
+
+/**
+ * What keys and projects may spend in a day, a week, a month or ever, by UTC. The ledger counts towards budgets and enforces them;
+ * here is decided what they are.
+ */
+export class Budgets extends Context.Service<
+  Budgets,
+  {
+    /**
+     * Answers the budget that the owner has from now on, whose row the caller writes it to (`budget_id`) in the same transaction.
+     * What is spent in a period stays when its limit changes; another kind of period begins a new budget, of which nothing is
+     * spent. Every hold that begins after the commit obeys it, on all nodes; what is held already stays as it was.
+     */
+    readonly set: (wish: BudgetWish) => Effect.Effect<string | null, SqlError.SqlError>
+    /** By their ids, of which those of no budget are left out. */
+    readonly statesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, BudgetState>, Unavailable>
+  }
+>()("tollgate/account/Budgets") {
+  static readonly layer = Layer.effect(
+    Budgets,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Budgets.of({
+        set: ({ accountId, budgetId, limitCents, owner: { id: ownerId, scope }, period }) =>
+          Effect.gen(function* () {
+            if (limitCents === null) return null
+            const budget = { accountId, scope, period, limit: BigInt(limitCents) * NANO_PER_CENT }
+            if (budgetId !== null && (yield* changeLimit(sql, { id: budgetId, ...budget }))) return budgetId
+            const id = newResourceId()
+            yield* insertBudget(sql, { id, ownerId, ...budget })
+            return id
+          }),
+        statesOf: (ids) =>
+          Effect.gen(function* () {
+            if (ids.length === 0) return new Map()
+            const nowMs = yield* Clock.currentTimeMillis
+            const rows = yield* budgetsById(sql, ids, {
+              daily: periodStart("daily", nowMs),
+              weekly: periodStart("weekly", nowMs),
+              monthly: periodStart("monthly", nowMs),
+              lifetime: periodStart("lifetime", nowMs)
+            })
+            return new Map(
+              rows.map(({ id, limit_nano, period, spent }) => [
+                id,
+                {
+                  period: period as BudgetPeriodName,
+                  budgetCents: centsFromNano(limit_nano),
+                  spentCents: centsFromNano(spent)
+                }
+              ])
+            )
+          }).pipe(storeErrors)
+      })
+    )
+  )
+}

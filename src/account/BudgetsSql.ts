@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Nano } from "../domain/Money.ts"
+
+export interface BudgetRow {
+  readonly id: string
+  readonly limit_nano: Nano
+  readonly period: string
+  /** Spent in the period that runs; what is held is not in it. */
+  readonly spent: Nano
+}
+
+/** A new budget of a key or of a project. */
+export const insertBudget = (
+  sql: SqlClient.SqlClient,
+  budget: {
+    readonly id: string
+    readonly accountId: string
+    readonly scope: string
+    readonly ownerId: string
+    readonly limit: Nano
+    readonly period: string
+  }
+) =>
+  sql`INSERT INTO budget (id, account_id, scope, owner_id, limit_nano, period)
+    VALUES (${budget.id}, ${budget.accountId}, ${budget.scope}, ${budget.ownerId}, ${budget.limit}, ${budget.period})`
+
+/** Changes the limit of an account's budget; false where it has no such one of this period. */
+export const changeLimit = (
+  sql: SqlClient.SqlClient,
+  budget: {
+    readonly id: string
+    readonly accountId: string
+    readonly scope: string
+    readonly limit: Nano
+    readonly period: string
+  }
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE budget SET limit_nano = ${budget.limit} WHERE id = ${budget.id} AND account_id = ${budget.accountId}
+      AND scope = ${budget.scope} AND period = ${budget.period} RETURNING id`,
+    (rows) => rows.length === 1
+  )
+
+/** Budgets with what is spent of each; `starts` are the days on which the periods of each name that run began. */
+export const budgetsById = (
+  sql: SqlClient.SqlClient,
+  ids: ReadonlyArray<string>,
+  starts: Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
+): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
+  sql<BudgetRow>`SELECT b.id, b.limit_nano, b.period, COALESCE(p.spent, 0) AS spent
+    FROM budget b LEFT JOIN budget_period p ON p.budget_id = b.id AND p.period_start = CASE b.period
+      WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
+      WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END
+    WHERE b.id = ANY (${[...ids]}::text[])`

@@ -1,0 +1,215 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { NewProject, ProjectChange } from "../../schemas/management/Projects.ts"
+import type { RoutingPolicy } from "../../schemas/Routing.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { type Actor, Audit } from "./Audit.ts"
+import { Budgets, type BudgetState } from "./Budgets.ts"
+import { differences } from "./Differences.ts"
+import { lockAccount } from "./KeysSql.ts"
+import {
+  archiveProject,
+  countProjects,
+  insertProject,
+  isSlugTaken,
+  projectById,
+  type ProjectRow,
+  projectsOf,
+  revokeKeysOf,
+  slugsFrom,
+  updateProject
+} from "./ProjectsSql.ts"
+
+/** Those that are archived among them: a project is never forgotten. */
+export const MAX_PROJECTS_PER_ACCOUNT = 1_000
+
+/** A project with its budget as it stands, where it has one. */
+export interface Project extends ProjectRow {
+  readonly budget: BudgetState | undefined
+}
+
+/** Whose project, and who does it. */
+interface Doing {
+  readonly accountId: string
+  readonly id: string
+  readonly actor: Actor
+}
+
+/**
+ * Projects of accounts: what keys have in common. An account has at most 1,000, under slugs of which each stands for one. Whatever
+ * is another account's is not there.
+ */
+export class Projects extends Context.Service<
+  Projects,
+  {
+    /** Newest first, from behind the cursor, and the cursor of the next page. */
+    readonly list: (
+      accountId: string,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Project>; readonly next: string | null }, Unavailable>
+    /** Fails with `NotFound`. */
+    readonly get: (accountId: string, id: string) => Effect.Effect<Project, Failure | Unavailable>
+    /**
+     * Makes a project with this id. Fails with `Conflict` where its slug is another's or there are as many as there may be, and
+     * with `ValidationError` for the period of no budget.
+     */
+    readonly create: (input: Doing & { readonly project: NewProject }) => Effect.Effect<Project, Failure | Unavailable>
+    /** Fails as creation does, with `NotFound`, and with `Conflict` for one that is archived. */
+    readonly update: (
+      input: Doing & { readonly change: ProjectChange }
+    ) => Effect.Effect<Project, Failure | Unavailable>
+    /**
+     * Archives a project for good and revokes its keys, at once and on every node. One that is archived stays as it is. Fails with
+     * `NotFound`.
+     */
+    readonly archive: (input: Doing) => Effect.Effect<Project, Failure | Unavailable>
+  }
+>()("tollgate/account/Projects") {
+  static readonly layer = Layer.effect(
+    Projects,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const desk: Desk = { sql, audit: yield* Audit, budgets: yield* Budgets }
+      return Projects.of({
+        list: (accountId, { cursor, limit }) =>
+          Effect.gen(function* () {
+            const found = yield* projectsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })
+            const rows = yield* withBudgets(desk, found.slice(0, limit))
+            return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+          }).pipe(storeErrors),
+        get: (accountId, id) => storeErrors(read(desk, accountId, id)),
+        create: (input) => storeErrors(create(desk, input)),
+        update: (input) => storeErrors(update(desk, input)),
+        archive: (input) => storeErrors(archive(desk, input))
+      })
+    })
+  )
+}
+
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly audit: Audit["Service"]
+  readonly budgets: Budgets["Service"]
+}
+
+const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
+
+const withBudgets = ({ budgets }: Desk, rows: ReadonlyArray<ProjectRow>) =>
+  Effect.map(
+    budgets.statesOf(rows.flatMap(({ budget_id: id }) => (id === null ? [] : [id]))),
+    (states): ReadonlyArray<Project> =>
+      rows.map((row) => ({ ...row, budget: row.budget_id === null ? undefined : states.get(row.budget_id) }))
+  )
+
+const read = (desk: Desk, accountId: string, id: string) =>
+  Effect.gen(function* () {
+    const row = yield* projectById(desk.sql, accountId, id)
+    const [project] = row === undefined ? [] : yield* withBudgets(desk, [row])
+    return project ?? (yield* failure({ _tag: "NotFound", what: "project", id }))
+  })
+
+const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
+  audit.append({ accountId, type: `project.${type}`, actor, resource: { type: "project", id }, changes })
+
+/** What the audit log says of a project. */
+const shown = ({ budget, data_policy, name, routing, slug }: Project) => ({
+  ...{ name, slug, routing, data_policy },
+  budget_cents: budget?.budgetCents ?? null,
+  budget_period: budget?.period ?? null
+})
+
+const textOf = (routing: RoutingPolicy | null): string | null => (routing === null ? null : JSON.stringify(routing))
+
+/** So that there is room behind it for the greatest number that can be needed. */
+const MAX_MADE_SLUG = 63 - String(-MAX_PROJECTS_PER_ACCOUNT).length
+
+/** What a name makes a slug of: its letters and digits, as far as they are Latin or can be written so. */
+const slugOf = (name: string): string => {
+  const letters = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+  return letters.replace(/^-+/, "").slice(0, MAX_MADE_SLUG).replace(/-+$/, "") || "project"
+}
+
+/** A slug made of the name that no project of the account has: the name's own, or that with the least number behind it. */
+const freeSlug = ({ sql }: Desk, accountId: string, name: string) =>
+  Effect.map(slugsFrom(sql, accountId, slugOf(name)), (slugs) => {
+    const taken = new Set(slugs)
+    const own = slugOf(name)
+    let slug = own
+    for (let number = 2; taken.has(slug); number++) slug = `${own}-${number}`
+    return slug
+  })
+
+const checkSlug = (
+  { sql }: Desk,
+  project: { readonly accountId: string; readonly id: string; readonly slug: string }
+) =>
+  Effect.flatMap(isSlugTaken(sql, project), (taken) =>
+    taken ? Effect.fail(conflict(`The account has a project with the slug ${project.slug}`)) : Effect.void
+  )
+
+/** Under the account's lock, so that no two find the same slug free, and no key comes in while its project is archived. */
+const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"]["create"]>[0]) =>
+  Effect.gen(function* () {
+    const { accountId, id } = doing
+    const { budget_cents: limitCents = null, budget_period: period, data_policy: dataPolicy = "default" } = project
+    const { name, routing = null } = project
+    if (period !== undefined && limitCents === null) return yield* invalid("budget_period", "requires budget_cents")
+    yield* lockAccount(desk.sql, accountId)
+    if ((yield* countProjects(desk.sql, accountId)) >= MAX_PROJECTS_PER_ACCOUNT) {
+      return yield* conflict(`An account has at most ${MAX_PROJECTS_PER_ACCOUNT} projects, archived ones among them`)
+    }
+    const slug = project.slug ?? (yield* freeSlug(desk, accountId, name))
+    yield* checkSlug(desk, { accountId, id, slug })
+    const owner = { scope: "project", id } as const
+    const wish = { accountId, owner, budgetId: null, limitCents, period: period ?? "lifetime" }
+    const budgetId = yield* desk.budgets.set(wish)
+    yield* insertProject(desk.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
+    const made = yield* read(desk, accountId, id)
+    yield* append(desk, doing, "created", shown(made))
+    return made
+  }).pipe(desk.sql.withTransaction)
+
+/** The budget from now on; untouched where nothing is said of it. */
+const budgetOf = ({ budgets }: Desk, { accountId, id }: Doing, before: Project, change: ProjectChange) =>
+  Effect.gen(function* () {
+    const { budget_cents: limitCents = before.budget?.budgetCents ?? null, budget_period: period } = change
+    if (change.budget_cents === undefined && period === undefined) return before.budget_id
+    if (period !== undefined && limitCents === null) return yield* invalid("budget_period", "requires budget_cents")
+    return yield* budgets.set({
+      ...{ accountId, owner: { scope: "project", id } as const, budgetId: before.budget_id, limitCents },
+      period: period ?? before.budget?.period ?? "lifetime"
+    })
+  })
+
+const update = (desk: Desk, { change, ...doing }: Parameters<Projects["Service"]["update"]>[0]) =>
+  Effect.gen(function* () {
+    const { accountId, id } = doing
+    yield* lockAccount(desk.sql, accountId)
+    const before = yield* read(desk, accountId, id)
+    if (before.archived_at !== null)
+      return yield* conflict("This project is archived, which is final: make another one")
+    const { data_policy: dataPolicy = before.data_policy, name = before.name } = change
+    const { routing = before.routing, slug = before.slug } = change
+    yield* checkSlug(desk, { accountId, id, slug })
+    const budgetId = yield* budgetOf(desk, doing, before, change)
+    yield* updateProject(desk.sql, { id, accountId, name, slug, budgetId, routing: textOf(routing), dataPolicy })
+    const after = yield* read(desk, accountId, id)
+    yield* append(desk, doing, "updated", differences(shown(before), shown(after)))
+    return after
+  }).pipe(desk.sql.withTransaction)
+
+const archive = (desk: Desk, doing: Doing) =>
+  Effect.gen(function* () {
+    const { accountId, id } = doing
+    yield* lockAccount(desk.sql, accountId)
+    const before = yield* read(desk, accountId, id)
+    if (before.archived_at !== null) return before
+    yield* archiveProject(desk.sql, accountId, id)
+    yield* append(desk, doing, "archived", { keys: yield* revokeKeysOf(desk.sql, accountId, id) })
+    return yield* read(desk, accountId, id)
+  }).pipe(desk.sql.withTransaction)

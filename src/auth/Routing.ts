@@ -1,0 +1,34 @@
+import type { Principal } from "../../schemas/Access.ts"
+import type { RoutingPolicy } from "../../schemas/Routing.ts"
+import type { KeyRow } from "../account/KeysSql.ts"
+import { type DataPolicy, stricter } from "../domain/Plan.ts"
+
+type Kept = Pick<KeyRow, "routing" | "project_routing" | "project_data_policy">
+
+/** What a key says over what its project says, down to the members of its lists, prices and clocks. */
+const over = (own: RoutingPolicy, project: RoutingPolicy): RoutingPolicy => ({
+  ...project,
+  ...own,
+  ...merged("providers", own, project),
+  ...merged("max_price", own, project),
+  ...merged("timeouts", own, project)
+})
+
+const merged = <K extends "providers" | "max_price" | "timeouts">(
+  name: K,
+  own: RoutingPolicy,
+  project: RoutingPolicy
+) => (own[name] === undefined || project[name] === undefined ? {} : { [name]: { ...project[name], ...own[name] } })
+
+/** The routing of a key's requests: its own over its project's, and the strictest data policy of either; none where neither has any. */
+export const routingOf = ({
+  project_data_policy: floor,
+  project_routing: project,
+  routing: own
+}: Kept): Pick<Principal, "routing"> => {
+  const policies = [floor, project?.data_policy, own?.data_policy].filter((one) => one != null)
+  const policy = policies.reduce<DataPolicy>(stricter, "default")
+  if (own === null && project === null && policy === "default") return {}
+  const routing = over(own ?? {}, project ?? {})
+  return { routing: policy === "default" ? routing : { ...routing, data_policy: policy } }
+}

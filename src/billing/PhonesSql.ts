@@ -1,0 +1,37 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { Nano } from "../domain/Money.ts"
+
+/** The telephone of an account. */
+export interface PhoneRow {
+  readonly number: Uint8Array
+  readonly last2: string
+  /** What the account was given for it. */
+  readonly credited: Nano
+}
+
+export const phoneOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string
+): Effect.Effect<PhoneRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<PhoneRow>`SELECT number, last2, credited FROM verified_phone WHERE account_id = ${accountId}`,
+    (rows) => rows[0]
+  )
+
+/**
+ * Makes a telephone an account's, waiting for who is about to do so with the same number. Answers what the account is to be given
+ * for it, which is nothing where the number had its credit; undefined where the account has a telephone.
+ */
+export const insertPhone = (
+  sql: SqlClient.SqlClient,
+  row: PhoneRow & { readonly accountId: string }
+): Effect.Effect<Nano | undefined, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    for (const credited of [row.credited, 0n]) {
+      const made = yield* sql`INSERT INTO verified_phone (account_id, number, last2, credited)
+        VALUES (${row.accountId}, ${row.number}, ${row.last2}, ${credited}) ON CONFLICT DO NOTHING RETURNING 1`
+      if (made.length === 1) return credited
+    }
+    return undefined
+  })

@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Owner } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import { Audit } from "../../account/Audit.ts"
+import { Mutations } from "../../account/Mutations.ts"
+import { OwnerSessions } from "../../account/OwnerSessions.ts"
+import { Phones } from "../../billing/Phones.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { answer, asOwner, makeMutate } from "../management/Answers.ts"
+import { COOKIE, noCookie } from "./Cookie.ts"
+import { sessionOf } from "./SignIn.ts"
+
+/** `/console/session` and `/console/sessions`: who is signed in. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "consoleSession",
+  Effect.fnUntraced(function* (handlers) {
+    const audit = yield* Audit
+    const mutate = makeMutate(yield* Mutations)
+    const phones = yield* Phones
+    const publicUrl = yield* PublicUrl
+    const sessions = yield* OwnerSessions
+
+    const forgotten = Effect.map((response: HttpServerResponse.HttpServerResponse) =>
+      HttpServerResponse.setHeader(response, "set-cookie", noCookie(publicUrl.base()))
+    )
+
+    const endOne = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { sessionId: id } = yield* Owner
+      const asked = { request, type: "session.ended", resource: { type: "session", id } }
+      return yield* mutate(asOwner, asked, ({ accountId }) =>
+        Effect.as(sessions.end(accountId, id), { object: "session", ended: 1 })
+      )
+    })
+
+    const endAll = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { accountId: id } = yield* Owner
+      const resource = { type: "account", id }
+      return yield* mutate(asOwner, { request, type: "session.all_ended", resource }, ({ accountId, actor }) =>
+        Effect.gen(function* () {
+          const ended = yield* sessions.endAll(accountId)
+          yield* audit.append({ accountId, actor, type: "session.all_ended", resource, changes: { ended } })
+          return { object: "session", ended }
+        })
+      )
+    })
+
+    return handlers.handleAll({
+      getSession: ({ request }) =>
+        answer(
+          Effect.gen(function* () {
+            const { accountId: id, email } = yield* Owner
+            return sessionOf({ id, email }, request.cookies[COOKIE] ?? "", yield* phones.of(id))
+          }),
+          (session) => session
+        ),
+      endSession: ({ request }) => forgotten(endOne(request)),
+      endSessions: ({ request }) => forgotten(endAll(request))
+    })
+  })
+)

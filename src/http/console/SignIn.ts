@@ -1,0 +1,66 @@
+import { Duration, Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Api } from "../../../schemas/Api.ts"
+import { type ConsoleSession, SignInCode, SignInRequest, type SignInSent } from "../../../schemas/console/SignIn.ts"
+import { CODE_LIFE } from "../../account/Codes.ts"
+import { csrfTokenOf } from "../../account/OwnerSessions.ts"
+import { SignIn } from "../../account/SignIn.ts"
+import { type PhoneState, Phones } from "../../billing/Phones.ts"
+import { decoder } from "../../dialects/Decode.ts"
+import { usdFromNano } from "../../domain/Money.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { readJson } from "../Body.ts"
+import { Exchange } from "../Exchange.ts"
+import { answered } from "../management/Answers.ts"
+import { cookieOf } from "./Cookie.ts"
+
+const decodeRequest = decoder(SignInRequest, { strict: true })
+const decodeCode = decoder(SignInCode, { strict: true })
+
+const sent: SignInSent = { object: "sign_in", status: "code_sent", expires_in: Duration.toSeconds(CODE_LIFE) }
+
+/** A session as it is shown to who has its token. */
+export const sessionOf = (
+  account: { readonly id: string; readonly email: string },
+  token: string,
+  { credited, last2 }: PhoneState
+): ConsoleSession => ({
+  object: "session",
+  account: { id: account.id, object: "account", email: account.email },
+  csrf_token: csrfTokenOf(token),
+  phone_verified: last2 !== null,
+  phone_last2: last2,
+  starter_credit_usd: usdFromNano(credited)
+})
+
+/** `/console/sign-in`: owners show by a mailed code who they are. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "consoleSignIn",
+  Effect.fnUntraced(function* (handlers) {
+    const phones = yield* Phones
+    const publicUrl = yield* PublicUrl
+    const signIn = yield* SignIn
+
+    const request = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { address } = yield* Exchange
+      const { email } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
+      yield* signIn.request(email, address())
+      return HttpServerResponse.jsonUnsafe(sent)
+    })
+
+    const verify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      const { requestId } = yield* Exchange
+      const { code, email } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
+      const { account, token } = yield* signIn.verify(email, code, requestId)
+      return HttpServerResponse.jsonUnsafe(sessionOf(account, token, yield* phones.of(account.id)), {
+        headers: { "set-cookie": cookieOf(token, publicUrl.base()) }
+      })
+    })
+
+    return handlers
+      .handleRaw("requestCode", ({ request: asked }) => answered(request(asked)))
+      .handleRaw("verifyCode", ({ request: asked }) => answered(verify(asked)))
+  })
+)

@@ -1,0 +1,133 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Caller } from "../../../schemas/Access.ts"
+import { Api } from "../../../schemas/Api.ts"
+import type { Preset, PresetResult, PresetSummary, PresetVersion } from "../../../schemas/management/Presets.ts"
+import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
+import { Mutations } from "../../account/Mutations.ts"
+import { type Failure, failure } from "../../domain/Failure.ts"
+import { decodeChange, decodeNew } from "../../presets/PresetInput.ts"
+import { type PresetLimitReached, Presets, type SlugTaken } from "../../presets/Presets.ts"
+import type { ActivePresetRow, PresetRow, VersionRow } from "../../presets/PresetsSql.ts"
+import { readJson } from "../Body.ts"
+import { answer, answered, type Asker, asKey, makeMutate, pageOf } from "./Answers.ts"
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
+
+const summaryOf = (row: PresetRow): PresetSummary => ({
+  id: row.id,
+  object: "preset",
+  slug: row.slug,
+  name: row.name,
+  description: row.description,
+  active_version: row.active_version,
+  created_at: secondsOf(row.created_at),
+  updated_at: secondsOf(row.updated_at)
+})
+
+/** A preset as it is shown. */
+export const presetOf = (row: ActivePresetRow): Preset => ({ ...summaryOf(row), config: row.config })
+
+const resultOf = (row: ActivePresetRow): typeof PresetResult.Type => ({ data: presetOf(row) })
+
+/** A version as it is shown. */
+export const versionOf = (row: VersionRow): PresetVersion => ({
+  object: "preset.version",
+  version: row.version,
+  config: row.config,
+  created_at: secondsOf(row.created_at)
+})
+
+const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
+
+/** What stands in the way of one more. */
+const inTheWay = {
+  SlugTaken: ({ slug }: SlugTaken) => Effect.fail(conflict(`The account has a preset with the slug ${slug}`)),
+  PresetLimitReached: ({ limit, of }: PresetLimitReached) =>
+    Effect.fail(
+      conflict(of === "presets" ? `An account has at most ${limit} presets` : `A preset has at most ${limit} versions`)
+    )
+}
+
+const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "preset", id: slug })
+
+/** `/management/presets` and all below it. In the audit log a preset is called by its slug. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "managementPresets",
+  Effect.fnUntraced(function* (handlers) {
+    const presets = yield* Presets
+    const mutate = makeMutate(yield* Mutations)
+    const find = (slug: string) =>
+      Effect.gen(function* () {
+        const row = yield* presets.get((yield* Caller).accountId, slug)
+        return row ?? (yield* Effect.fail(notFound(slug)))
+      })
+    /** A change of this preset. What is remembered of it is forgotten when the change is committed. */
+    const change = <A extends object>(
+      asked: Omit<Parameters<typeof mutate>[1], "resource" | "afterwards">,
+      slug: string,
+      work: Parameters<typeof mutate<A, Caller>>[2]
+    ) =>
+      Effect.flatMap(Caller, ({ accountId }) =>
+        mutate(
+          asKey,
+          { ...asked, resource: { type: "preset", id: slug }, afterwards: presets.forget(accountId, slug) },
+          work
+        )
+      )
+    const doing = ({ accountId, actor }: Asker, slug: string) => ({ accountId, actor, slug })
+    return handlers
+      .handleRaw("createPreset", ({ request }) =>
+        answered(
+          Effect.gen(function* () {
+            const body = yield* readJson(request)
+            const { slug } = yield* Effect.fromResult(decodeNew(body))
+            return yield* change({ request, body, type: "preset.created" }, slug, (asker) =>
+              Effect.map(Effect.catchTags(presets.create({ ...asker, preset: body }), inTheWay), resultOf)
+            )
+          })
+        )
+      )
+      .handleRaw("updatePreset", ({ params: { slug }, request }) =>
+        answered(
+          Effect.gen(function* () {
+            const body = yield* readJson(request)
+            yield* Effect.fromResult(decodeChange(body))
+            return yield* change({ request, body, type: "preset.updated" }, slug, (asker) => {
+              const updated = presets.update({ ...doing(asker, slug), change: body })
+              return Effect.map(Effect.catchTag(updated, "PresetLimitReached", inTheWay.PresetLimitReached), resultOf)
+            })
+          })
+        )
+      )
+      .handleAll({
+        listPresets: ({ query }) =>
+          answer(
+            Effect.flatMap(Caller, ({ accountId }) => presets.list(accountId, pageOf(query))),
+            ({ next, rows }) => ({ object: "list", data: rows.map(summaryOf), next_cursor: next })
+          ),
+        getPreset: ({ params: { slug } }) => answer(find(slug), resultOf),
+        deletePreset: ({ params: { slug }, request }) =>
+          change({ request, type: "preset.removed" }, slug, (asker) =>
+            Effect.flatMap(presets.remove(doing(asker, slug)), (removed) =>
+              removed
+                ? Effect.succeed({ data: { slug, object: "preset", deleted: true } })
+                : Effect.fail(notFound(slug))
+            )
+          ),
+        listPresetVersions: ({ params: { slug }, query: { cursor, limit = DEFAULT_LIMIT } }) =>
+          answer(
+            Effect.andThen(
+              find(slug),
+              Effect.flatMap(Caller, ({ accountId }) => presets.versions(accountId, slug, { limit, before: cursor }))
+            ),
+            ({ next, rows }) => ({ object: "list", data: rows.map(versionOf), next_cursor: next })
+          ),
+        activatePresetVersion: ({ params: { slug, version }, request }) =>
+          change({ request, type: "preset.activated" }, slug, (asker) =>
+            Effect.map(presets.activate({ ...doing(asker, slug), version }), resultOf)
+          )
+      })
+  })
+)

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** What keys are rotated and listed by, and what each of them was used for in all. */
+export const keys = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE api_key ADD COLUMN routing json`
+  // A key that was rotated; it may work for a while beside the one in its place.
+  yield* sql`ALTER TABLE api_key ADD COLUMN replaced_by text REFERENCES api_key`
+  yield* sql`CREATE INDEX api_key_of_kind ON api_key (account_id, kind, id DESC)`
+  yield* sql`DROP INDEX api_key_account`
+  // Those that were revoked, or have expired, may be any number: those that work are found without reading any of them.
+  yield* sql`CREATE INDEX api_key_working ON api_key (account_id, COALESCE(expires_at, 'infinity'::timestamptz))
+    WHERE kind = 'inference' AND revoked_at IS NULL`
+  // Of all that is rolled up; what is not yet is looked up beside it.
+  yield* sql`CREATE TABLE key_usage (
+    key_id text PRIMARY KEY,
+    cost bigint NOT NULL,
+    newest_at timestamptz NOT NULL
+  ) WITH (fillfactor = 70)`
+  yield* sql`INSERT INTO key_usage (key_id, cost, newest_at)
+    SELECT key_id, sum(cost), max(newest_at) FROM usage_rollup WHERE width = 'day' GROUP BY key_id`
+})

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Projects, to which keys of the same account may belong. */
+export const projects = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE project (
+    id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+    account_id text NOT NULL REFERENCES account,
+    name text NOT NULL,
+    slug text NOT NULL CHECK (slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+    budget_id text REFERENCES budget,
+    routing json,
+    data_policy text NOT NULL DEFAULT 'default' CHECK (data_policy IN ('default', 'no_training', 'zero_retention')),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    archived_at timestamptz,
+    UNIQUE (account_id, id),
+    UNIQUE (account_id, slug)
+  )`
+  // A key cannot come into the project of another account, whatever a program gets wrong.
+  yield* sql`ALTER TABLE api_key ADD CONSTRAINT api_key_project_fkey
+    FOREIGN KEY (account_id, project_id) REFERENCES project (account_id, id)`
+  yield* sql`CREATE INDEX api_key_project ON api_key (project_id) WHERE project_id IS NOT NULL AND revoked_at IS NULL`
+})

@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { ConsoleSession, SignInSent } from "../../../schemas/console/SignIn.ts"
+import { sessionOf } from "../../../src/http/console/SignIn.ts"
+import { page } from "../../support/Console.ts"
+import { postbox } from "../../support/Postbox.ts"
+import { startService } from "../../support/Service.ts"
+
+const decodeSession = Schema.decodeUnknownSync(ConsoleSession, { onExcessProperty: "error" })
+const decodeSent = Schema.decodeUnknownSync(SignInSent, { onExcessProperty: "error" })
+
+const stage = (env: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const mail = yield* postbox()
+    const service = yield* startService({ ...mail.settings, ...env })
+    return { mail, service, page: () => page(service.origin) }
+  })
+
+describe("signing in", () => {
+  it.live("makes an account of an address at first, and is that account's from then on", () =>
+    Effect.gen(function* () {
+      const { mail, page, service } = yield* stage()
+      const [first, second] = [page(), page()]
+      assert.strictEqual(
+        decodeSent((yield* first.ask("POST", "/sign-in", { email: "Ann@Example.com" })).body).expires_in,
+        600
+      )
+      assert.deepStrictEqual(
+        mail.letters.map(({ to }) => to),
+        [["ann@example.com"]]
+      )
+      const made = yield* first.ask("POST", "/sign-in/verify", {
+        email: "ann@EXAMPLE.com",
+        code: mail.codeFor("ann@example.com")
+      })
+      assert.strictEqual(made.status, 200, JSON.stringify(made.body))
+      const session = decodeSession(made.body)
+      assert.strictEqual(session.account.email, "ann@example.com")
+      assert.deepStrictEqual(
+        [session.phone_verified, session.phone_last2, session.starter_credit_usd],
+        [false, null, 0]
+      )
+      const [set = ""] = made.headers.getSetCookie()
+      assert.match(
+        set,
+        /^svc_session=[A-Za-z0-9_-]{43}; Max-Age=2592000; Path=\/api\/v1\/console; HttpOnly; SameSite=Strict$/
+      )
+      assert.strictEqual(made.headers.get("cache-control"), "no-store")
+      assert.isNull(made.headers.get("access-control-allow-origin"))
+      const again = decodeSession((yield* second.signIn(mail, "ann@example.com")).body)
+      assert.strictEqual(again.account.id, session.account.id)
+      assert.notStrictEqual(second.has.cookie, first.has.cookie)
+      assert.deepStrictEqual(yield* service.balance(session.account.id), { posted: 0n, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("answers the same for an address with an account and for one without", () =>
+    Effect.gen(function* () {
+      const { page, service } = yield* stage()
+      const { account } = yield* service.account()
+      const asked = page()
+      const known = yield* asked.ask("POST", "/sign-in", { email: account.email })
+      const unknown = yield* asked.ask("POST", "/sign-in", { email: "nobody-yet@example.com" })
+      assert.deepStrictEqual([known.status, known.body], [unknown.status, unknown.body])
+      const codes = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
+        asked.ask("POST", "/sign-in/verify", { email, code: "0" })
+      )
+      assert.deepStrictEqual(new Set(codes.map(({ body, status }) => JSON.stringify([status, body]))).size, 1)
+      const wrong = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
+        asked.ask("POST", "/sign-in/verify", { email, code: "000000" })
+      )
+      for (const { body, status } of wrong) {
+        assert.deepStrictEqual([status, body], [wrong[0]!.status, wrong[0]!.body])
+        assert.strictEqual(body.error.code, "invalid_code")
+      }
+      assert.isUndefined(asked.has.cookie)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses what is no address, and members that nobody knows", () =>
+    Effect.gen(function* () {
+      const { mail, page } = yield* stage()
+      const asked = page()
+      const addresses = ["", "a", "a@", "@b", "a b@c.de", "a@b,c@d.de", "ann@exa\u212aple.com", "a@-b.de", "a\r\n@b.de"]
+      for (const email of addresses) {
+        const { body, status } = yield* asked.ask("POST", "/sign-in", { email })
+        assert.deepStrictEqual([status, body.error.code, body.error.param], [400, "validation_error", "email"], email)
+      }
+      const more = yield* asked.ask("POST", "/sign-in", { email: "ann@example.com", name: "Ann" })
+      assert.deepStrictEqual([more.status, more.body.error.param], [400, "name"])
+      assert.lengthOf(mail.letters, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("marks its cookie as one for https alone where the service is reached by it, below its path", () =>
+    Effect.gen(function* () {
+      const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
+      const made = yield* page().signIn(mail, "ann@example.com")
+      assert.match(
+        made.headers.getSetCookie()[0] ?? "",
+        /; Path=\/gateway\/api\/v1\/console; HttpOnly; SameSite=Strict; Secure$/
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says what is not set up outside of a sandbox", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ SANDBOX: "off" })
+      const { body, status } = yield* page(service.origin).ask("POST", "/sign-in", { email: "ann@example.com" })
+      assert.deepStrictEqual([status, body.error.code], [503, "service_unavailable"])
+      assert.include(body.error.message, "no mail server is set up")
+    }).pipe(Effect.scoped)
+  )
+
+  it("shows an account with its telephone", () => {
+    const shown = sessionOf({ id: "0".repeat(24), email: "a@b.de" }, "token", { last2: "42", credited: 500_000_000n })
+    assert.deepStrictEqual([shown.phone_verified, shown.phone_last2, shown.starter_credit_usd], [true, "42", 0.5])
+  })
+})

@@ -1,0 +1,48 @@
+/** A page of the console in a browser: it keeps the cookie, and sends what a page has to send. */
+import { Effect } from "effect"
+import type { Postbox } from "./Postbox.ts"
+
+/** What was answered. */
+export interface Shown {
+  readonly status: number
+  readonly headers: Headers
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+/** A page of the service at this origin, signed in by nobody. */
+export const page = (origin: string) => {
+  const has: { cookie: string | undefined; csrf: string | undefined } = { cookie: undefined, csrf: undefined }
+  const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    Effect.promise(async (): Promise<Shown> => {
+      const response = await fetch(`${origin}/api/v1/console${path}`, {
+        method,
+        headers: {
+          ...(method === "GET" ? {} : { origin, "sec-fetch-site": "same-origin" }),
+          ...(has.cookie === undefined ? {} : { cookie: has.cookie }),
+          ...(has.csrf === undefined || method === "GET" ? {} : { "x-csrf-token": has.csrf }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...headers
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+      const [set] = response.headers.getSetCookie()
+      if (set !== undefined) has.cookie = /Max-Age=0;/.test(set) ? undefined : set.split(";", 1)[0]
+      const text = await response.text()
+      const shown = text === "" ? undefined : JSON.parse(text)
+      if (shown?.csrf_token !== undefined) has.csrf = shown.csrf_token
+      return { status: response.status, headers: response.headers, body: shown }
+    })
+  return {
+    has,
+    ask,
+    /** Signs in, or up, with the code that comes by mail. */
+    signIn: (postbox: Postbox, email: string) =>
+      Effect.gen(function* () {
+        yield* ask("POST", "/sign-in", { email })
+        return yield* ask("POST", "/sign-in/verify", { email, code: postbox.codeFor(email.toLowerCase()) })
+      })
+  }
+}
+
+export type Page = ReturnType<typeof page>

@@ -1,0 +1,62 @@
+/** A mail server on loopback that keeps what it is given to deliver. */
+import { Effect } from "effect"
+import type { AddressInfo } from "node:net"
+import { SMTPServer, type SMTPServerOptions } from "smtp-server"
+
+/** A letter as the server was given it. */
+export interface Delivered {
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  /** With its headers. */
+  readonly text: string
+}
+
+const refusal = (code: number, message: string) => Object.assign(new Error(message), { responseCode: code })
+
+/** A server until the scope closes. It takes no letters for `nobody@…`, and for `later@…` not at present. */
+export const postbox = (options: SMTPServerOptions = {}) =>
+  Effect.gen(function* () {
+    const letters: Array<Delivered> = []
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ["STARTTLS"],
+      allowInsecureAuth: true,
+      onRcptTo: ({ address }, _session, done) => {
+        if (address.startsWith("nobody@")) return done(refusal(550, "no such user here"))
+        if (address.startsWith("later@")) return done(refusal(451, "try again later"))
+        done()
+      },
+      onData: (stream, { envelope }, done) => {
+        const chunks: Array<Buffer> = []
+        stream.on("data", (chunk: Buffer) => void chunks.push(chunk))
+        stream.on("end", () => {
+          const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address
+          const to = envelope.rcptTo.map(({ address }) => address)
+          letters.push({ from, to, text: Buffer.concat(chunks).toString() })
+          done()
+        })
+      },
+      ...options
+    })
+    server.on("error", () => undefined)
+    yield* Effect.acquireRelease(
+      Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      () => Effect.callback<void>((resume) => server.close(() => resume(Effect.void)))
+    )
+    const { port } = server.server.address() as AddressInfo
+    return {
+      host: `127.0.0.1:${port}`,
+      /** The settings with which a service writes letters here. */
+      settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: "Tollgate <no-reply@example.com>" },
+      letters,
+      /** The code of the newest letter to an address. */
+      codeFor: (address: string): string => {
+        const letter = letters.findLast(({ to }) => to.includes(address))
+        const code = /^Subject: (\d{6}) /m.exec(letter?.text ?? "")?.[1]
+        if (code === undefined) throw new Error(`no code was sent to ${address}`)
+        return code
+      }
+    }
+  })
+
+export type Postbox = Effect.Success<ReturnType<typeof postbox>>

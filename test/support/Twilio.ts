@@ -1,0 +1,111 @@
+/** A Verify service on loopback, with the shapes that Twilio documents for its API v2. */
+import { Effect } from "effect"
+import { randomBytes, randomInt } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { upstream } from "../providers/upstream.ts"
+
+export const ACCOUNT_SID = `AC${"0123456789abcdef".repeat(2)}`
+export const SERVICE_SID = `VA${"fedcba9876543210".repeat(2)}`
+export const AUTH_TOKEN = "a-token-of-twilio"
+
+interface Verification {
+  readonly sid: string
+  readonly to: string
+  readonly code: string
+  attempts: number
+  status: "pending" | "approved"
+}
+
+/** A request as it came. */
+export interface AskedOfTwilio {
+  readonly path: string
+  readonly authorization: string
+  readonly form: Readonly<Record<string, string>>
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+const said = (response: ServerResponse, status: number, body: object) =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+
+const refused = (response: ServerResponse, status: number, code: number, message: string) =>
+  said(response, status, { code, message, more_info: `https://www.twilio.com/docs/errors/${code}`, status })
+
+const recordOf = ({ sid, status, to }: Verification, valid: boolean) => ({
+  ...{ sid, service_sid: SERVICE_SID, account_sid: ACCOUNT_SID, to, channel: "sms", status, valid },
+  ...{ amount: null, payee: null, date_created: "2026-01-01T00:00:00Z", date_updated: "2026-01-01T00:00:00Z" }
+})
+
+const MAX_CHECKS = 5
+
+/** The service until the scope closes; `answer` says what is answered in its stead, while it says something. */
+export const twilio = Effect.gen(function* () {
+  const verifications: Array<Verification> = []
+  const asked: Array<AskedOfTwilio> = []
+  const told: { answer: ((response: ServerResponse) => void) | undefined } = { answer: undefined }
+
+  const begin = (form: Readonly<Record<string, string>>, response: ServerResponse) => {
+    const { To: to = "" } = form
+    if (form["Channel"] !== "sms" || !/^\+\d{7,15}$/.test(to)) {
+      return refused(response, 400, 60200, "Invalid parameter `To`")
+    }
+    const sent = verifications.filter((one) => one.to === to && one.status === "pending")
+    if (sent.length >= 5) return refused(response, 429, 60203, "Max send attempts reached")
+    const code = String(randomInt(1_000_000)).padStart(6, "0")
+    const made: Verification = { sid: `VE${randomBytes(16).toString("hex")}`, to, code, attempts: 0, status: "pending" }
+    verifications.push(made)
+    said(response, 201, { ...recordOf(made, false), send_code_attempts: [{ channel: "SMS" }], lookup: {} })
+  }
+
+  const check = (form: Readonly<Record<string, string>>, response: ServerResponse) => {
+    const found = verifications.find(({ sid, status }) => sid === form["VerificationSid"] && status === "pending")
+    if (found === undefined) {
+      return refused(response, 404, 20404, "The requested resource /VerificationCheck was not found")
+    }
+    if (found.attempts >= MAX_CHECKS) return refused(response, 429, 60202, "Max check attempts reached")
+    found.attempts += 1
+    const valid = form["Code"] === found.code
+    if (valid) found.status = "approved"
+    said(response, 200, recordOf(found, valid))
+  }
+
+  const host = yield* upstream((request, response) => {
+    void bodyOf(request).then((body) => {
+      const { authorization = "" } = request.headers
+      const path = request.url ?? ""
+      const form = Object.fromEntries(new URLSearchParams(body))
+      asked.push({ path, authorization, form })
+      if (told.answer !== undefined) return told.answer(response)
+      const expected = Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")
+      if (authorization !== `Basic ${expected}`) return refused(response, 401, 20003, "Authenticate")
+      if (path === `/v2/Services/${SERVICE_SID}/Verifications`) return begin(form, response)
+      if (path === `/v2/Services/${SERVICE_SID}/VerificationCheck`) return check(form, response)
+      refused(response, 404, 20404, "The requested resource was not found")
+    })
+  })
+  return {
+    /** The settings with which a service verifies telephones here. */
+    settings: {
+      TWILIO_ACCOUNT_SID: ACCOUNT_SID,
+      TWILIO_AUTH_TOKEN: AUTH_TOKEN,
+      TWILIO_VERIFY_SERVICE_SID: SERVICE_SID,
+      TWILIO_BASE_URL: host.origin
+    },
+    asked,
+    told,
+    /** The code of the newest message to a number. */
+    codeFor: (phone: string): string => {
+      const code = verifications.findLast(({ to }) => to === phone)?.code
+      if (code === undefined) throw new Error(`no code was sent to ${phone}`)
+      return code
+    },
+    /** Ten minutes pass. */
+    expire: () => void verifications.splice(0)
+  }
+})
+
+export type Twilio = Effect.Success<typeof twilio>
