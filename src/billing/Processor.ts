@@ -1,6 +1,7 @@
-import { Data, type Effect } from "effect"
+import type { Effect } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { CheckoutSaid } from "../domain/TopUp.ts"
+import type { NotSigned } from "./StripeEvents.ts"
 
 /** What a checkout is opened for. It is asked for in the same words however often, so that there is one. */
 export interface CheckoutWish {
@@ -38,9 +39,6 @@ export type Told =
   | { readonly _tag: "Other"; readonly type: string }
   /** One that is listened to, in a form that is not known here. */
   | { readonly _tag: "Unreadable"; readonly type: string }
-
-/** What came is not from the processor, too old, or changed on its way. */
-export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly detail: string }> {}
 
 /** Who takes customers' money. Its methods fail with `ServiceUnavailable` where it cannot be asked. */
 export interface Processor {

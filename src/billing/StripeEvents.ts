@@ -1,9 +1,12 @@
 /** Events and checkout sessions in Stripe's words (docs.stripe.com/api), as far as they are listened to. */
-import { Effect, Option, Schema } from "effect"
+import { Data, Effect, Option, Schema } from "effect"
 import { Stripe } from "stripe"
 import type { CheckoutSaid } from "../domain/TopUp.ts"
 import { isResourceId } from "../platform/Ids.ts"
-import { NotSigned, type Told } from "./Processor.ts"
+import type { Told } from "./Processor.ts"
+
+/** What came is not from the processor, too old, or changed on its way. */
+export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly detail: string }> {}
 
 /** Stripe's ids are looked up in the database, which does not take every text. */
 const Id = Schema.String.check(Schema.isPattern(/^[\w-]{1,255}$/))

@@ -8,7 +8,8 @@ import { Ledger } from "../ledger/Ledger.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Payments } from "./Payments.ts"
-import type { NotSigned, Processor, Told } from "./Processor.ts"
+import type { Processor, Told } from "./Processor.ts"
+import type { NotSigned } from "./StripeEvents.ts"
 import {
   type DueRow,
   expireUnopened,
