@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
+import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
@@ -56,6 +57,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const presets = yield* Presets
       const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
       let accounts = 0
       return {
         origin,
@@ -72,6 +74,7 @@ export const startService = (env: Record<string, string> = {}) =>
         media,
         presets,
         webhooks,
+        audit,
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
