@@ -36,6 +36,7 @@ import { MessagesAnswer, MessagesStreamEvent, MessagesTokenCount } from "../sche
 import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts"
 import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
+import { bearer, callsOf, send } from "./support/Calls.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
@@ -113,116 +114,14 @@ const document = JSON.parse(openApiText())
 
 const wanted = { endpoint: "/v1/chat/completions", completion_window: "24h" }
 
-/** A file with one request that fails without being charged. */
-const upload = (api: string, key: string | undefined) =>
-  Effect.promise(() => {
-    const body = new FormData()
-    body.append("purpose", "batch")
-    const line = { custom_id: "a", method: "POST", url: wanted.endpoint, body: { ...hello, temperature: 9 } }
-    body.append("file", new Blob([JSON.stringify(line)]), "input.jsonl")
-    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` }
-    return fetch(`${api}/files`, { method: "POST", headers, body })
-  })
+const upload = callsOf().get("files.create")!
 
 const filed = (service: Service, key: string) =>
-  Effect.map(Effect.flatMap(upload(service.api, key), json), (file) => decode.file(file))
+  Effect.map(Effect.flatMap(send(service.api, upload, bearer(key)), json), (file) => decode.file(file))
 
-/** One call of each operation, as this key or without one. */
-const callsOf = (
-  service: Service,
-  requestId: string,
-  {
-    batch = nothing,
-    delivery = nothing,
-    file = nothing,
-    session = nothing,
-    spareFile = nothing,
-    video = nothing,
-    webhook = nothing
-  }: Partial<Record<"webhook" | "delivery" | "session" | "file" | "spareFile" | "batch" | "video", string>> = {}
-) => {
-  const { api } = service
-  const read = (path: string) => (key: string | undefined) =>
-    key === undefined ? Effect.promise(() => fetch(`${api}${path}`)) : get(`${api}${path}`, key)
-  const write = (path: string, body: object) => (key: string | undefined) =>
-    key === undefined
-      ? Effect.promise(() =>
-          fetch(`${api}${path}`, {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify(body)
-          })
-        )
-      : post(`${api}${path}`, key, body)
-  return new Map<string, (key: string | undefined) => Effect.Effect<Response>>([
-    ["chat.completions", write("/chat/completions", hello)],
-    ["presets.chat.completions", write("/presets/hello/chat/completions", { messages: hello.messages })],
-    ["estimate", write("/estimate", hello)],
-    ["responses", write("/responses", asked)],
-    ["responses.input_tokens", write("/responses/input_tokens", asked)],
-    ["embeddings", write("/embeddings", vectors)],
-    ["rerank", write("/rerank", ranking)],
-    ["audio.speech", write("/audio/speech", spoken)],
-    ["images.generations", write("/images/generations", drawn)],
-    ["search", write("/search", sought)],
-    ["videos.create", write("/videos", film)],
-    ["videos.get", read(`/videos/${video}`)],
-    ["videos.content", (key) => leadsTo(`${api}/videos/${video}/content`, key)],
-    ["batch", write("/batch", { requests: [{ body: hello }] })],
-    ["batches.create", write("/batches", { ...wanted, input_file_id: file })],
-    ["batches.list", read("/batches")],
-    ["batches.get", read(`/batches/${batch}`)],
-    ["batches.cancel", write(`/batches/${batch}/cancel`, {})],
-    ["files.create", (key) => upload(api, key)],
-    ["files.list", read("/files")],
-    ["files.get", read(`/files/${file}`)],
-    ["files.content", read(`/files/${file}/content`)],
-    ["files.delete", (key) => remove(`${api}/files/${spareFile}`, key)],
-    ["requests.list", read("/requests")],
-    ["requests.get", read(`/requests/${requestId}`)],
-    ["usage", read("/usage?period=7d")],
-    ["key", read("/key")],
-    ["webhooks.create", write("/webhooks", hook)],
-    ["webhooks.list", read("/webhooks")],
-    ["webhooks.get", read(`/webhooks/${webhook}`)],
-    ["webhooks.update", (key) => patch(`${api}/webhooks/${webhook}`, key, { status: "enabled" })],
-    ["webhooks.deliveries", read(`/webhooks/${webhook}/deliveries`)],
-    ["webhooks.redeliver", write(`/webhooks/${webhook}/deliveries/${delivery}/redeliver`, {})],
-    ["webhooks.rotate_secret", write(`/webhooks/${webhook}/rotate-secret`, {})],
-    ["webhooks.test", write(`/webhooks/${webhook}/test`, {})],
-    ["webhooks.delete", (key) => remove(`${api}/webhooks/${webhook}`, key)],
-    ["models.list", read("/models")],
-    ["models.get", read("/models/gpt-4o-mini")],
-    ["chat", write("/chat", hello)],
-    ["images", write("/images", drawn)],
-    ["video", write("/video", film)],
-    ["video.status", read(`/video/status?id=${video}`)],
-    ["sessions.create", write("/sessions", {})],
-    ["sessions.export", read(`/sessions/${session}/export`)],
-    ["messages", write("/messages", message)],
-    ["messages.count_tokens", write("/messages/count_tokens", hello)]
-  ])
-}
+const patch = (url: string, key: string, body: object) => send(url, { method: "PATCH", path: "", body }, bearer(key))
 
-const remove = (url: string, key: string | undefined) =>
-  Effect.promise(() =>
-    fetch(url, { method: "DELETE", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
-  )
-
-const patch = (url: string, key: string | undefined, body: object) =>
-  Effect.promise(() =>
-    fetch(url, {
-      method: "PATCH",
-      headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
-      body: JSON.stringify(body)
-    })
-  )
-
-/** A GET that goes nowhere it is sent to. */
-const leadsTo = (url: string, key: string | undefined) =>
-  Effect.promise(() =>
-    fetch(url, { redirect: "manual", ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }) })
-  )
+const remove = (url: string, key: string) => send(url, { method: "DELETE", path: "" }, bearer(key))
 
 /** A video of this key's account that has ended, with or without a clip. */
 const filmed = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
@@ -274,26 +173,37 @@ describe("what operations.txt promises", () => {
       // What it is told arrives, so that no further try is under way when it is told again.
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
-      const { account, inferenceKey } = yield* service.account(10)
+      const { account, inferenceKey, managementKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
       const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
       const file = yield* filed(service, inferenceKey)
       const asked = { ...wanted, input_file_id: file.id }
       const batch = yield* Effect.flatMap(post(`${service.api}/batches`, inferenceKey, asked), json)
-      const calls = callsOf(service, first.request_id, {
+      const calls = callsOf({
+        request: first.request_id,
         ...(yield* tried(service, account.id, receiver.origin)),
         session: session.id,
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
         batch: batch.id,
-        video: (yield* filmed(service, inferenceKey, "/videos")).ended.id
+        video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
+        key: (yield* service.keys.create({
+          ...{ accountId: account.id, kind: "inference", name: "spare", scopes: [] },
+          actor: { type: "operator", id: "test" }
+        })).id
       })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
+      const credentials = {
+        "inference key": bearer(inferenceKey),
+        "management key": bearer(managementKey),
+        session: yield* service.signedIn(account.id),
+        none: {}
+      }
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
         const before = yield* service.balance(account.id)
-        const response = yield* call(inferenceKey)
+        const response = yield* send(service.api, call, credentials[credential])
         assert.strictEqual(response.status, id === "videos.content" ? 302 : 200, id)
         yield* Effect.promise(() => response.text())
         const after = yield* service.balance(account.id)
@@ -303,7 +213,7 @@ describe("what operations.txt promises", () => {
         const shown = limit === "video_status" ? "default" : limit
         assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${shown}"`), `limit of ${id}`)
         checkHeaders(response, id)
-        const anonymous = yield* call(undefined)
+        const anonymous = yield* send(service.api, call)
         assert.strictEqual(anonymous.status, credential === "none" ? 200 : 401, `credential of ${id}`)
       }
     }).pipe(Effect.scoped)
@@ -966,12 +876,18 @@ describe("failures decode with the one error schema", () => {
   it.live("beyond the rate limit", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
-      const { inferenceKey } = yield* service.account(1)
-      const others = { webhook: absent, delivery: absent, session: absent, video: absent }
-      for (const [id, call] of callsOf(service, absent, others)) {
-        if (operations.find((one) => one.id === id)?.limit === "video_status") continue
-        yield* call(inferenceKey)
-        yield* checkFailure(yield* call(inferenceKey), "rate_limit_exceeded", id)
+      const { account, inferenceKey, managementKey } = yield* service.account(1)
+      const credentials = {
+        "inference key": bearer(inferenceKey),
+        "management key": bearer(managementKey),
+        session: yield* service.signedIn(account.id),
+        none: {}
+      }
+      for (const [id, call] of callsOf()) {
+        const { credential, limit } = operations.find((one) => one.id === id)!
+        if (limit === "video_status") continue
+        yield* send(service.api, call, credentials[credential])
+        yield* checkFailure(yield* send(service.api, call, credentials[credential]), "rate_limit_exceeded", id)
       }
     }).pipe(Effect.scoped)
   )

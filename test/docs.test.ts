@@ -105,6 +105,8 @@ describe("the README", () => {
     )
     const words = {
       "inference key": "inference key",
+      "management key": "management key",
+      session: "session of the console",
       none: "nothing",
       free: "free",
       tokens: "tokens used",

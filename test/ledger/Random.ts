@@ -24,6 +24,11 @@ export class Random {
     return BigInt(this.below(limit))
   }
 
+  /** So many hexadecimal characters. */
+  hex(length: number): string {
+    return Array.from({ length }, () => this.below(16).toString(16)).join("")
+  }
+
   chance(probability: number): boolean {
     return this.next() < probability
   }

@@ -1,7 +1,7 @@
 /** The contract in its published forms, derived from the schemas. */
 import { Context, Option } from "effect"
 import { type HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { InferenceAccess, LegacyAccess, MessagesAccess } from "../../schemas/Access.ts"
+import { InferenceAccess, LegacyAccess, ManagementAccess, MessagesAccess, OwnerAccess } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Operation, type OperationFacts } from "../../schemas/Operation.ts"
 
@@ -11,15 +11,21 @@ export interface PublishedOperation extends OperationFacts {
   readonly method: string
   /** As OpenAPI writes it. */
   readonly path: string
-  readonly credential: "inference key" | "none"
+  readonly credential: "inference key" | "management key" | "session" | "none"
   /** Whether and how a repeat does no more than the first: by itself, under an `Idempotency-Key`, or not. */
   readonly idempotent: "safe" | "by key" | "no"
 }
 
 const document = OpenApi.fromApi(Api)
 
-/** What lets an inference key in. */
-const keyed = new Set<string>([InferenceAccess.key, LegacyAccess.key, MessagesAccess.key])
+/** What each credential is let in by. */
+const credentials = new Map<string, PublishedOperation["credential"]>([
+  [InferenceAccess.key, "inference key"],
+  [LegacyAccess.key, "inference key"],
+  [MessagesAccess.key, "inference key"],
+  [ManagementAccess.key, "management key"],
+  [OwnerAccess.key, "session"]
+])
 
 const takesIdempotencyKey = (path: string, method: string): boolean =>
   document.paths[path]?.[method.toLowerCase() as "post"]?.parameters.some(({ name }) => name === "idempotency-key") ===
@@ -40,7 +46,8 @@ const published = (endpoint: HttpApiEndpoint.Top): PublishedOperation => {
     id: id.value,
     method: endpoint.method,
     path,
-    credential: [...endpoint.middlewares].some((middleware) => keyed.has(middleware.key)) ? "inference key" : "none",
+    credential:
+      [...endpoint.middlewares].map(({ key }) => credentials.get(key)).find((one) => one !== undefined) ?? "none",
     idempotent: safe ? "safe" : takesIdempotencyKey(path, endpoint.method) ? "by key" : "no"
   }
 }

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
+import { csrfTokenOf, OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
@@ -54,6 +55,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const ops = yield* Ops
       const keys = yield* Keys
       const media = yield* Media
+      const sessions = yield* OwnerSessions
       const presets = yield* Presets
       const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
@@ -83,6 +85,13 @@ export const startService = (env: Record<string, string> = {}) =>
         /** A new account with so many dollars. */
         account: (usd = 100) =>
           customers.open(`caller-${accounts++}@example.com`, BigInt(Math.round(usd * Number(NANO_PER_USD))), actor),
+        /** The headers of its owner, who is signed in to the console. */
+        signedIn: (accountId: string) =>
+          Effect.map(sessions.begin(accountId), ({ token }) => ({
+            cookie: `svc_session=${token}`,
+            "x-csrf-token": csrfTokenOf(token)
+          })),
+        sql,
         /** An account's balance in nano-USD. */
         balance: (accountId: string) => Effect.map(ledger.balance(accountId), (balance) => balance!)
       }

@@ -1,0 +1,126 @@
+/** One good call of each operation of the contract, as data: which of an account's things it names, and nothing of who makes it. */
+import { Effect } from "effect"
+
+/** A request below the base URL of the API. */
+export interface Call {
+  readonly method: string
+  readonly path: string
+  /** Sent as JSON. */
+  readonly body?: object
+  readonly form?: () => FormData
+}
+
+const nothing = "0".repeat(24)
+
+/** What calls name, unless told: things that nobody has. */
+export const noThings = {
+  request: `req_${"0".repeat(26)}`,
+  video: nothing,
+  webhook: nothing,
+  delivery: nothing,
+  batch: nothing,
+  session: nothing,
+  file: nothing,
+  spareFile: nothing,
+  key: nothing,
+  preset: "hello"
+}
+
+/** The ids of things that an account has. `spare` ones are those that are taken away. */
+export type Things = typeof noThings
+
+const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
+const asked = { model: "gpt-4o-mini", input: "Hello!" }
+const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
+const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
+const batchOf = { endpoint: "/v1/chat/completions", completion_window: "24h" }
+
+/** A file with one request that fails without being charged. */
+const batchFile = (): FormData => {
+  const line = { custom_id: "a", method: "POST", url: batchOf.endpoint, body: { ...hello, temperature: 9 } }
+  const form = new FormData()
+  form.append("purpose", "batch")
+  form.append("file", new Blob([JSON.stringify(line)]), "input.jsonl")
+  return form
+}
+
+const read = (path: string): Call => ({ method: "GET", path })
+const write = (path: string, body: object = {}): Call => ({ method: "POST", path, body })
+const change = (path: string, body: object): Call => ({ method: "PATCH", path, body })
+const remove = (path: string): Call => ({ method: "DELETE", path })
+
+/** By the id of the operation, in the order of the contract. */
+export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
+  const { batch, delivery, file, key, preset, request, session, spareFile, video, webhook } = { ...noThings, ...things }
+  return new Map([
+    ["chat.completions", write("/chat/completions", hello)],
+    ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
+    ["estimate", write("/estimate", hello)],
+    ["responses", write("/responses", asked)],
+    ["responses.input_tokens", write("/responses/input_tokens", asked)],
+    ["embeddings", write("/embeddings", { model: "text-embedding-3-small", input: ["a cat", "a dog"] })],
+    ["rerank", write("/rerank", { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] })],
+    ["audio.speech", write("/audio/speech", { model: "tts-1", input: "Hello!", voice: "alloy" })],
+    ["images.generations", write("/images/generations", drawn)],
+    ["search", write("/search", { query: "tea" })],
+    ["videos.create", write("/videos", film)],
+    ["videos.get", read(`/videos/${video}`)],
+    ["videos.content", read(`/videos/${video}/content`)],
+    ["batch", write("/batch", { requests: [{ body: hello }] })],
+    ["batches.create", write("/batches", { ...batchOf, input_file_id: file })],
+    ["batches.list", read("/batches")],
+    ["batches.get", read(`/batches/${batch}`)],
+    ["batches.cancel", write(`/batches/${batch}/cancel`)],
+    ["files.create", { method: "POST", path: "/files", form: batchFile }],
+    ["files.list", read("/files")],
+    ["files.get", read(`/files/${file}`)],
+    ["files.content", read(`/files/${file}/content`)],
+    ["files.delete", remove(`/files/${spareFile}`)],
+    ["requests.list", read("/requests")],
+    ["requests.get", read(`/requests/${request}`)],
+    ["usage", read("/usage?period=7d")],
+    ["key", read("/key")],
+    ["webhooks.create", write("/webhooks", { url: "http://127.0.0.1:9/", events: ["video.completed"] })],
+    ["webhooks.list", read("/webhooks")],
+    ["webhooks.get", read(`/webhooks/${webhook}`)],
+    ["webhooks.update", change(`/webhooks/${webhook}`, { status: "enabled" })],
+    ["webhooks.deliveries", read(`/webhooks/${webhook}/deliveries`)],
+    ["webhooks.redeliver", write(`/webhooks/${webhook}/deliveries/${delivery}/redeliver`)],
+    ["webhooks.rotate_secret", write(`/webhooks/${webhook}/rotate-secret`)],
+    ["webhooks.test", write(`/webhooks/${webhook}/test`)],
+    ["webhooks.delete", remove(`/webhooks/${webhook}`)],
+    ["models.list", read("/models")],
+    ["models.get", read("/models/gpt-4o-mini")],
+    ["management.keys.revoke", remove(`/management/keys/${key}`)],
+    ["management.balance", read("/management/balance")],
+    ["chat", write("/chat", hello)],
+    ["images", write("/images", drawn)],
+    ["video", write("/video", film)],
+    ["video.status", read(`/video/status?id=${video}`)],
+    ["sessions.create", write("/sessions")],
+    ["sessions.export", read(`/sessions/${session}/export`)],
+    ["messages", write("/messages", { ...hello, max_tokens: 400 })],
+    ["messages.count_tokens", write("/messages/count_tokens", hello)]
+  ])
+}
+
+/** What a request says of who makes it. */
+export type Credential = Readonly<Record<string, string>>
+
+/** A key, as a bearer. */
+export const bearer = (key: string): Credential => ({ authorization: `Bearer ${key}` })
+
+/** Makes a call at the API of a service; goes nowhere it is sent on to. */
+export const send = (
+  api: string,
+  { body, form, method, path }: Call,
+  headers: Credential = {}
+): Effect.Effect<Response> =>
+  Effect.promise(() =>
+    fetch(`${api}${path}`, {
+      method,
+      redirect: "manual",
+      headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(form === undefined ? (body === undefined ? {} : { body: JSON.stringify(body) }) : { body: form() })
+    })
+  )

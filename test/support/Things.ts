@@ -1,0 +1,46 @@
+/** One of each thing that an account can have, made as its holder would make it. */
+import { Effect } from "effect"
+import type { NewCustomer } from "../../src/billing/Customers.ts"
+import { bearer, callsOf, type Call, send, type Things } from "./Calls.ts"
+import { json, type Service } from "./Service.ts"
+import { eventually } from "./WebhookRooms.ts"
+
+const actor = { type: "operator", id: "test" } as const
+
+/** The addresses of webhooks lead to `receiver`, which is told of a video. */
+export const thingsOf = (
+  service: Service,
+  { account: { id: accountId }, inferenceKey }: NewCustomer,
+  receiver: string
+): Effect.Effect<Things, unknown> =>
+  Effect.gen(function* () {
+    const calls = callsOf()
+    const made = (call: Call) => Effect.flatMap(send(service.api, call, bearer(inferenceKey)), json)
+    const by = (operation: string) => made(calls.get(operation)!)
+    const preset = `preset-${accountId.slice(-8)}`
+    yield* service.preset(accountId, preset, { model: "gpt-4o-mini" })
+    const { request_id: request } = yield* by("chat.completions")
+    const file = (yield* by("files.create")).id
+    const { endpoint } = yield* service.webhooks.register({
+      ...{ accountId, url: receiver, actor },
+      events: ["video.completed", "video.failed"]
+    })
+    yield* service.webhooks.publish({
+      ...{ id: `evt_${accountId}`, accountId, type: "video.failed", data: {} },
+      createdAt: new Date()
+    })
+    const page = { limit: 1, cursor: undefined }
+    const told = Effect.map(service.webhooks.deliveries(accountId, endpoint.id, page), ({ rows }) => rows[0])
+    return {
+      request,
+      file,
+      spareFile: (yield* by("files.create")).id,
+      batch: (yield* made(callsOf({ file }).get("batches.create")!)).id,
+      session: (yield* by("sessions.create")).id,
+      video: (yield* by("videos.create")).id,
+      webhook: endpoint.id,
+      delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
+      preset,
+      key: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
+    }
+  })
