@@ -32,6 +32,7 @@ const bodies: Readonly<Record<string, object>> = {
     completion_window: "24h",
     metadata: { a: "b" }
   },
+  "/console/top-ups": { amount_usd: 25 },
   "/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
   "/chat": { model: "gpt-4o-mini", messages, max_tokens: 5, user: "u", session_id: "s" },
   "/sessions": { session_id: "s", model: "gpt-4o-mini", metadata: { a: "b", c: { d: ["e"] } } },
@@ -86,7 +87,8 @@ const caller = Effect.gen(function* () {
   const { account, inferenceKey: key } = yield* service.account(1_000)
   yield* service.preset(account.id, "mine", { model: "gpt-4o-mini" })
   yield* post(`${service.api}/sessions`, key, { session_id: "s" })
-  return { service, key, file: (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id as string }
+  const owner = yield* service.signedIn(account.id)
+  return { service, key, owner, file: (yield* Effect.flatMap(uploaded(service, key, "a.jsonl"), json)).id as string }
 })
 
 describe("a null character or half a surrogate pair", () => {
@@ -103,18 +105,19 @@ describe("a null character or half a surrogate pair", () => {
   for (const [path, body] of Object.entries(bodies)) {
     it.live(`breaks nothing in POST ${path}`, () =>
       Effect.gen(function* () {
-        const { file, key, service } = yield* caller
+        const { file, key, owner, service } = yield* caller
+        const beside = path.startsWith("/console/") ? owner : {}
         const url = service.api + path.replace("{slug}", "mine")
         const good = "input_file_id" in body ? { ...body, input_file_id: file } : body
         for (const mark of ["\0", "\ud800"]) {
           for (const [at, value] of spoilt(good, mark)) {
-            const response = yield* post(url, key, value)
+            const response = yield* post(url, key, value, beside)
             const said = yield* Effect.promise(() => response.text())
             const name = `${JSON.stringify(mark)} in ${at}: ${response.status} ${said.slice(0, 200)}`
             assert.include(keeping.has(path) ? [400] : served, response.status, name)
           }
         }
-        const response = yield* post(url, key, good)
+        const response = yield* post(url, key, good, beside)
         assert.include([200, 202], response.status, yield* Effect.promise(() => response.text()))
         assert.deepStrictEqual(yield* service.faults, [])
       }).pipe(Effect.scoped)

@@ -23,6 +23,8 @@ export const noThings = {
   file: nothing,
   spareFile: nothing,
   key: nothing,
+  topUp: nothing,
+  checkout: `cs_simulated_${"0".repeat(32)}`,
   preset: "hello"
 }
 
@@ -51,7 +53,8 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
-  const { batch, delivery, file, key, preset, request, session, spareFile, video, webhook } = { ...noThings, ...things }
+  const all = { ...noThings, ...things }
+  const { batch, checkout, delivery, file, key, preset, request, session, spareFile, topUp, video, webhook } = all
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -93,6 +96,12 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["models.get", read("/models/gpt-4o-mini")],
     ["management.keys.revoke", remove(`/management/keys/${key}`)],
     ["management.balance", read("/management/balance")],
+    ["console.top_ups.create", write("/console/top-ups", { amount_usd: 25 })],
+    ["console.top_ups.list", read("/console/top-ups")],
+    ["console.top_ups.get", read(`/console/top-ups/${topUp}`)],
+    ["console.top_ups.simulate", write(`/console/top-ups/${topUp}/simulate`)],
+    ["payments.stripe", write("/payments/stripe")],
+    ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],
     ["images", write("/images", drawn)],
     ["video", write("/video", film)],

@@ -19,6 +19,8 @@ export const thingsOf = (
     const by = (operation: string) => made(calls.get(operation)!)
     const preset = `preset-${accountId.slice(-8)}`
     yield* service.preset(accountId, preset, { model: "gpt-4o-mini" })
+    const owner = yield* service.signedIn(accountId)
+    const { data: topUp } = yield* Effect.flatMap(send(service.api, calls.get("console.top_ups.create")!, owner), json)
     const { request_id: request } = yield* by("chat.completions")
     const file = (yield* by("files.create")).id
     const { endpoint } = yield* service.webhooks.register({
@@ -41,6 +43,8 @@ export const thingsOf = (
       webhook: endpoint.id,
       delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
       preset,
+      topUp: topUp.id,
+      checkout: topUp.checkout_url.split("/").at(-1),
       key: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
     }
   })
