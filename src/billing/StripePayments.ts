@@ -7,7 +7,7 @@ import type { CheckoutWish, Processor } from "./Processor.ts"
 import { readEvent, saidOf } from "./StripeEvents.ts"
 
 /** Callers wait for a checkout; Stripe answers within a second. */
-const TIMEOUT_MS = 15_000
+const TIMEOUT_MS = 10_000
 
 /** Tries again of Stripe's client, which keep the idempotency key. */
 const RETRIES = 2

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { TopUps } from "../billing/TopUps.ts"
 import { invalid } from "../domain/Failure.ts"
+import { named, unkept } from "./Access.ts"
 import { readBytes } from "./Body.ts"
 import { topUpOf } from "./console/TopUps.ts"
 import { makeRefuse } from "./Edge.ts"
@@ -37,9 +38,17 @@ export const layer = HttpApiBuilder.group(
       )
 
     return handlers
-      .handleRaw("receiveStripe", ({ request }) => receive(request))
-      .handle("paySimulated", ({ params }) =>
-        answer(topUps.simulateCheckout(params.session_id), (row) => ({ data: topUpOf(row) }))
+      .handleRaw("receiveStripe", ({ endpoint, request }) =>
+        Effect.flatMap(Exchange, ({ span }) => {
+          named(span, endpoint)
+          return receive(request)
+        })
+      )
+      .handle("paySimulated", ({ endpoint, params }) =>
+        Effect.map(
+          answer(topUps.simulateCheckout(params.session_id), (row) => ({ data: topUpOf(row) })),
+          (response) => unkept(endpoint, response)
+        )
       )
   })
 )
