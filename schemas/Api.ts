@@ -17,9 +17,12 @@ import { FilesGroup } from "./inference/Files.ts"
 import { ImagesGroup } from "./inference/ImagesGroup.ts"
 import { LegacyGroup } from "./inference/LegacyGroup.ts"
 import { ManagementAccountGroup } from "./management/AccountGroup.ts"
+import { ManagementAuditGroup } from "./management/AuditGroup.ts"
 import { ManagementKeysGroup } from "./management/KeysGroup.ts"
 import { ManagementPresetsGroup } from "./management/PresetsGroup.ts"
 import { ManagementProjectsGroup } from "./management/ProjectsGroup.ts"
+import { ManagementUsageGroup } from "./management/UsageGroup.ts"
+import { ManagementWebhooksGroup } from "./management/WebhooksGroup.ts"
 import { MessagesStreamEvent } from "./inference/Messages.ts"
 import { MessagesGroup } from "./inference/MessagesGroup.ts"
 import { ResponsesStreamEvent } from "./inference/ResponsesEvents.ts"
@@ -53,6 +56,9 @@ export class Api extends HttpApi.make("tollgate")
     ManagementKeysGroup,
     ManagementProjectsGroup,
     ManagementPresetsGroup,
+    ManagementWebhooksGroup,
+    ManagementAuditGroup,
+    ManagementUsageGroup,
     ManagementAccountGroup,
     ConsoleSignInGroup,
     ConsoleSessionGroup,

@@ -63,13 +63,17 @@ import { makeXai } from "./providers/xai/Xai.ts"
 import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
+import { Breakdown } from "./usage/Breakdown.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
+import { BudgetAlerts } from "./webhooks/BudgetAlerts.ts"
 import { Outbox } from "./webhooks/Outbox.ts"
 import { Sender } from "./webhooks/Sender.ts"
 import { Webhooks } from "./webhooks/Webhooks.ts"
+import { layer as auditSweeps } from "./workers/AuditSweeps.ts"
 import { layer as batchRuns } from "./workers/BatchRuns.ts"
+import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
 import { layer as topUpSweeps } from "./workers/TopUps.ts"
@@ -269,11 +273,19 @@ const webhooks = Webhooks.layer.pipe(
   Layer.provideMerge(sender)
 )
 
-const deliveries = Layer.unwrap(Effect.map(Config, delivering))
+const deliveries = Layer.mergeAll(
+  Layer.unwrap(Effect.map(Config, delivering)),
+  budgetAlerts.pipe(Layer.provide(BudgetAlerts.layer))
+)
 
 const sweeping = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval }) =>
-    Layer.mergeAll(sweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL), topUpSweeps(sweepInterval))
+    Layer.mergeAll(
+      sweeps(sweepInterval),
+      auditSweeps(sweepInterval),
+      fileSweeps(sweepInterval, STRAYS_INTERVAL),
+      topUpSweeps(sweepInterval)
+    )
   )
 )
 
@@ -312,7 +324,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Rollups.layer, Sessions.layer)),
+    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer)),
     Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),

@@ -125,6 +125,12 @@ const patch = (url: string, key: string, body: object) => send(url, { method: "P
 
 const remove = (url: string, key: string) => send(url, { method: "DELETE", path: "" }, bearer(key))
 
+const spareKey = (service: Service, accountId: string) =>
+  service.keys.create({
+    ...{ accountId, kind: "inference", name: "spare", scopes: [] },
+    actor: { type: "operator", id: "test" }
+  })
+
 /** A video of this key's account that has ended, with or without a clip. */
 const filmed = (service: Service, key: string, path: string, steering: Record<string, string> = {}) =>
   Effect.gen(function* () {
@@ -180,6 +186,8 @@ describe("what operations.txt promises", () => {
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
       const { account, inferenceKey, managementKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
+      yield* service.preset(account.id, "spare", { model: "gpt-4o-mini" })
+      const [project, spareProject] = yield* Effect.forEach(["p", "q"], (name) => service.project(account.id, name))
       const first = yield* Effect.flatMap(post(`${service.api}/chat/completions`, inferenceKey, hello), json)
       const session = yield* Effect.flatMap(post(`${service.api}/sessions`, inferenceKey, {}), json)
       const file = yield* filed(service, inferenceKey)
@@ -197,11 +205,11 @@ describe("what operations.txt promises", () => {
         file: file.id,
         spareFile: (yield* filed(service, inferenceKey)).id,
         batch: batch.id,
+        project: project!.id,
+        spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
-        key: (yield* service.keys.create({
-          ...{ accountId: account.id, kind: "inference", name: "spare", scopes: [] },
-          actor: { type: "operator", id: "test" }
-        })).id
+        key: (yield* spareKey(service, account.id)).id,
+        spareKey: (yield* spareKey(service, account.id)).id
       })
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       const credentials = {

@@ -7,7 +7,7 @@ export const KeyRateLimit = Schema.Struct({ requests: Count, window_seconds: Cou
   identifier: "KeyRateLimit"
 })
 
-/** In USD cents, which may have fractions. What running requests hold is neither spent nor remaining. */
+/** In USD cents, which may have fractions, in the period that runs by UTC. What running requests hold is neither spent nor remaining. */
 export const KeyBudget = Schema.Struct({
   period: Schema.Literals(["daily", "weekly", "monthly", "lifetime"]),
   budget_cents: Schema.Finite,
@@ -32,7 +32,10 @@ export const KeyReport = Schema.Struct({
   /** When its newest paid request was made. */
   last_used_at: Schema.NullOr(Schema.Int),
   expires_at: Schema.NullOr(Schema.Int),
+  /** The key's own. */
   budget: Schema.NullOr(KeyBudget),
+  /** That of its project, which all of the project's keys share. */
+  project_budget: Schema.NullOr(KeyBudget),
   /** What the account multiplies rate limits by. */
   limit_scale: Schema.Finite,
   rate_limits: Schema.Struct({

@@ -12,7 +12,7 @@ export const UsageQuery = { period: Schema.optionalKey(UsagePeriod) }
  * `completion_tokens` those of hidden reasoning. Requests count when they have ended, however they did, and in the bucket in which
  * they were made; `cost_usd` is what was charged less what was given back since.
  */
-const figures = {
+export const usageFigures = {
   requests: Count,
   prompt_tokens: Count,
   cached_tokens: Count,
@@ -31,7 +31,7 @@ export const UsageBucket = Schema.Struct({
   model: Schema.String,
   /** Null where no provider served. */
   provider: Schema.NullOr(Schema.String),
-  ...figures
+  ...usageFigures
 }).annotate({ identifier: "UsageBucket" })
 
 /**
@@ -43,7 +43,7 @@ export const UsageReport = Schema.Struct({
   period: UsagePeriod,
   start_time: Schema.Int,
   end_time: Schema.Int,
-  totals: Schema.Struct(figures),
+  totals: Schema.Struct(usageFigures),
   data: Schema.Array(UsageBucket),
   balance_usd: Schema.Finite
 }).annotate({ identifier: "UsageReport" })

@@ -4,7 +4,7 @@ import { ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 
 /** What an endpoint can be told of. */
-export const WebhookEventType = Schema.Literals(["video.completed", "video.failed"])
+export const WebhookEventType = Schema.Literals(["video.completed", "video.failed", "budget.threshold"])
 
 const wanted = {
   url: Schema.String.check(...sized(1, 2_048, "characters")),

@@ -1,7 +1,8 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { ConflictError, NotFoundError } from "../Errors.ts"
+import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
+import { idempotency } from "../inference/ChatGroup.ts"
 import { operation } from "../Operation.ts"
 import {
   NewWebhook,
@@ -24,9 +25,10 @@ const free = { limit: "default", charge: "free" } as const
 export class WebhooksGroup extends HttpApiGroup.make("webhooks")
   .add(
     HttpApiEndpoint.post("createWebhook", "/webhooks", {
+      headers: idempotency,
       payload: NewWebhook,
       success: WebhookEndpointWithSecret,
-      error: ConflictError
+      error: [ConflictError, IdempotencyError]
     }).annotateMerge(operation("webhooks.create", "Register a webhook; its secret is shown this once", free)),
     HttpApiEndpoint.get("listWebhooks", "/webhooks", { query: WebhookPage, success: WebhookList }).annotateMerge(
       operation("webhooks.list", "List webhooks, newest first", free)
@@ -55,8 +57,9 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(operation("webhooks.redeliver", "Try a delivery once more", free)),
     HttpApiEndpoint.post("rotateSecret", "/webhooks/:webhook_id/rotate-secret", {
       params,
+      headers: idempotency,
       success: WebhookEndpointWithSecret,
-      error: NotFoundError
+      error: [NotFoundError, ConflictError, IdempotencyError]
     }).annotateMerge(
       operation("webhooks.rotate_secret", "Replace the secret of a webhook; both sign for 24 hours", free)
     ),

@@ -1,8 +1,9 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { LegacyAccess, LegacyEnvelope } from "../Access.ts"
 import { textOf } from "../Bounds.ts"
-import { LegacyNotFoundError } from "../LegacyErrors.ts"
+import { LegacyConflictError, LegacyIdempotencyError, LegacyNotFoundError } from "../LegacyErrors.ts"
 import { operation } from "../Operation.ts"
+import { idempotency } from "./ChatGroup.ts"
 import { Session, SessionExport, SessionRequest } from "./Sessions.ts"
 
 const free = { limit: "default", charge: "free" } as const
@@ -11,8 +12,10 @@ const free = { limit: "default", charge: "free" } as const
 export class SessionsGroup extends HttpApiGroup.make("sessions")
   .add(
     HttpApiEndpoint.post("createSession", "/sessions", {
+      headers: idempotency,
       payload: SessionRequest,
-      success: Session
+      success: Session,
+      error: [LegacyConflictError, LegacyIdempotencyError]
     }).annotateMerge(operation("sessions.create", "Open a session, or get the one of this `session_id`", free)),
     HttpApiEndpoint.get("exportSession", "/sessions/:id/export", {
       /** The session's own `id`. */

@@ -3,8 +3,7 @@ import { integer, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { Limit } from "../Page.ts"
 import { KeptRoutingPolicy, RoutingPolicy } from "../Routing.ts"
-
-const Period = Schema.Literals(["daily", "weekly", "monthly", "lifetime"])
+import { BudgetCents, BudgetPeriod } from "./Budgets.ts"
 
 /** The end of the year 9999, beyond which times have no usual form. */
 const END_OF_TIME = 253_402_300_799
@@ -12,8 +11,6 @@ const END_OF_TIME = 253_402_300_799
 const wanted = {
   name: textOf(1, 100).check(storable),
   project_id: ResourceId,
-  /** Integer USD cents, a thousand million dollars at most. */
-  budget_cents: integer(0, 100_000_000_000),
   /** Unix seconds, in the future. */
   expires_at: integer(0, END_OF_TIME),
   routing: KeptRoutingPolicy
@@ -24,9 +21,9 @@ export const NewManagedKey = Schema.Struct({
   name: wanted.name,
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
   /** What may be spent with it in each period; unlimited unless told. */
-  budget_cents: Schema.optionalKey(Schema.NullOr(wanted.budget_cents)),
+  budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
   /** The UTC day, week from Monday, month, or all of its life, which it is unless told. */
-  budget_period: Schema.optionalKey(Schema.NullOr(Period)),
+  budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
   /** For requests that do not say otherwise. Needs the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(wanted.routing))
@@ -36,8 +33,8 @@ export const NewManagedKey = Schema.Struct({
 export const ManagedKeyChange = Schema.Struct({
   name: Schema.optionalKey(wanted.name),
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
-  budget_cents: Schema.optionalKey(Schema.NullOr(wanted.budget_cents)),
-  budget_period: Schema.optionalKey(Period),
+  budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
+  budget_period: Schema.optionalKey(BudgetPeriod),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
   /** Needs the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(wanted.routing))
@@ -63,7 +60,7 @@ export const ManagedKey = Schema.Struct({
   /** A key that has expired is `revoked` as well: neither works again. */
   status: Schema.Literals(["active", "revoked"]),
   budget_cents: Schema.NullOr(Schema.Int),
-  budget_period: Schema.NullOr(Period),
+  budget_period: Schema.NullOr(BudgetPeriod),
   /** In USD cents, which may have fractions: in the budget's period that runs; without a budget, ever. */
   spent_cents: Schema.Finite,
   routing: Schema.NullOr(RoutingPolicy),

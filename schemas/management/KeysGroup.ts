@@ -43,11 +43,6 @@ export class ManagementKeysGroup extends HttpApiGroup.make("managementKeys")
       success: ManagedKeyResult,
       error: [NotFoundError, ConflictError]
     }).annotateMerge(operation("management.keys.update", "Change a key", writes)),
-    HttpApiEndpoint.delete("revokeKey", "/management/keys/:key_id", {
-      params,
-      success: KeyRevoked,
-      error: NotFoundError
-    }).annotateMerge(operation("management.keys.revoke", "Revoke a key, at once", writes)),
     HttpApiEndpoint.post("rotateKey", "/management/keys/:key_id/rotate", {
       params,
       headers: idempotency,
@@ -60,6 +55,11 @@ export class ManagementKeysGroup extends HttpApiGroup.make("managementKeys")
         "Replace a key by one with another secret; it stops at once or after a grace",
         writes
       )
-    )
+    ),
+    HttpApiEndpoint.delete("revokeKey", "/management/keys/:key_id", {
+      params,
+      success: KeyRevoked,
+      error: NotFoundError
+    }).annotateMerge(operation("management.keys.revoke", "Revoke a key, at once", writes))
   )
   .middleware(ManagementAccess) {}

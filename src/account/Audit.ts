@@ -59,6 +59,9 @@ export interface AuditPage {
   readonly resources?: ReadonlyArray<string> | undefined
 }
 
+/** No deed takes as long: who was to complete a line of before is gone. */
+export const PENDING_AFTER_MS = 60_000
+
 /** Combinations of a type, an actor and a resource that one page may be asked for. */
 export const MAX_COMBINATIONS = 32
 
@@ -85,11 +88,12 @@ export class Audit extends Context.Service<
       page: AuditPage
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<AuditRow>; readonly next: string | null }, Unavailable>
     /**
-     * The oldest lines, 1,000 at most, that have been pending for so long, and how many there are in all. How their deeds ended is to
-     * be looked into.
+     * The oldest lines, 1,000 at most, that have been pending for so long, and how many there are in all; of one account where it is
+     * named. How their deeds ended is to be looked into.
      */
     readonly pending: (
-      olderThanMs: number
+      olderThanMs: number,
+      accountId?: string
     ) => Effect.Effect<{ readonly total: number; readonly rows: ReadonlyArray<PendingRow> }, Unavailable>
   }
 >()("tollgate/account/Audit") {
@@ -133,7 +137,7 @@ export class Audit extends Context.Service<
             const rows = found.slice(0, page.limit)
             return { rows, next: found.length > page.limit ? (rows.at(-1)?.id ?? null) : null }
           }),
-        pending: (olderThanMs) => storeErrors(pendingEvents(sql, olderThanMs, 1_000))
+        pending: (olderThanMs, accountId) => storeErrors(pendingEvents(sql, { olderThanMs, accountId, limit: 1_000 }))
       })
     )
   )

@@ -64,42 +64,52 @@ export interface AuditSelection {
   readonly limit: number
 }
 
+/** The columns that a selection may be narrowed by, in the order that `audit_place` takes them in. */
+const narrowing = [
+  ["types", "type"],
+  ["actors", "actor_id"],
+  ["resources", "resource_id"]
+] as const
+
 /**
  * The newest of a selection. Each combination of what it is narrowed to is a scan of its own, of no more than the page, of the
- * index that has just these columns before the id.
+ * index on just that place; a place is a hash, so that what was found there is looked at once more.
  */
 export const auditEvents = (
   sql: SqlClient.SqlClient,
-  { accountId, actors, end, least, limit, resources, types }: AuditSelection
+  selection: AuditSelection
 ): Effect.Effect<ReadonlyArray<AuditRow>, SqlError.SqlError> => {
-  const filters = [
-    ["type", types],
-    ["actor_id", actors],
-    ["resource_id", resources]
-  ] as const
-  const none = sql.literal("")
-  const [ofTypes, ofActors, ofResources] = filters.map(([column, values]) =>
-    values === undefined
-      ? none
-      : sql`CROSS JOIN unnest(${[...values]}::text[]) AS of_${sql.literal(`${column} (${column})`)}`
+  const { accountId, end, least, limit } = selection
+  const used = narrowing.filter(([name]) => selection[name] !== undefined)
+  const from = used.map(([name, column]) => {
+    const values = selection[name] ?? []
+    return sql`CROSS JOIN unnest(${[...values]}::text[]) AS ${sql.literal(`${name} (${column})`)}`
+  })
+  const place = (of: (name: string, column: string) => string) =>
+    narrowing.map(([name, column]) => (selection[name] === undefined ? "NULL" : of(name, column))).join(", ")
+  const here =
+    used.length === 0
+      ? sql`e.account_id = own.id`
+      : sql`audit_place(e.account_id, ${sql.literal(place((_, column) => `e.${column}`))})
+          = audit_place(own.id, ${sql.literal(place((name, column) => `${name}.${column}`))})`
+  const again = used.map(
+    ([name, column]) => sql`AND e.${sql.literal(column)} = ANY (${[...(selection[name] ?? [])]}::text[])`
   )
-  const conditions = filters.flatMap(([column, values]) =>
-    values === undefined ? [] : [`AND e.${column} = of_${column}.${column}`]
-  )
+  const nothing = sql.literal("")
   return sql<AuditRow>`WITH page AS MATERIALIZED (
-      SELECT found.id FROM (SELECT ${accountId}::text AS id) AS own ${ofTypes!} ${ofActors!} ${ofResources!}
-      CROSS JOIN LATERAL (
-        SELECT e.id FROM audit_event e
-          WHERE e.account_id = own.id ${sql.literal(conditions.join(" "))} AND e.id >= ${least} AND e.id < ${end}
-          ORDER BY e.id DESC LIMIT ${limit}
-      ) AS found ORDER BY found.id DESC LIMIT ${limit}
+      SELECT found.* FROM (SELECT ${accountId}::text AS id) AS own
+      ${from[0] ?? nothing} ${from[1] ?? nothing} ${from[2] ?? nothing} CROSS JOIN LATERAL (
+        SELECT e.* FROM audit_event e WHERE ${here} AND e.id COLLATE "C" >= ${least} AND e.id COLLATE "C" < ${end}
+          ORDER BY e.id COLLATE "C" DESC LIMIT ${limit}
+      ) AS found ORDER BY found.id COLLATE "C" DESC LIMIT ${limit}
     )
     SELECT e.id, e.type, e.actor_type, e.actor_id, e.resource_type, e.resource_id, e.request_id, e.effective_at,
       CASE WHEN e.awaited AND c.event_id IS NULL THEN 'pending' ELSE 'completed' END AS status,
       CASE WHEN e.awaited THEN c.outcome ELSE 'succeeded' END AS outcome, c.code,
       CASE WHEN e.awaited THEN COALESCE(c.changes, '{}') ELSE e.changes END AS changes
-    FROM page JOIN audit_event e ON e.id = page.id LEFT JOIN audit_completion c ON c.event_id = e.id
-    ORDER BY e.id DESC`
+    FROM page e LEFT JOIN audit_completion c ON c.event_id = e.id
+    WHERE e.account_id = ${accountId} ${again[0] ?? nothing} ${again[1] ?? nothing} ${again[2] ?? nothing}
+    ORDER BY e.id COLLATE "C" DESC`
 }
 
 /** A line that nobody completed. */
@@ -115,20 +125,19 @@ export interface PendingRow {
   readonly effective_at: Date
 }
 
-/** The oldest lines that have been pending for so long, and how many there are of them. */
+/** The oldest lines that have been pending for so long, of one account or of all, and how many there are of them. */
 export const pendingEvents = (
   sql: SqlClient.SqlClient,
-  olderThanMs: number,
-  limit: number
+  of: { readonly olderThanMs: number; readonly accountId: string | undefined; readonly limit: number }
 ): Effect.Effect<{ readonly total: number; readonly rows: ReadonlyArray<PendingRow> }, SqlError.SqlError> =>
   Effect.map(
     sql<
       PendingRow & { readonly total: number }
     >`SELECT e.id, e.account_id, e.type, e.actor_type, e.actor_id, e.resource_type,
-        e.resource_id, e.request_id, e.effective_at, o.total
-      FROM (
-        SELECT event_id, count(*) OVER ()::int AS total FROM audit_open
-          WHERE opened_at < now() - ${olderThanMs} * interval '1 millisecond' ORDER BY event_id LIMIT ${limit}
-      ) AS o JOIN audit_event e ON e.id = o.event_id ORDER BY e.id`,
+        e.resource_id, e.request_id, e.effective_at, count(*) OVER ()::int AS total
+      FROM audit_open o JOIN audit_event e ON e.id = o.event_id
+      WHERE o.opened_at < now() - ${of.olderThanMs} * interval '1 millisecond'
+        AND (${of.accountId ?? null}::text IS NULL OR e.account_id = ${of.accountId ?? null})
+      ORDER BY o.event_id LIMIT ${of.limit}`,
     (rows) => ({ total: rows[0]?.total ?? 0, rows: rows.map(({ total: _, ...row }) => row) })
   )

@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
-import { centsFromNano, NANO_PER_CENT } from "../domain/Money.ts"
+import { centsFromNano, maxNano, NANO_PER_CENT } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { budgetsById, changeLimit, insertBudget } from "./BudgetsSql.ts"
@@ -20,11 +20,12 @@ export interface BudgetWish {
   readonly period: BudgetPeriodName
 }
 
-/** A budget, and what is spent of it in the period that runs. Cents may have fractions. */
+/** A budget in the period that runs. What running requests hold is neither spent nor remaining. Cents may have fractions. */
 export interface BudgetState {
   readonly period: BudgetPeriodName
   readonly budgetCents: number
   readonly spentCents: number
+  readonly remainingCents: number
 }
 
 /**
@@ -68,12 +69,13 @@ export class Budgets extends Context.Service<
               lifetime: periodStart("lifetime", nowMs)
             })
             return new Map(
-              rows.map(({ id, limit_nano, period, spent }) => [
+              rows.map(({ held, id, limit_nano, period, spent }) => [
                 id,
                 {
                   period: period as BudgetPeriodName,
                   budgetCents: centsFromNano(limit_nano),
-                  spentCents: centsFromNano(spent)
+                  spentCents: centsFromNano(spent),
+                  remainingCents: centsFromNano(maxNano(0n, limit_nano - spent - held))
                 }
               ])
             )

@@ -6,8 +6,9 @@ export interface BudgetRow {
   readonly id: string
   readonly limit_nano: Nano
   readonly period: string
-  /** Spent in the period that runs; what is held is not in it. */
+  /** In the period that runs. */
   readonly spent: Nano
+  readonly held: Nano
 }
 
 /** A new budget of a key or of a project. */
@@ -48,7 +49,7 @@ export const budgetsById = (
   ids: ReadonlyArray<string>,
   starts: Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
 ): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
-  sql<BudgetRow>`SELECT b.id, b.limit_nano, b.period, COALESCE(p.spent, 0) AS spent
+  sql<BudgetRow>`SELECT b.id, b.limit_nano, b.period, COALESCE(p.spent, 0) AS spent, COALESCE(p.held, 0) AS held
     FROM budget b LEFT JOIN budget_period p ON p.budget_id = b.id AND p.period_start = CASE b.period
       WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
       WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END

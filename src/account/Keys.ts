@@ -9,9 +9,11 @@ import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { Audit, type Actor } from "./Audit.ts"
 import { Budgets } from "./Budgets.ts"
+import { differences } from "./Differences.ts"
 import {
   insertKey,
   keyByHash,
+  keyRowById,
   keyById,
   keyIsActive,
   type KeyRecord,
@@ -119,6 +121,7 @@ export class Keys extends Context.Service<
     /** Revokes at once, on every node. False when there is no such key that is not revoked, among those `of` which it has to be. */
     readonly revoke: (id: string, actor: Actor, of?: KeysOf) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
+    readonly findById: (id: string) => Effect.Effect<KeyRow | undefined, Unavailable>
     /** Whether a key is neither revoked nor expired at this moment. */
     readonly isActive: (id: string) => Effect.Effect<boolean, Unavailable>
   }
@@ -148,6 +151,7 @@ export class Keys extends Context.Service<
             return true
           }).pipe(sql.withTransaction, storeErrors),
         findByHash: (hash) => storeErrors(keyByHash(sql, hash)),
+        findById: (id) => storeErrors(keyRowById(sql, id)),
         isActive: (id) => storeErrors(keyIsActive(sql, id))
       })
     })
@@ -282,15 +286,6 @@ const rotate = (desk: Desk, { graceSeconds, newId, ...doing }: Parameters<Keys["
     yield* append(desk, doing, "rotated", { replaced_by: newId, grace_seconds: graceSeconds })
     return { id: newId, key }
   }).pipe(desk.sql.withTransaction)
-
-/** Each member that is another than before, as it was and as it is. */
-const differences = (before: object, after: object) =>
-  Object.fromEntries(
-    Object.entries(after).flatMap(([name, to]) => {
-      const from = (before as Readonly<Record<string, unknown>>)[name]
-      return JSON.stringify(from) === JSON.stringify(to) ? [] : [[name, { from, to }]]
-    })
-  )
 
 /** What of a key may change, as the audit log has it. */
 const settingsOf = (row: KeyRecord) => ({

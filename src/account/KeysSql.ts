@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
@@ -19,6 +19,9 @@ export interface KeyRow {
   /** The key's own budget. */
   readonly budget_id: string | null
   readonly budget_period: BudgetPeriodName | null
+  /** That of its project. */
+  readonly project_budget_id: string | null
+  readonly project_budget_period: BudgetPeriodName | null
   readonly budgets_epoch: number
   /** The key's own. */
   readonly routing: RoutingPolicy | null
@@ -27,17 +30,21 @@ export interface KeyRow {
   readonly project_data_policy: DataPolicy | null
 }
 
-export const keyByHash = (sql: Sql, hash: Uint8Array): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
+const keyWhere = (sql: Sql, named: Statement.Fragment): Effect.Effect<KeyRow | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<KeyRow>`SELECT k.id, k.account_id, k.project_id, k.kind, k.scopes, k.expires_at, a.limit_scale,
         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AS active,
-        k.budget_id, b.period AS budget_period, k.budgets_epoch, k.routing,
-        p.routing AS project_routing, p.data_policy AS project_data_policy
+        k.budget_id, b.period AS budget_period, p.budget_id AS project_budget_id, shared.period AS project_budget_period,
+        k.budgets_epoch, k.routing, p.routing AS project_routing, p.data_policy AS project_data_policy
       FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN budget b ON b.id = k.budget_id
-        LEFT JOIN project p ON p.id = k.project_id
-      WHERE k.hash = ${hash}`,
+        LEFT JOIN project p ON p.id = k.project_id LEFT JOIN budget shared ON shared.id = p.budget_id
+      WHERE ${named}`,
     (rows) => rows[0]
   )
+
+export const keyByHash = (sql: Sql, hash: Uint8Array) => keyWhere(sql, sql`k.hash = ${hash}`)
+
+export const keyRowById = (sql: Sql, id: string) => keyWhere(sql, sql`k.id = ${id}`)
 
 /** Whether a key may be used now; false where there is none. */
 export const keyIsActive = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
@@ -147,7 +154,7 @@ export const keysOf = (
   { cursor, limit, starts }: { readonly cursor: string | null; readonly limit: number; readonly starts: PeriodStarts }
 ): Effect.Effect<ReadonlyArray<KeyRecord>, SqlError.SqlError> =>
   sql<KeyRecord>`${records(sql, starts)} WHERE k.account_id = ${accountId} AND k.kind = ${kind}
-    AND k.id < COALESCE(${cursor}::text, 'g') ORDER BY k.id DESC LIMIT ${limit}::int`
+    AND k.id COLLATE "C" < COALESCE(${cursor}::text, 'g') ORDER BY k.id COLLATE "C" DESC LIMIT ${limit}::int`
 
 export const keyById = (
   sql: Sql,

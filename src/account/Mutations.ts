@@ -52,6 +52,10 @@ export class Mutations extends Context.Service<
      * commit is lost it fails with `Unavailable`, and the line stays pending: nobody knows what it is to say.
      */
     readonly run: <A extends object>(mutation: Mutation<A>) => Effect.Effect<Mutated, Failure | Unavailable>
+    /** Does once per idempotency key what the audit log does not tell of, and else as `run` does. */
+    readonly once: <A extends object>(
+      deed: Pick<Mutation<A>, "accountId" | "claim" | "requestId" | "work">
+    ) => Effect.Effect<Mutated, Failure | Unavailable>
     /** Frees idempotency keys that are older than this, a bounded number at a time; answers how many. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
@@ -64,6 +68,7 @@ export class Mutations extends Context.Service<
       const desk: Desk = { sql, audit }
       return Mutations.of({
         run: (mutation) => Effect.uninterruptible(run(desk, mutation)),
+        once: (deed) => Effect.uninterruptible(storeErrors(inTransaction(desk, { ...deed, keepAnswer: true }))),
         dropClaims: (olderThanMs) => storeErrors(dropClaims(sql, olderThanMs))
       })
     })
@@ -114,7 +119,11 @@ const outside = <A extends object>({ work }: Mutation<A>) =>
   Effect.map(Effect.interruptible(work), (answer) => ({ answer, replayed: false, audited: true }))
 
 /** The work and the claim on its key, in one transaction; when only the commit is left, that is noted. */
-const inTransaction = <A extends object>({ sql }: Desk, mutation: Mutation<A>, progress: { worked: boolean }) =>
+const inTransaction = <A extends object>(
+  { sql }: Desk,
+  mutation: Pick<Mutation<A>, "accountId" | "claim" | "keepAnswer" | "requestId" | "work">,
+  progress = { worked: false }
+) =>
   Effect.gen(function* () {
     const { accountId, claim, requestId, work } = mutation
     if (claim !== undefined && !(yield* insertClaim(sql, { accountId, requestId, ...claim }))) {
@@ -131,8 +140,8 @@ const inTransaction = <A extends object>({ sql }: Desk, mutation: Mutation<A>, p
     return { answer, replayed: false, audited: true }
   }).pipe(sql.withTransaction)
 
-const repeated = <A extends object>(
-  { claim }: Mutation<A>,
+const repeated = (
+  { claim }: Pick<Mutation<object>, "claim">,
   { answer, fingerprint, request_id: requestId }: ClaimRow
 ): Effect.Effect<Mutated, Failure> => {
   if (claim?.fingerprint !== fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))

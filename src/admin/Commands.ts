@@ -1,10 +1,10 @@
 /** The commands of an operator, on the database of the settings, beside a running service or without one. */
 import { Effect, Layer, Option } from "effect"
-import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Accounts.ts"
-import { Audit } from "../account/Audit.ts"
-import type { AuditRow } from "../account/AuditSql.ts"
+import { Audit, PENDING_AFTER_MS } from "../account/Audit.ts"
+import type { AuditRow, PendingRow } from "../account/AuditSql.ts"
 import { type KeyKind, Keys } from "../account/Keys.ts"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
@@ -138,29 +138,75 @@ const eventOf = (row: AuditRow) => ({
   effective_at: row.effective_at.toISOString(),
   actor: { type: row.actor_type, id: row.actor_id },
   resource: { type: row.resource_type, id: row.resource_id },
+  request_id: row.request_id,
+  status: row.status,
+  outcome: row.outcome,
+  code: row.code,
   changes: row.changes
+})
+
+const endOf = ({ code, outcome, status }: Pick<AuditRow, "code" | "outcome" | "status">): string =>
+  [outcome ?? status, ...(code === null ? [] : [code])].join(" ")
+
+const accountEvents = Effect.fnUntraced(function* (email: string, limit: number) {
+  const account = yield* accountOf(email)
+  const events = (yield* (yield* Audit).list(account.id, limit)).map(eventOf)
+  const lines = events.map(({ actor, changes, effective_at, resource, type, ...event }) =>
+    [
+      effective_at,
+      type.padEnd(24),
+      `${resource.type} ${resource.id}`,
+      `by ${actor.type} ${actor.id}`,
+      endOf(event),
+      JSON.stringify(changes)
+    ].join("  ")
+  )
+  yield* print({ json: { data: events }, text: lines.join("\n") })
+})
+
+const pendingOf = (row: PendingRow) => ({
+  id: row.id,
+  account_id: row.account_id,
+  type: row.type,
+  effective_at: row.effective_at.toISOString(),
+  actor: { type: row.actor_type, id: row.actor_id },
+  resource: { type: row.resource_type, id: row.resource_id },
+  request_id: row.request_id
+})
+
+const pendingEvents = Effect.fnUntraced(function* (email: Option.Option<string>, limit: number) {
+  const account = Option.isSome(email) ? yield* accountOf(email.value) : undefined
+  const { rows, total } = yield* (yield* Audit).pending(PENDING_AFTER_MS, account?.id)
+  const events = rows.slice(0, limit).map(pendingOf)
+  const lines = events.map(({ account_id, actor, effective_at, id, request_id, resource, type }) =>
+    [
+      effective_at,
+      type.padEnd(24),
+      id,
+      `${resource.type} ${resource.id}`,
+      `of account ${account_id}`,
+      `by ${actor.type} ${actor.id}`,
+      request_id ?? "no request"
+    ].join("  ")
+  )
+  const text = total === 0 ? ["Nothing has been pending for over a minute."] : lines
+  yield* print({ json: { pending: total, data: events }, text: text.join("\n") })
 })
 
 const audit = Command.make(
   "audit",
-  { email: Flags.email, limit: Flags.events },
-  Effect.fn("audit")(function* ({ email, limit }) {
-    const account = yield* accountOf(email)
-    const events = (yield* (yield* Audit).list(account.id, limit)).map(eventOf)
-    const lines = events.map(({ actor, changes, effective_at, resource, type }) =>
-      [
-        effective_at,
-        type.padEnd(24),
-        `${resource.type} ${resource.id}`,
-        `by ${actor.type} ${actor.id}`,
-        JSON.stringify(changes)
-      ].join("  ")
-    )
-    yield* print({ json: { data: events }, text: lines.join("\n") })
+  { email: Flags.email.pipe(Flag.optional), pending: Flags.pending, limit: Flags.events },
+  Effect.fn("audit")(function* ({ email, limit, pending }) {
+    if (pending) return yield* pendingEvents(email, limit)
+    if (Option.isNone(email)) return yield* new Refused({ message: "audit needs --email, or --pending" })
+    return yield* accountEvents(email.value, limit)
   })
 ).pipe(
-  Command.withDescription("Show what was done to an account, the newest first"),
-  Command.withExamples([{ command: "npm run admin -- audit --email ann@example.com" }]),
+  Command.withDescription("Show what was done to an account, the newest first, or what nobody knows the end of"),
+  Command.withExamples([
+    { command: "npm run admin -- audit --email ann@example.com" },
+    { command: "npm run admin -- audit --pending" }
+  ]),
   Command.provide(database)
 )
 

@@ -82,3 +82,8 @@ export const events = parsed("limit", `a whole number from 1 to ${MAX_EVENTS}`, 
   Flag.withDescription("How many of the newest events to show"),
   Flag.withDefault(100)
 )
+
+export const pending = Flag.Boolean("pending").pipe(
+  Flag.withDescription("Show what has been pending for over a minute, of all accounts unless one is named"),
+  Flag.withDefault(false)
+)

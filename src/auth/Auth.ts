@@ -2,7 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
+import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import type { Unavailable } from "../platform/Sql.ts"
 import { routingOf } from "./Routing.ts"
 
 /** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
@@ -13,6 +15,9 @@ const CACHE_MAX_KEYS = 10_000
 const invalidKey = failure({ _tag: "InvalidApiKey" })
 const missingKey = failure({ _tag: "MissingApiKey" })
 
+const budgetOf = (scope: "key" | "project", id: string | null, period: BudgetPeriodName | null) =>
+  id === null || period === null ? [] : [{ id, scope, period }]
+
 const principalOf = (row: KeyRow): Principal => ({
   keyId: row.id,
   accountId: row.account_id,
@@ -21,9 +26,8 @@ const principalOf = (row: KeyRow): Principal => ({
   scopes: row.scopes,
   limitScale: row.limit_scale,
   budgets: [
-    ...(row.budget_id === null || row.budget_period === null
-      ? []
-      : [{ id: row.budget_id, scope: "key" as const, period: row.budget_period }])
+    ...budgetOf("key", row.budget_id, row.budget_period),
+    ...budgetOf("project", row.project_budget_id, row.project_budget_period)
   ],
   budgetsEpoch: row.budgets_epoch,
   ...routingOf(row)
@@ -50,6 +54,8 @@ export class Auth extends Context.Service<
     readonly remembered: (authorization: string | undefined, kind: KeyKind) => Principal | undefined
     /** Checks a remembered key where no hold does. Fails with `InvalidApiKey` or `StoreUnavailable`. */
     readonly confirm: (keyId: string) => Effect.Effect<void, Failure>
+    /** The principal of a key as it is now, whatever was remembered of it. Fails with `InvalidApiKey` or `StoreUnavailable`. */
+    readonly again: (keyId: string) => Effect.Effect<Principal, Failure>
     /** Drops what is remembered of a key that turned out to be inactive. */
     readonly forget: (keyId: string) => void
     /** Drops what is remembered of the keys of a project that has changed, and what is being read of them. */
@@ -72,19 +78,21 @@ export class Auth extends Context.Service<
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
       }
 
+      const active = (found: Effect.Effect<KeyRow | undefined, Unavailable>): Effect.Effect<KeyRow, Failure> =>
+        found.pipe(
+          Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+          Effect.flatMap((row) => (row === undefined || !row.active ? Effect.fail(invalidKey) : Effect.succeed(row)))
+        )
+
       const read = (hash: Buffer) =>
         Effect.suspend(() => {
           const before = changes
-          return keys.findByHash(hash).pipe(
-            Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-            Effect.flatMap((row) => {
-              if (row === undefined || !row.active) return Effect.fail(invalidKey)
-              const principal = principalOf(row)
-              // What was read while a project changed may be out of date.
-              if (changes === before) remember(nameOf(hash), principal, row)
-              return Effect.succeed(principal)
-            })
-          )
+          return Effect.map(active(keys.findByHash(hash)), (row) => {
+            const principal = principalOf(row)
+            // What was read while a project changed may be out of date.
+            if (changes === before) remember(nameOf(hash), principal, row)
+            return principal
+          })
         })
 
       const ofKind = (principal: Principal, kind: KeyKind): Effect.Effect<Principal, Failure> =>
@@ -111,6 +119,11 @@ export class Auth extends Context.Service<
             ? known.principal
             : undefined
         },
+        again: (keyId) =>
+          Effect.suspend(() => {
+            forget(keyId)
+            return Effect.map(active(keys.findById(keyId)), principalOf)
+          }),
         confirm: (keyId) =>
           keys.isActive(keyId).pipe(
             Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),

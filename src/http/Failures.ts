@@ -98,9 +98,9 @@ const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCr
     case "in_flight":
       return `This request may cost ${cost}, and ${has} of your balance is not held by running requests. Try again when they finish.`
     case "key_budget":
-      return `This request may cost ${cost}, which is more than is left in the budget of this key.`
+      return `This request may cost ${cost}, and ${has} is left in the budget of this key.`
     case "project_budget":
-      return `This request may cost ${cost}, which is more than is left in the budget of this project.`
+      return `This request may cost ${cost}, and ${has} is left in the budget of this key's project.`
   }
 }
 

@@ -34,9 +34,12 @@ import { layer as images } from "./Images.ts"
 import { leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as managementAccount } from "./management/Account.ts"
+import { layer as managementAudit } from "./management/Audit.ts"
 import { layer as managementKeys } from "./management/Keys.ts"
 import { layer as managementPresets } from "./management/Presets.ts"
 import { layer as managementProjects } from "./management/Projects.ts"
+import { layer as managementUsage } from "./management/Usage.ts"
+import { layer as managementWebhooks } from "./management/Webhooks.ts"
 import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
@@ -205,6 +208,9 @@ const routes = Layer.mergeAll(
         managementKeys,
         managementProjects,
         managementPresets,
+        managementWebhooks,
+        managementAudit,
+        managementUsage,
         managementAccount,
         consoleSignIn,
         consoleSession,

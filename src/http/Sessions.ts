@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { type Session, type SessionMessage, SessionRequest } from "../../schemas/inference/Sessions.ts"
+import { Mutations } from "../account/Mutations.ts"
 import { decoder } from "../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
@@ -19,6 +20,8 @@ import {
 import type { MessageRow, SessionRow } from "../sessions/SessionsSql.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
+import { Exchange } from "./Exchange.ts"
+import { claimOf } from "./Idempotency.ts"
 import { leanHandlers } from "./Lean.ts"
 
 /** What is read at a time: a session is larger than what one export should hold in memory. */
@@ -81,14 +84,25 @@ const exported = (sessions: Sessions["Service"], session: SessionRow) => {
 
 const handlers = Effect.gen(function* () {
   const sessions = yield* Sessions
+  const mutations = yield* Mutations
   const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
-    const { metadata, model, session_id } = yield* Effect.fromResult(decode(yield* readJson(request)))
+    const { requestId } = yield* Exchange
+    const body = yield* readJson(request)
+    const { metadata, model, session_id } = yield* Effect.fromResult(decode(body))
     const session = { sessionId: session_id ?? undefined, metadata, model: model ?? undefined }
-    const row = yield* Effect.mapError(sessions.open(accountId, session), (error) =>
-      error._tag === "SessionsFull" ? fullFailure(error, "body") : unavailable(error)
+    const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/sessions", body))
+    const work = Effect.map(
+      Effect.mapError(sessions.open(accountId, session), (error) =>
+        error._tag === "SessionsFull" ? fullFailure(error, "body") : error
+      ),
+      sessionOf
     )
-    return HttpServerResponse.jsonUnsafe(sessionOf(row))
+    const { answer, replayed } = yield* Effect.mapError(
+      mutations.once({ accountId, requestId, claim, work }),
+      (error) => (error._tag === "Unavailable" ? unavailable(error) : error)
+    )
+    return HttpServerResponse.jsonUnsafe(answer, { headers: replayed ? { "idempotency-replayed": "true" } : {} })
   })
   const exporting = Effect.fnUntraced(function* (id: string) {
     const { accountId } = yield* Caller

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import type { UsageReport } from "../../schemas/account/Usage.ts"
 import { Api } from "../../schemas/Api.ts"
+import { Budgets } from "../account/Budgets.ts"
 import { failure } from "../domain/Failure.ts"
 import { type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -35,7 +36,8 @@ const plus = (a: Sums, b: Sums): Sums => ({
   cost: a.cost + b.cost
 })
 
-const figuresOf = (sums: Sums): UsageReport["totals"] => ({
+/** Sums as they are shown. */
+export const figuresOf = (sums: Sums): UsageReport["totals"] => ({
   requests: Number(sums.requests),
   prompt_tokens: Number(sums.prompt),
   cached_tokens: Number(sums.cached),
@@ -81,6 +83,9 @@ export const layer = HttpApiBuilder.group(
   "usage",
   Effect.fnUntraced(function* (handlers) {
     const [usage, ledger, { rateLimitScale }] = [yield* Usage, yield* Ledger, yield* Config]
-    return handlers.handleAll({ getUsage: getUsage(usage, ledger), getKey: getKey(usage, rateLimitScale) })
+    return handlers.handleAll({
+      getUsage: getUsage(usage, ledger),
+      getKey: getKey(usage, yield* Budgets, rateLimitScale)
+    })
   })
 )

@@ -1,5 +1,5 @@
 import { Effect, Redacted } from "effect"
-import { HttpServerResponse } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import {
@@ -11,15 +11,13 @@ import {
   type WebhookTest
 } from "../../schemas/account/Webhooks.ts"
 import { Api } from "../../schemas/Api.ts"
-import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
+import { Mutations } from "../account/Mutations.ts"
 import { decoder } from "../dialects/Decode.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
-import type { Unavailable } from "../platform/Sql.ts"
+import { newResourceId } from "../platform/Ids.ts"
 import { type Delivery, type EventType, type TestResult, Webhooks } from "../webhooks/Webhooks.ts"
 import type { EndpointRow } from "../webhooks/WebhooksSql.ts"
 import { readJson } from "./Body.ts"
-import { Exchange } from "./Exchange.ts"
-import { logged, respond } from "./Failures.ts"
+import { answer, answered, type Asked, asKey, makeMutate, pageOf } from "./management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -58,7 +56,8 @@ export const deliveryOf = (row: Delivery): WebhookDelivery => ({
   ended_at: row.ended_at === null ? null : secondsOf(row.ended_at)
 })
 
-const testOf = (result: TestResult): WebhookTest => ({
+/** What came of a test, as it is shown. */
+export const testOf = (result: TestResult): WebhookTest => ({
   data: {
     delivered: result.delivered,
     status_code: result.status ?? null,
@@ -70,27 +69,13 @@ const testOf = (result: TestResult): WebhookTest => ({
 const decodeNew = decoder(NewWebhook, { strict: true })
 const decodeChange = decoder(WebhookChange, { strict: true })
 
-/** Answers with what came of it, or with its failure. */
-const answer = <A, B, R>(work: Effect.Effect<A, Failure | Unavailable, R>, show: (made: A) => B) =>
-  Effect.gen(function* () {
-    const exchange = yield* Exchange
-    return yield* work.pipe(
-      Effect.map((made) => HttpServerResponse.jsonUnsafe(show(made))),
-      Effect.catchTags({
-        Unavailable: (error) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error), exchange)),
-        Failure: (failed) => Effect.as(logged(failed, exchange), respond(failed, exchange))
-      })
-    )
-  })
-
-const pageOf = ({ cursor, limit = DEFAULT_LIMIT }: { readonly limit?: number; readonly cursor?: string }) => ({
-  limit,
-  cursor
+/** A change of an endpoint that a request asks for. */
+const changing = (request: HttpServerRequest.HttpServerRequest, id: string, type: string, body?: unknown): Asked => ({
+  request,
+  type: `webhook.${type}`,
+  resource: { type: "webhook_endpoint", id },
+  ...(body === undefined ? {} : { body })
 })
-
-/** Who changes an endpoint: the holder of the key. */
-const doing = (id: string) =>
-  Effect.map(Caller, ({ accountId, keyId }) => ({ accountId, id, actor: { type: "key", id: keyId } as const }))
 
 /** `/webhooks` and all below it. */
 export const layer = HttpApiBuilder.group(
@@ -98,24 +83,29 @@ export const layer = HttpApiBuilder.group(
   "webhooks",
   Effect.fnUntraced(function* (handlers) {
     const webhooks = yield* Webhooks
+    const mutate = makeMutate(yield* Mutations)
     return handlers
       .handleRaw("createWebhook", ({ request }) => {
         const made = Effect.gen(function* () {
-          const { accountId, keyId } = yield* Caller
-          const { events, url } = yield* Effect.fromResult(decodeNew(yield* readJson(request)))
-          return yield* webhooks.register({ accountId, url, events, actor: { type: "key", id: keyId } })
+          const body = yield* readJson(request)
+          const { events, url } = yield* Effect.fromResult(decodeNew(body))
+          const id = newResourceId()
+          const asked: Asked = { ...changing(request, id, "created", body), secret: true }
+          return yield* mutate(asKey, asked, (asker) =>
+            Effect.map(webhooks.register({ ...asker, id, url, events }), withSecret)
+          )
         })
-        return answer(made, withSecret)
+        return answered(made)
       })
-      .handleRaw("updateWebhook", ({ params, request }) => {
+      .handleRaw("updateWebhook", ({ params: { webhook_id: id }, request }) => {
         const changed = Effect.gen(function* () {
-          const one = yield* doing(params.webhook_id)
-          return yield* webhooks.update({
-            ...one,
-            ...(yield* Effect.fromResult(decodeChange(yield* readJson(request))))
-          })
+          const body = yield* readJson(request)
+          const change = yield* Effect.fromResult(decodeChange(body))
+          return yield* mutate(asKey, changing(request, id, "updated", body), (asker) =>
+            Effect.map(webhooks.update({ ...asker, id, ...change }), endpointOf)
+          )
         })
-        return answer(changed, endpointOf)
+        return answered(changed)
       })
       .handleAll({
         listWebhooks: ({ query }) =>
@@ -133,26 +123,24 @@ export const layer = HttpApiBuilder.group(
             Effect.flatMap(Caller, ({ accountId }) => webhooks.deliveries(accountId, params.webhook_id, pageOf(query))),
             ({ next, rows }) => ({ object: "list", data: rows.map(deliveryOf), next_cursor: next })
           ),
-        redeliver: ({ params }) =>
+        redeliver: ({ params: { delivery_id: deliveryId, webhook_id: id } }) =>
           answer(
-            Effect.flatMap(doing(params.webhook_id), (one) =>
-              webhooks.redeliver({ ...one, deliveryId: params.delivery_id })
-            ),
+            Effect.flatMap(asKey, (asker) => webhooks.redeliver({ ...asker, id, deliveryId })),
             deliveryOf
           ),
-        rotateSecret: ({ params }) =>
-          answer(Effect.flatMap(doing(params.webhook_id), webhooks.rotateSecret), withSecret),
+        rotateSecret: ({ params: { webhook_id: id }, request }) =>
+          mutate(asKey, { ...changing(request, id, "secret_rotated"), secret: true }, (asker) =>
+            Effect.map(webhooks.rotateSecret({ ...asker, id }), withSecret)
+          ),
         testWebhook: ({ params }) =>
           answer(
             Effect.flatMap(Caller, ({ accountId }) => webhooks.test(accountId, params.webhook_id)),
             testOf
           ),
-        deleteWebhook: ({ params }) =>
-          answer(Effect.flatMap(doing(params.webhook_id), webhooks.remove), () => ({
-            id: params.webhook_id,
-            object: "webhook_endpoint",
-            deleted: true
-          }))
+        deleteWebhook: ({ params: { webhook_id: id }, request }) =>
+          mutate(asKey, changing(request, id, "removed"), (asker) =>
+            Effect.as(webhooks.remove({ ...asker, id }), { id, object: "webhook_endpoint", deleted: true })
+          )
       })
   })
 )

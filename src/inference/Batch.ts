@@ -4,14 +4,14 @@ import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
-import type { Claim } from "../ledger/Operation.ts"
+import type { Claim, HoldOperation } from "../ledger/Operation.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { type Trace, traceIdOf } from "../platform/Tracing.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Claimed } from "../usage/RequestsSql.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
-import { holderOf } from "./Holding.ts"
-import { type Bounds, holdOutcomes, refusalOf, storeUnavailable } from "./Metered.ts"
+import { type Holder, holding, storeUnavailable } from "./Holding.ts"
+import { type Bounds, refusalOf } from "./Metered.ts"
 import type { Opened } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { AcceptedBody, ServedItem } from "./Surface.ts"
@@ -143,8 +143,8 @@ interface Desk {
   readonly holdTtlMs: number
 }
 
-const holding = (
-  { holdTtlMs, ledger }: Desk,
+const takeHold = (
+  { auth, holdTtlMs, ledger, metrics }: Desk,
   { arrivedAt, claim, principal, requestId, trace }: BatchRequest,
   due: ReadonlyArray<Due>
 ) => {
@@ -154,17 +154,17 @@ const holding = (
     traceId: traceIdOf(trace),
     prices: []
   }
-  return ledger.commit(
-    {
-      _tag: "Hold",
-      ...holderOf(principal),
-      ...{ requestId, operation: "batch", model: "batch" },
-      atLeast: leastOf(due),
-      upTo: sum(due.map(({ bounds }) => bounds.upTo)),
-      ...{ ttlMs: holdTtlMs, opened, claim, charge: false }
-    },
-    trace?.span
-  )
+  const operation: Omit<HoldOperation, keyof Holder> = {
+    _tag: "Hold",
+    ...{ requestId, operation: "batch", model: "batch" },
+    atLeast: leastOf(due),
+    upTo: sum(due.map(({ bounds }) => bounds.upTo)),
+    ...{ ttlMs: holdTtlMs, opened, claim, charge: false }
+  }
+  return holding({ auth, metrics }, principal, (holder) => {
+    const hold: HoldOperation = { ...operation, ...holder }
+    return ledger.commit(hold, trace?.span)
+  })
 }
 
 /** Puts the expiry of the batch's hold off, for as long as it is not interrupted. */
@@ -258,12 +258,7 @@ const begun = (
   [before, due]: readonly [Before, ReadonlyArray<Due>]
 ): Effect.Effect<BatchOutcome, Failure> =>
   Effect.gen(function* () {
-    const { held: counted } = desk.metrics.ledger
-    const held = yield* Effect.mapError(holding(desk, request, due), (error) => {
-      counted("unavailable")
-      return storeUnavailable(error)
-    })
-    counted(holdOutcomes[held._tag])
+    const held = yield* takeHold(desk, request, due)
     if (held._tag === "Granted") return yield* carried(desk, restored, request, [before, due, held.granted])
     // Another try was quicker, or one that had lapsed is expired by now: what it left says more.
     if (held._tag === "Claimed") return yield* restored(runWith(desk)(request))

@@ -8,7 +8,7 @@ import { isAuto } from "../router/AutoRouter.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
 import { type ChatResult, Inference } from "./Inference.ts"
-import { storeUnavailable } from "./Metered.ts"
+import { storeUnavailable } from "./Holding.ts"
 import type { ChatRequest } from "./Request.ts"
 
 /** Answers on their way to the cache at a time, of a megabyte each at most; further ones are not kept. */

@@ -1,19 +1,61 @@
+import { Effect } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
+import type { Auth } from "../auth/Auth.ts"
 import { periodStart } from "../domain/Budget.ts"
-import type { HoldOperation } from "../ledger/Operation.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { HoldOperation, HoldResult } from "../ledger/Operation.ts"
+import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
+import { Unavailable } from "../platform/Sql.ts"
 
-/** For whom a hold is, and which budgets' periods it counts towards at this moment. */
-export const holderOf = ({
-  accountId,
-  budgets,
-  keyId,
-  projectId
-}: Principal): Pick<HoldOperation, "accountId" | "budgets" | "keyId" | "projectId"> => {
+/** How often a hold is tried whose key has changed: each time it did so again since it was read. */
+const TRIES = 5
+
+/** For whom a hold is, and what it counts towards. */
+export type Holder = Pick<HoldOperation, "accountId" | "budgets" | "budgetsEpoch" | "keyId" | "projectId">
+
+const holderOf = ({ accountId, budgets, budgetsEpoch, keyId, projectId }: Principal): Holder => {
   const nowMs = Date.now()
   return {
-    accountId,
-    keyId,
-    projectId,
+    ...{ accountId, keyId, projectId, budgetsEpoch },
     budgets: budgets.map(({ id, period }) => ({ budgetId: id, periodStart: periodStart(period, nowMs) }))
   }
+}
+
+export const storeUnavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
+
+/** What becomes of a hold, as it is counted. */
+const outcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
+  Granted: "admitted",
+  Claimed: "claimed",
+  KeyInactive: "key_inactive",
+  KeyChanged: "key_changed",
+  Refused: "refused"
+}
+
+/**
+ * Takes a hold by `attempt`, in the periods of the caller's budgets that run. Where the key has got other budgets than the caller
+ * was known to have, the key is read and the hold tried again with those, so that a budget is obeyed as soon as it is there.
+ */
+export const holding = (
+  { auth, metrics }: { readonly auth: Pick<Auth["Service"], "again">; readonly metrics: Metrics },
+  caller: Principal,
+  attempt: (holder: Holder) => Effect.Effect<HoldResult, Unavailable>
+): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }>, Failure> => {
+  const from = (principal: Principal, left: number): ReturnType<typeof holding> =>
+    Effect.flatMap(
+      Effect.mapError(attempt(holderOf(principal)), (error) => {
+        metrics.ledger.held("unavailable")
+        return storeUnavailable(error)
+      }),
+      (result) => {
+        metrics.ledger.held(outcomes[result._tag])
+        if (result._tag !== "KeyChanged") return Effect.succeed(result)
+        if (left === 0) {
+          const cause = "the key was changed whenever it had been read"
+          return Effect.fail(storeUnavailable(new Unavailable({ store: "database", cause })))
+        }
+        return Effect.flatMap(auth.again(principal.keyId), (again) => from(again, left - 1))
+      }
+    )
+  return from(caller, TRIES - 1)
 }

@@ -8,10 +8,10 @@ import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts
 import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { CloseOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
-import type { HoldOutcome, Metrics } from "../platform/Metrics.ts"
+import type { Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
-import { holderOf } from "./Holding.ts"
+import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import { type ClosedFacts, type Opened, priceOf } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
@@ -58,8 +58,6 @@ export interface Closed {
   readonly posted: Nano | undefined
 }
 
-export const storeUnavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
-
 export interface MeteredOptions {
   readonly ledger: Ledger["Service"]
   readonly auth: Auth["Service"]
@@ -67,14 +65,6 @@ export interface MeteredOptions {
   /** For a charge up front, whose expiry nothing puts off: longer than anything it pays for may take. */
   readonly chargeTtlMs: number
   readonly metrics: Metrics
-}
-
-/** What becomes of a hold, as it is counted. */
-export const holdOutcomes: Readonly<Record<HoldResult["_tag"], HoldOutcome>> = {
-  Granted: "admitted",
-  Claimed: "claimed",
-  KeyInactive: "key_inactive",
-  Refused: "refused"
 }
 
 /** Why a hold was not granted; a key that turned out to be inactive is remembered no more. */
@@ -117,10 +107,9 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     prices: [priceOf(plan.candidates[0])]
   }
   const span = request.trace?.span?.set(planned(request, plan))
-  const operation: HoldOperation = {
+  const operation: Omit<HoldOperation, keyof Holder> = {
     _tag: "Hold",
     requestId: request.requestId,
-    ...holderOf(principal),
     operation: request.operation,
     model: request.model,
     atLeast: estimate.atLeast,
@@ -131,14 +120,13 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     charge: request.charge === true
   }
   const { carvedFrom } = request
-  const hold = carvedFrom === undefined ? ledger.commit(operation, span) : ledger.carve(carvedFrom, operation, span)
+  const attempt = (holder: Holder) => {
+    const hold: HoldOperation = { ...operation, ...holder }
+    return carvedFrom === undefined ? ledger.commit(hold, span) : ledger.carve(carvedFrom, hold, span)
+  }
   return Effect.flatMap(
-    Effect.mapError(hold, (error) => {
-      metrics.ledger.held("unavailable")
-      return storeUnavailable(error)
-    }),
+    holding({ auth, metrics }, principal, attempt),
     (result): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
-      metrics.ledger.held(holdOutcomes[result._tag])
       switch (result._tag) {
         case "Granted": {
           const heldAt = performance.now()

@@ -3,7 +3,7 @@ import type { Auth } from "../auth/Auth.ts"
 import { Failure, failure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
 import { type PaidAnswer, restore } from "./Answer.ts"
-import { storeUnavailable } from "./Metered.ts"
+import { storeUnavailable } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
 
 /**

@@ -34,6 +34,7 @@ const encode = (op: Operation): object => {
         up_to: text(op.upTo),
         ttl_ms: op.ttlMs,
         budgets: op.budgets.map(budgetText),
+        budgets_epoch: op.budgetsEpoch,
         opened: op.opened,
         idempotency_key: op.claim?.idempotencyKey,
         claim: op.claim?.claim,
@@ -107,6 +108,8 @@ const decode = (op: Operation, [, verdict, detail, result, beside, posted, held]
       return { _tag: "Claimed", byRequestId: detail ?? "" }
     case "key_inactive":
       return { _tag: "KeyInactive" }
+    case "key_changed":
+      return { _tag: "KeyChanged" }
     case "refused":
       if (op._tag === "Extend") return { _tag: "Refused" }
       return {

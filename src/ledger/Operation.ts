@@ -34,6 +34,8 @@ export interface HoldOperation {
   readonly upTo: Nano
   readonly ttlMs: number
   readonly budgets: ReadonlyArray<BudgetPeriod>
+  /** That of the key's row when the budgets were read from it; after another, the hold is answered with `KeyChanged`. */
+  readonly budgetsEpoch: number
   /** Facts of the request known at its start, kept on its receipt. */
   readonly opened: object
   readonly claim: Claim | undefined
@@ -127,6 +129,9 @@ export type HoldResult =
   /** Another request holds the idempotency key. */
   | { readonly _tag: "Claimed"; readonly byRequestId: string }
   | { readonly _tag: "KeyInactive" }
+  /** The key has got other budgets: nothing happened, and the same hold may be tried with those. */
+  | { readonly _tag: "KeyChanged" }
+  /** `available` is what is left of what limits it: a budget, or else the balance without what is held. */
   | { readonly _tag: "Refused"; readonly limitSource: LimitSource; readonly available: Nano; readonly posted: Nano }
 
 export type ExtendResult =

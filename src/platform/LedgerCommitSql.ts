@@ -10,11 +10,14 @@
  * gives money back first, then holds and extensions in order of arrival, each by what those before it left. It writes nothing;
  * the writes follow at once for the whole group. So a refusal leaves nothing behind.
  *
+ * A hold says which budgets its caller counts towards, and by the epoch of its key how old that knowledge is: one that knows less
+ * than the key's row is answered so, and is to ask again. One without an epoch is of a node from before there were any.
+ *
  * Plans are made once per connection and must not be made for the size a table happens to have then, when reading it whole may
  * seem cheapest. So every table is also bound by a list of what the group names, by which an index finds its rows in any plan.
  */
 export const ledgerCommit = `
-CREATE FUNCTION ledger_commit(operations jsonb)
+CREATE OR REPLACE FUNCTION ledger_commit(operations jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
@@ -42,6 +45,7 @@ DECLARE
   i int;
   scope text;
   left_over bigint;
+  short_of bigint;
   purses text[];
   purse_scope text[];
   purse_left bigint[];
@@ -85,12 +89,13 @@ BEGIN
       r.refunded, r.absorbed, r.expired, r.expires_at <= moment AS overdue, holder.id AS claimed_by,
       t.id IS NOT NULL AS moved,
       CASE WHEN o.kind = 'hold' THEN o.budgets WHEN r.account_id = o.account_id THEN r.budgets END AS purses,
-      k.account_id = o.account_id AND k.revoked_at IS NULL AND COALESCE(k.expires_at > moment, true) AS key_active
+      k.account_id = o.account_id AND k.revoked_at IS NULL AND COALESCE(k.expires_at > moment, true) AS key_active,
+      COALESCE(k.budgets_epoch = o.budgets_epoch, true) AS key_as_known
     FROM ROWS FROM (jsonb_to_recordset(operations) AS (kind text, account_id text, request_id text, key_id text, at_least bigint,
-        up_to bigint, charge boolean, budgets text[], claim text, held bigint, more bigint, settle boolean, cost bigint,
-        only_if_expired boolean, amount bigint, reference text)) WITH ORDINALITY
-      AS o(kind, account_id, request_id, key_id, at_least, up_to, charge, budgets, claim, held, more, settle, cost, only_if_expired,
-        amount, reference, ord)
+        up_to bigint, charge boolean, budgets text[], budgets_epoch int, claim text, held bigint, more bigint, settle boolean,
+        cost bigint, only_if_expired boolean, amount bigint, reference text)) WITH ORDINALITY
+      AS o(kind, account_id, request_id, key_id, at_least, up_to, charge, budgets, budgets_epoch, claim, held, more, settle, cost,
+        only_if_expired, amount, reference, ord)
     LEFT JOIN balance b ON b.account_id = o.account_id AND b.account_id = ANY (all_accounts)
     LEFT JOIN request r ON r.id = o.request_id AND r.id = ANY (all_requests)
     -- Written so that only the index on claims can serve it; the one on accounts would read all of an account's requests.
@@ -121,6 +126,7 @@ BEGIN
       WHEN 'extend' THEN GREATEST(op.held + op.more - op.held_now, 0) ELSE 0 END;
     room := money - promised;
     scope := NULL;
+    short_of := NULL;
     IF op.purses <> '{}' THEN
       FOREACH purse IN ARRAY op.purses LOOP
         i := array_position(purses, purse);
@@ -135,7 +141,10 @@ BEGIN
           purse_hold := purse_hold || 0::bigint;
           i := cardinality(purses);
         END IF;
-        IF purse_left[i] < need AND money - promised >= need THEN detail := LEAST(detail, purse_scope[i]); END IF;
+        IF purse_left[i] < need AND money - promised >= need AND (detail IS NULL OR purse_scope[i] < detail) THEN
+          detail := purse_scope[i];
+          short_of := GREATEST(purse_left[i], 0);
+        END IF;
         room := LEAST(room, purse_left[i]);
       END LOOP;
     END IF;
@@ -150,9 +159,11 @@ BEGIN
       ELSIF op.claimed_by IS NOT NULL THEN
         verdict := 'claimed';
         detail := op.claimed_by;
+      ELSIF NOT op.key_as_known THEN
+        verdict := 'key_changed';
       ELSIF money IS NULL OR need > 0 AND room < need THEN
         verdict := 'refused';
-        result := money - promised;
+        result := COALESCE(short_of, money - promised);
         beside := money;
       ELSE
         verdict := 'granted';

@@ -143,7 +143,7 @@ export interface AttemptFigures {
   readonly durationMs: number
 }
 
-export type HoldOutcome = "admitted" | "refused" | "claimed" | "key_inactive" | "unavailable"
+export type HoldOutcome = "admitted" | "refused" | "claimed" | "key_inactive" | "key_changed" | "unavailable"
 
 const httpInstruments = (instruments: Instruments) => {
   let inFlight = 0

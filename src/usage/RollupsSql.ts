@@ -39,22 +39,24 @@ export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | und
     (rows) => rows[0]?.safe_ms ?? undefined
   )
 
-/** The tokens of a request row `r`, none where it is of other units. */
+/** The usage of a request row `r`, taken apart once; nulls where it has none or is of other units. */
+const used = (sql: SqlClient.SqlClient) =>
+  sql.literal(`
+  CROSS JOIN LATERAL jsonb_to_record(r.closed -> 'usage') AS u
+    (input bigint, cached bigint, "cacheWrite" bigint, output bigint, reasoning bigint)`)
+
+/** The tokens of what was used, none where it is of other units. */
 const tokens = (sql: SqlClient.SqlClient) =>
   sql.literal(`
-  COALESCE((r.closed #>> '{usage,input}')::bigint, 0) + COALESCE((r.closed #>> '{usage,cached}')::bigint, 0)
-    + COALESCE((r.closed #>> '{usage,cacheWrite}')::bigint, 0) AS prompt,
-  COALESCE((r.closed #>> '{usage,cached}')::bigint, 0) AS cached,
-  COALESCE((r.closed #>> '{usage,cacheWrite}')::bigint, 0) AS cache_write,
-  COALESCE((r.closed #>> '{usage,output}')::bigint, 0) AS completion,
-  COALESCE((r.closed #>> '{usage,reasoning}')::bigint, 0) AS reasoning`)
+  COALESCE(u.input, 0) + COALESCE(u.cached, 0) + COALESCE(u."cacheWrite", 0) AS prompt, COALESCE(u.cached, 0) AS cached,
+  COALESCE(u."cacheWrite", 0) AS cache_write, COALESCE(u.output, 0) AS completion, COALESCE(u.reasoning, 0) AS reasoning`)
 
 /** What groups a request row `r`. */
 const group = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
 
-/** What a request row `r` counts for; nothing yet while it is open, or charged up front and not concluded. */
+/** What a request row `r` with its usage `u` counts for; nothing yet while it is open, or charged up front and not concluded. */
 const figures = (sql: SqlClient.SqlClient) =>
   sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)},
     CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost`
@@ -92,8 +94,8 @@ export const rollUp = (
       UNION SELECT id, request_id, amount FROM usage_refund
         WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
     ), facts AS (
-      SELECT ${group(sql)}, ${figures(sql)} FROM fresh r WHERE r.closed IS NOT NULL
-      UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM ended r
+      SELECT ${group(sql)}, ${figures(sql)} FROM fresh r ${used(sql)} WHERE r.closed IS NOT NULL
+      UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM ended r ${used(sql)}
       UNION ALL SELECT ${group(sql)}, ${given(sql)}
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
         WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
@@ -136,10 +138,10 @@ export const rollUp = (
  * is in them. A row for each request, of which those that have not ended count for nothing.
  */
 export const unrolled = (sql: SqlClient.SqlClient, accountId: string) => sql`
-  SELECT ${group(sql)}, ${figures(sql)} FROM request r
+  SELECT ${group(sql)}, ${figures(sql)} FROM request r ${used(sql)}
     WHERE r.account_id = ${accountId} AND r.id >= (SELECT through FROM usage_rollup_state)
       AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)
-  UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM usage_pending p JOIN request r ON r.id = p.request_id
+  UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM usage_pending p JOIN request r ON r.id = p.request_id ${used(sql)}
     WHERE p.account_id = ${accountId}
   UNION ALL SELECT ${group(sql)}, ${given(sql)} FROM usage_refund f JOIN request r ON r.id = f.request_id
     WHERE f.account_id = ${accountId} AND r.id < (SELECT through FROM usage_rollup_state)

@@ -44,11 +44,10 @@ export class Usage extends Context.Service<
   Usage,
   {
     readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Unavailable>
-    /** A key of the account with what it spent; `period` is that of its budget. Undefined when there is no such key. */
+    /** A key of the account with what it spent. Undefined when there is no such key. */
     readonly ofKey: (key: {
       readonly accountId: string
       readonly keyId: string
-      readonly period: string | undefined
     }) => Effect.Effect<KeyUsage | undefined, Unavailable>
     /** By their ids, what keys of the account were used for in all; those that were not are left out. */
     readonly ofKeys: (
@@ -69,10 +68,10 @@ export class Usage extends Context.Service<
             const rows = yield* usageOf(sql, accountId, { since: new Date(fromMs), width })
             return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
           }).pipe(storeErrors),
-        ofKey: ({ accountId, keyId, period = "lifetime" }) =>
+        ofKey: ({ accountId, keyId }) =>
           Effect.gen(function* () {
             const nowMs = yield* Clock.currentTimeMillis
-            const facts = yield* keyFacts(sql, keyId, periodStart(period, nowMs))
+            const facts = yield* keyFacts(sql, keyId)
             if (facts === undefined) return undefined
             const spend = yield* keySpend(
               sql,

@@ -31,14 +31,13 @@ export const usageOf = (
         completion, reasoning, cost
         FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${since}
     )
-    SELECT start, model, provider, sum(requests)::bigint AS requests, sum(prompt)::bigint AS prompt,
-      sum(cached)::bigint AS cached, sum(cache_write)::bigint AS cache_write, sum(completion)::bigint AS completion,
-      sum(reasoning)::bigint AS reasoning, sum(cost)::bigint AS cost
-    FROM facts GROUP BY start, model, provider HAVING sum(requests) > 0
+    SELECT start, model, provider, total(requests) AS requests, total(prompt) AS prompt, total(cached) AS cached,
+      total(cache_write) AS cache_write, total(completion) AS completion, total(reasoning) AS reasoning, total(cost) AS cost
+    FROM facts GROUP BY start, model, provider HAVING total(requests) > 0
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
   ).pipe(sql.withTransaction)
 
-/** A key as its holder may see it, with its budget in the period that began on a day; amounts are nano-USD. */
+/** A key as its holder may see it, with the balance of its account in nano-USD. */
 export interface KeyFacts {
   readonly id: string
   readonly kind: "inference" | "management"
@@ -48,23 +47,16 @@ export interface KeyFacts {
   readonly project_id: string | null
   readonly created_at: Date
   readonly expires_at: Date | null
-  readonly budget_limit: bigint | null
-  readonly budget_spent: bigint
-  readonly budget_held: bigint
   readonly posted: bigint
 }
 
 export const keyFacts = (
   sql: SqlClient.SqlClient,
-  keyId: string,
-  periodStart: string
+  keyId: string
 ): Effect.Effect<KeyFacts | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at,
-        g.limit_nano AS budget_limit, COALESCE(p.spent, 0) AS budget_spent, COALESCE(p.held, 0) AS budget_held, b.posted
-      FROM api_key k JOIN balance b ON b.account_id = k.account_id LEFT JOIN budget g ON g.id = k.budget_id
-      LEFT JOIN budget_period p ON p.budget_id = g.id AND p.period_start = ${periodStart}::date
-      WHERE k.id = ${keyId}`,
+    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at, b.posted
+      FROM api_key k JOIN balance b ON b.account_id = k.account_id WHERE k.id = ${keyId}`,
     (rows) => rows[0]
   )
 
@@ -91,10 +83,10 @@ export const keySpend = (
           WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
         UNION ALL SELECT created_at, cost, created_at FROM (${unrolled(sql, accountId)}) AS live WHERE key_id = ${keyId}
       )
-      SELECT COALESCE(sum(cost) FILTER (WHERE at >= ${days.today}::date), 0)::bigint AS today,
-        COALESCE(sum(cost) FILTER (WHERE at >= ${days.week}::date), 0)::bigint AS week,
-        COALESCE(sum(cost) FILTER (WHERE at >= ${days.month}::date), 0)::bigint AS month,
-        COALESCE(sum(cost), 0)::bigint AS ever, max(newest_at) AS used_at FROM facts`
+      SELECT COALESCE(total(cost) FILTER (WHERE at >= ${days.today}::date), 0) AS today,
+        COALESCE(total(cost) FILTER (WHERE at >= ${days.week}::date), 0) AS week,
+        COALESCE(total(cost) FILTER (WHERE at >= ${days.month}::date), 0) AS month,
+        COALESCE(total(cost), 0) AS ever, max(newest_at) AS used_at FROM facts`
     ).pipe(sql.withTransaction),
     ([row = { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null }]) => row
   )

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Data, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { type Actor, Audit } from "../account/Audit.ts"
@@ -32,7 +32,7 @@ import {
 } from "./WebhooksSql.ts"
 
 /** What endpoints can be told of. */
-export type EventType = "video.completed" | "video.failed"
+export type EventType = "video.completed" | "video.failed" | "budget.threshold"
 
 export const MAX_ENDPOINTS_PER_ACCOUNT = 20
 
@@ -57,6 +57,9 @@ export interface WebhookEvent {
 export interface Delivery extends DeliveryRow {
   readonly log: ReadonlyArray<AttemptRow>
 }
+
+/** An address that was judged and may be called, as it is stored. */
+export class Address extends Data.Class<{ readonly href: string }> {}
 
 /** Whose endpoint, and who does it. */
 interface Doing {
@@ -94,10 +97,14 @@ export class Webhooks extends Context.Service<
      * transaction of the change that it tells of, so that the two are one. The event happens once per `id`.
      */
     readonly publish: (event: WebhookEvent) => Effect.Effect<void, SqlError.SqlError>
+    /** Judges an address, which may take as long as name servers do. Fails with `ValidationError` for one that may not be called. */
+    readonly address: (url: string) => Effect.Effect<Address, Failure>
     /** Fails with `ValidationError` for an address that may not be called, with `Conflict` when there are 20 already. */
     readonly register: (input: {
+      /** Unless told, it gets one. */
+      readonly id?: string
       readonly accountId: string
-      readonly url: string
+      readonly url: string | Address
       readonly events: ReadonlyArray<EventType>
       readonly actor: Actor
     }) => Effect.Effect<WithSecret, Failure | Unavailable>
@@ -111,7 +118,7 @@ export class Webhooks extends Context.Service<
     readonly update: (
       doing: Doing & {
         readonly status?: "enabled" | "disabled"
-        readonly url?: string
+        readonly url?: string | Address
         readonly events?: ReadonlyArray<EventType>
       }
     ) => Effect.Effect<EndpointRow, Failure | Unavailable>
@@ -147,6 +154,7 @@ export class Webhooks extends Context.Service<
       }
       return Webhooks.of({
         publish: (event) => publish(desk, event),
+        address: (url) => addressOf(desk, url),
         register: (input) => storeErrors(register(desk, input)),
         list: (accountId, page) =>
           storeErrors(Effect.map(endpointsOf(desk.sql, accountId, oneMore(page)), (rows) => pageOf(rows, page))),
@@ -216,18 +224,19 @@ const newSecret = ({ secrets }: Desk, id: string) => {
 }
 
 /** The address as it is stored and called. Parsing one drops some control characters without a word, so none is let through. */
-const addressOf = ({ publicFetch }: Desk, url: string): Effect.Effect<string, Failure> =>
+const addressOf = ({ publicFetch }: Desk, url: string | Address): Effect.Effect<Address, Failure> =>
   Effect.gen(function* () {
-    const address = URL.parse(url)?.href ?? url
-    const why = /\p{Cc}/u.test(url) ? "must have no control characters" : yield* publicFetch.judge(address)
-    return why === undefined ? address : yield* invalid("url", why)
+    if (url instanceof Address) return url
+    const href = URL.parse(url)?.href ?? url
+    const why = /\p{Cc}/u.test(url) ? "must have no control characters" : yield* publicFetch.judge(href)
+    return why === undefined ? new Address({ href }) : yield* invalid("url", why)
   })
 
 const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters<Webhooks["Service"]["register"]>[0]) =>
   Effect.gen(function* () {
     const { sql } = desk
-    const url = yield* addressOf(desk, asked.url)
-    const id = newResourceId()
+    const { href: url } = yield* addressOf(desk, asked.url)
+    const { id = newResourceId() } = asked
     const { sealed, secret } = newSecret(desk, id)
     return yield* Effect.gen(function* () {
       yield* lockAccount(sql, accountId)
@@ -254,7 +263,7 @@ const update = (
   Effect.gen(function* () {
     const { outbox, sql } = desk
     yield* find(desk, accountId, id)
-    const url = asked.url === undefined ? undefined : yield* addressOf(desk, asked.url)
+    const url = asked.url === undefined ? undefined : (yield* addressOf(desk, asked.url)).href
     const distinct = events === undefined ? undefined : [...new Set(events)]
     return yield* Effect.gen(function* () {
       const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
@@ -302,9 +311,10 @@ const deliveries = (desk: Desk, accountId: string, id: string, page: Page) =>
     return { rows: yield* withLog(desk, rows), next }
   })
 
-const redeliver = (desk: Desk, { accountId, deliveryId, id }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
+const redeliver = (desk: Desk, { deliveryId, ...doing }: Parameters<Webhooks["Service"]["redeliver"]>[0]) =>
   Effect.gen(function* () {
     const { outbox, sql } = desk
+    const { accountId, id } = doing
     const endpoint = yield* find(desk, accountId, id)
     if (endpoint.status === "disabled")
       return yield* conflict("This webhook is disabled, so that nothing is sent to it: enable it first")
@@ -313,10 +323,11 @@ const redeliver = (desk: Desk, { accountId, deliveryId, id }: Parameters<Webhook
     // The last step: what fails then is not tried again.
     const reopened = yield* reopen(sql, deliveryId, DELAYS_MS.length - 1)
     if (!reopened) return yield* conflict("This delivery is being tried at this moment")
-    yield* outbox.wake
+    yield* append(desk, doing, "redelivered", { delivery_id: deliveryId })
+    yield* sql.afterCommit(outbox.wake)
     const [delivery] = yield* withLog(desk, [{ ...found, status: "pending", next_at: new Date(), ended_at: null }])
     return delivery!
-  })
+  }).pipe(desk.sql.withTransaction)
 
 const test = (desk: Desk, accountId: string, id: string) =>
   Effect.gen(function* () {

@@ -28,16 +28,18 @@ describe("Budgets", () => {
           VALUES (${id}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 15000000, 5000000), (${id}, '2026-01-01', 7, 0)`
         assert.deepStrictEqual(
           [...(yield* budgets.statesOf([id!, newResourceId()]))],
-          [[id, { period: "monthly", budgetCents: 500, spentCents: 1.5 }]]
+          [[id, { period: "monthly", budgetCents: 500, spentCents: 1.5, remainingCents: 498 }]]
         )
         assert.strictEqual(yield* budgets.set({ ...wish, budgetId: id, limitCents: 1 }), id)
-        assert.deepInclude((yield* budgets.statesOf([id!])).get(id!), { budgetCents: 1, spentCents: 1.5 })
+        assert.deepInclude((yield* budgets.statesOf([id!])).get(id!), {
+          ...{ budgetCents: 1, spentCents: 1.5, remainingCents: 0 }
+        })
 
         const daily = yield* budgets.set({ ...wish, budgetId: id, limitCents: MAX_BUDGET_CENTS, period: "daily" })
         assert.notStrictEqual(daily, id)
         assert.deepStrictEqual(
           [...(yield* budgets.statesOf([daily!]))],
-          [[daily, { period: "daily", budgetCents: MAX_BUDGET_CENTS, spentCents: 0 }]]
+          [[daily, { period: "daily", budgetCents: MAX_BUDGET_CENTS, spentCents: 0, remainingCents: MAX_BUDGET_CENTS }]]
         )
         assert.isNull(yield* budgets.set({ ...wish, budgetId: daily, limitCents: null }))
         assert.strictEqual((yield* budgets.statesOf([])).size, 0)

@@ -55,6 +55,7 @@ const holdOf = (keyId: string): HoldOperation => ({
   upTo: HELD,
   ttlMs: 900_000,
   budgets: [],
+  budgetsEpoch: 0,
   opened,
   claim: undefined,
   charge: false

@@ -18,7 +18,14 @@ describe("GET /key", () => {
       const asked = Effect.map(Effect.flatMap(get(`${api}/key`, key), json), report)
       const before = yield* asked
       assert.deepStrictEqual(
-        [before.kind, before.prefix, before.last4, before.last_used_at, before.expires_at, before.budget],
+        [
+          before.kind,
+          before.prefix,
+          before.last4,
+          before.last_used_at,
+          before.expires_at,
+          before.budget ?? before.project_budget
+        ],
         ["inference", key.slice(0, 11), key.slice(-4), null, null, null]
       )
       assert.deepStrictEqual(before.spend_usd, { today: 0, this_week: 0, this_month: 0, all_time: 0 })
@@ -44,7 +51,7 @@ describe("GET /key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("does not count what is held as remaining, nor anything below nothing", () => {
+  it("tells the project's budget beside the key's own, where there is one", () => {
     const at = new Date(0)
     const facts = {
       id: "0123456789abcdef01234567",
@@ -55,22 +62,15 @@ describe("GET /key", () => {
       project_id: null,
       created_at: at,
       expires_at: null,
-      budget_limit: 50_000_000n,
-      budget_spent: 10_000_000n,
-      budget_held: 15_000_000n,
       posted: 1_500_000_000n
     } as const
     const spend = { today: 0n, week: 0n, month: 0n, ever: 1n, used_at: null }
-    const caller = { limitScale: 0.5, budgets: [{ id: "b", scope: "key", period: "daily" }] } as const
-    const told = report(keyReportOf({ facts, spend }, caller, 2))
-    assert.deepStrictEqual(told.budget, {
-      period: "daily",
-      budget_cents: 5,
-      spent_cents: 1,
-      remaining_cents: 2.5
-    })
+    const caller = { limitScale: 0.5, budgets: [{ id: "b", scope: "project", period: "daily" }] } as const
+    const state = { period: "daily", budgetCents: 5, spentCents: 1, remainingCents: 2.5 } as const
+    const told = report(keyReportOf({ facts, spend }, caller, new Map([["b", state]]), 2))
+    const shown = { period: "daily", budget_cents: 5, spent_cents: 1, remaining_cents: 2.5 }
+    assert.deepStrictEqual([told.budget, told.project_budget], [null, shown])
     assert.deepStrictEqual([told.rate_limits.video.requests, told.balance_usd, told.limit_scale], [2, 1.5, 0.5])
-    const over = { ...facts, budget_held: 90_000_000n }
-    assert.strictEqual(keyReportOf({ facts: over, spend }, caller, 2).budget?.remaining_cents, 0)
+    assert.isNull(keyReportOf({ facts, spend }, caller, new Map(), 2).project_budget)
   })
 })

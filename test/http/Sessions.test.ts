@@ -14,7 +14,7 @@ const caller = Effect.gen(function* () {
   return {
     service,
     key,
-    open: (body: unknown) => post(`${service.api}/sessions`, key, body),
+    open: (body: unknown, headers: Record<string, string> = {}) => post(`${service.api}/sessions`, key, body, headers),
     exported: (id: string) => get(`${service.api}/sessions/${id}/export`, key)
   }
 })
@@ -66,6 +66,25 @@ describe("POST /sessions", () => {
       const made = decodeSession(yield* json(first))
       assert.deepInclude(made, body)
       assert.deepStrictEqual(yield* json(again), made)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("opens one under an idempotency key, and gives it to whoever asks again", () =>
+    Effect.gen(function* () {
+      const { open } = yield* caller
+      const once = (body: object) => open(body, { "idempotency-key": "the-same" })
+      const tries = yield* Effect.all([once({ metadata: { a: 1 } }), once({ metadata: { a: 1 } })], { concurrency: 2 })
+      const [one, two] = yield* Effect.forEach(tries, json)
+      assert.deepStrictEqual(decodeSession(one), two)
+      assert.sameMembers(
+        tries.map(({ headers }) => headers.get("idempotency-replayed")),
+        [null, "true"]
+      )
+      const other = yield* once({})
+      assert.deepInclude(yield* json(other), { code: "idempotency_key_reused" })
+      assert.notStrictEqual((yield* Effect.flatMap(open({ metadata: { a: 1 } }), json)).id, one.id)
+      const long = yield* open({}, { "idempotency-key": "k".repeat(256) })
+      assert.strictEqual(long.status, 400)
     }).pipe(Effect.scoped)
   )
 

@@ -30,6 +30,7 @@ const customer = (env: Record<string, string> = {}) =>
     const url = `${service.api}/webhooks`
     return {
       account,
+      audit: service.audit,
       publish: (data: object = {}) => {
         const id = `evt_${newResourceId()}`
         const event = { id, accountId: account.id, type: "video.completed", data, createdAt: new Date() } as const
@@ -37,7 +38,7 @@ const customer = (env: Record<string, string> = {}) =>
       },
       register: (body: unknown, headers: Record<string, string> = {}) => post(url, key, body, headers),
       get: (path = "") => get(`${url}${path}`, key),
-      post: (path: string) => post(`${url}${path}`, key, {}),
+      post: (path: string, headers: Record<string, string> = {}) => post(`${url}${path}`, key, {}, headers),
       patch: (path: string, body: unknown) =>
         Effect.promise(() =>
           fetch(`${url}${path}`, {
@@ -143,6 +144,38 @@ describe("webhooks", () => {
         assert.deepStrictEqual([response.status, said.error.code, said.error.param], [400, "validation_error", param])
       }
       assert.strictEqual((yield* look).status, "disabled")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are registered once under an idempotency key, with a line of the audit log for each change", () =>
+    Effect.gen(function* () {
+      const mine = yield* customer()
+      const body = { url: "http://127.0.0.1:9/", events }
+      const once = (more: object = {}) => mine.register({ ...body, ...more }, { "idempotency-key": "the-same" })
+      const first = yield* once()
+      assert.strictEqual(first.status, 200)
+      const { id } = decodeMade(yield* json(first))
+      const codes = [yield* once(), yield* once({ events: ["video.failed"] })]
+      assert.deepStrictEqual(
+        yield* Effect.forEach(codes, (answered) => Effect.map(json(answered), ({ error }) => error.code)),
+        ["idempotency_result_unavailable", "idempotency_key_reused"]
+      )
+      assert.strictEqual(decodeList(yield* Effect.flatMap(mine.get(), json)).data.length, 1)
+      yield* mine.patch(`/${id}`, { status: "disabled" })
+      const rotate = () => mine.post(`/${id}/rotate-secret`, { "idempotency-key": "rotate" })
+      assert.strictEqual((yield* rotate()).status, 200)
+      assert.strictEqual((yield* rotate()).status, 409)
+      yield* mine.remove(`/${id}`)
+      const lines = yield* mine.audit(mine.account.id)
+      assert.deepStrictEqual(
+        lines.filter(({ resource_id }) => resource_id === id).map((line) => [line.type, line.actor_type, line.outcome]),
+        [
+          ["webhook.removed", "key", "succeeded"],
+          ["webhook.secret_rotated", "key", "succeeded"],
+          ["webhook.updated", "key", "succeeded"],
+          ["webhook.created", "key", "succeeded"]
+        ]
+      )
     }).pipe(Effect.scoped)
   )
 

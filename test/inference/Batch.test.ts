@@ -52,7 +52,7 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
       const hold = (claim: Claim | undefined, ttlMs: number, amount: Nano, upTo = amount): HoldOperation => ({
         _tag: "Hold",
         ...{ requestId: newRequestId(), accountId, keyId, projectId: null, operation: "test", model: "test" },
-        ...{ atLeast: amount, upTo, ttlMs, budgets: [], opened: { prices: [] }, claim, charge: false }
+        ...{ atLeast: amount, upTo, ttlMs, budgets: [], budgetsEpoch: 0, opened: { prices: [] }, claim, charge: false }
       })
       const shares: Array<Share> = []
       let running = 0

@@ -692,7 +692,15 @@ describe("Work that is charged up front", () => {
         keyId: principal.keyId,
         projectId: null,
         operation: "batches",
-        ...{ model, atLeast: 4n * perQuery, upTo: 4n * perQuery, ttlMs: 60_000, budgets: [], opened: {} },
+        ...{
+          model,
+          atLeast: 4n * perQuery,
+          upTo: 4n * perQuery,
+          ttlMs: 60_000,
+          budgets: [],
+          budgetsEpoch: 0,
+          opened: {}
+        },
         ...{ claim: undefined, charge: false }
       }
       yield* ledger.commit(parent)

@@ -1,10 +1,9 @@
 /** The legacy chat and its cache, as a caller sees them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { LegacyErrorBody } from "../../schemas/LegacyErrors.ts"
 import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
-import { layerUrl } from "../support/Database.ts"
+import { managing } from "../support/Management.ts"
 import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 
@@ -35,8 +34,9 @@ const asking =
 const opened = (env: Record<string, string> = {}, usd = 10) =>
   Effect.gen(function* () {
     const service = yield* startService(env)
-    const { account, inferenceKey } = yield* service.account(usd)
-    return { service, account, key: inferenceKey, ask: asking(service, account.id, inferenceKey) }
+    const { account, inferenceKey, managementKey } = yield* service.account(usd)
+    const manage = managing(service, managementKey)
+    return { service, account, key: inferenceKey, ask: asking(service, account.id, inferenceKey), manage }
   })
 
 /** Checks an error's legacy form and gives its code. */
@@ -50,12 +50,6 @@ const failed = (response: Response) =>
     assert.strictEqual(body.request_id, response.headers.get("x-request-id"))
     return [response.status, code] as const
   })
-
-const setProject = (databaseUrl: string, keyId: string, projectId: string) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql`UPDATE api_key SET project_id = ${projectId} WHERE id = ${keyId}`
-  ).pipe(Effect.provide(layerUrl(databaseUrl, 2)))
 
 describe("the cache of /chat", () => {
   it.live("charges a question once, and answers it again for nothing", () =>
@@ -112,7 +106,7 @@ describe("the cache of /chat", () => {
 
   it.live("never crosses accounts or projects", () =>
     Effect.gen(function* () {
-      const { account, ask, service } = yield* opened()
+      const { account, ask, manage, service } = yield* opened()
       const other = yield* service.account(10)
       yield* ask()
       const foreign = asking(service, other.account.id, other.inferenceKey)
@@ -120,16 +114,11 @@ describe("the cache of /chat", () => {
       assert.strictEqual(first.status, "MISS")
       assert.isAbove(Number(first.paid), 0)
       assert.deepStrictEqual([(yield* foreign()).status, (yield* ask()).status], ["HIT", "HIT"])
-      const inProjects = yield* Effect.forEach(["p", "q"], (project) =>
+      const inProjects = yield* Effect.forEach(["p", "q"], (name) =>
         Effect.gen(function* () {
-          const { id, key } = yield* service.keys.create({
-            accountId: account.id,
-            kind: "inference",
-            name: "o",
-            scopes: [],
-            actor
-          })
-          yield* setProject(service.databaseUrl, id, project)
+          const { data } = (yield* manage("POST", "/projects", { name })).body
+          const of = { accountId: account.id, kind: "inference", scopes: [], actor } as const
+          const { key } = yield* service.keys.create({ ...of, name: "o", projectId: data.id })
           return asking(service, account.id, key)
         })
       )

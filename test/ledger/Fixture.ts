@@ -77,6 +77,7 @@ export const hold = (
   upTo: amount,
   ttlMs: 900_000,
   budgets: [],
+  budgetsEpoch: 0,
   opened: { streamed: false },
   claim: undefined,
   charge: false,

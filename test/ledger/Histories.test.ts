@@ -72,6 +72,16 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
         yield* sql`UPDATE api_key SET revoked_at = CASE WHEN ${key.active} THEN NULL ELSE now() END WHERE id = ${keyId}`
       }
       if (random.chance(0.03)) {
+        const { keyId } = random.pick(world.customers)
+        world.model.keys.get(keyId)!.epoch++
+        yield* sql`UPDATE api_key SET budgets_epoch = budgets_epoch + 1 WHERE id = ${keyId}`
+      }
+      if (random.chance(0.03)) {
+        const [id, budget] = random.pick([...world.model.budgets])
+        budget.limit = 40n + random.amount(300)
+        yield* sql`UPDATE budget SET limit_nano = ${budget.limit} WHERE id = ${id}`
+      }
+      if (random.chance(0.03)) {
         const ended = yield* sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ledger_commit((
           SELECT jsonb_agg(ledger_expiry(id, account_id)) FROM request WHERE state = 'open' AND expires_at <= now()))
           WHERE verdict = 'closed'`
@@ -97,7 +107,10 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
       const group = randomGroup(world, random, past, 1 + random.below(6))
       const results = yield* commitGroup(sql, group)
       assert.deepStrictEqual(results, world.model.applyGroup(group), `step ${step}`)
-      for (const [index, { _tag }] of results.entries()) seen.add(`${group[index]!._tag} ${_tag}`)
+      for (const [index, result] of results.entries()) {
+        seen.add(`${group[index]!._tag} ${result._tag}`)
+        if ("limitSource" in result) seen.add(`Hold Refused ${result.limitSource}`)
+      }
       past.push(...group)
       if (step % 25 === 0) assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world), `step ${step}`)
     }
@@ -111,7 +124,11 @@ const everything = [
   "Hold Granted",
   "Hold Claimed",
   "Hold KeyInactive",
+  "Hold KeyChanged",
   "Hold Refused",
+  "Hold Refused in_flight",
+  "Hold Refused key_budget",
+  "Hold Refused project_budget",
   "Extend Extended",
   "Extend Refused",
   "Extend Gone",
@@ -124,6 +141,7 @@ const everything = [
   "Carve Granted",
   "Carve Claimed",
   "Carve KeyInactive",
+  "Carve KeyChanged",
   "Carve Refused",
   "Conclude Concluded",
   "Conclude Gone"

@@ -22,7 +22,7 @@ const span = <E>(operation: Operation | ConcludeOperation, answer: Effect.Effect
 const subject = { requestId: "req_1", accountId: "account" }
 const hold: Operation = {
   ...{ _tag: "Hold", ...subject, keyId: "key", projectId: null, operation: "chat", model: "m", atLeast: 5n, upTo: 9n },
-  ...{ ttlMs: 1, budgets: [], opened: {}, claim: undefined, charge: false }
+  ...{ ttlMs: 1, budgets: [], budgetsEpoch: 0, opened: {}, claim: undefined, charge: false }
 }
 const close = (cost: bigint | undefined): Operation => ({
   ...{ _tag: "Close", ...subject, settle: cost === undefined ? undefined : { cost }, onlyIfExpired: false },

@@ -33,7 +33,7 @@ export interface ModelRequest {
 export interface ModelBudget {
   readonly accountId: string
   readonly scope: "key" | "project"
-  readonly limit: bigint
+  limit: bigint
 }
 
 const least = (...values: ReadonlyArray<bigint>) => values.reduce((a, b) => (a < b ? a : b))
@@ -42,7 +42,7 @@ const most = (a: bigint, b: bigint) => (a > b ? a : b)
 /** The ledger's rules once more, as plainly as they can be said, without a database. */
 export class Model {
   readonly balances = new Map<string, ModelBalance>()
-  readonly keys = new Map<string, { readonly accountId: string; active: boolean }>()
+  readonly keys = new Map<string, { readonly accountId: string; active: boolean; epoch: number }>()
   readonly budgets = new Map<string, ModelBudget>()
   readonly periods = new Map<string, { spent: bigint; held: bigint }>()
   readonly requests = new Map<string, ModelRequest>()
@@ -84,6 +84,9 @@ export class Model {
     const usable = parent?.accountId === op.accountId && parent.state === "open" && !parent.overdue
     if (!usable || this.requests.has(op.requestId)) return this.applyGroup([op])[0]!
     const room = parent.held - parent.progress
+    const own = parent.budgets.map((budget) => budget.split(":")[0]!)
+    const known = op.budgets.map(({ budgetId }) => budgetId)
+    if (room < op.atLeast && own.toSorted().join() !== known.toSorted().join()) return this.applyGroup([op])[0]!
     const given = least(op.charge ? op.atLeast : most(op.atLeast, op.upTo), room)
     const balance = this.balances.get(op.accountId)!
     const budgets = parent.budgets.map((budget) => {
@@ -172,6 +175,7 @@ export class Model {
     if (key?.active !== true || key.accountId !== op.accountId) return { _tag: "KeyInactive" }
     const holder = op.claim === undefined ? undefined : this.#claims.get(`${op.accountId} ${op.claim.claim}`)
     if (holder !== undefined) return { _tag: "Claimed", byRequestId: holder }
+    if (key.epoch !== op.budgetsEpoch) return { _tag: "KeyChanged" }
     if (balance === undefined) return { _tag: "Refused", limitSource: "balance", available: 0n, posted: 0n }
     const room = this.#room(balance, budgets)
     if (op.atLeast > 0n && room < op.atLeast) return this.#refusal(op, balance, budgets)
@@ -195,12 +199,19 @@ export class Model {
   }
 
   #refusal(op: HoldOperation, { held, posted }: ModelBalance, budgets: ReadonlyArray<string>): AnyResult {
+    if (posted - held < op.atLeast) {
+      return {
+        _tag: "Refused",
+        limitSource: posted >= op.atLeast ? "in_flight" : "balance",
+        available: posted - held,
+        posted
+      }
+    }
+    const scopeOf = (budget: string) => this.budgets.get(budget.split(":")[0]!)!.scope
     const short = budgets.filter((budget) => this.#left(budget) < op.atLeast)
-    const scopes = short.map((budget) => this.budgets.get(budget.split(":")[0]!)!.scope)
-    const byBudget: LimitSource = scopes.includes("key") ? "key_budget" : "project_budget"
-    const byBalance: LimitSource = posted >= op.atLeast ? "in_flight" : "balance"
-    const limitSource = posted - held < op.atLeast ? byBalance : byBudget
-    return { _tag: "Refused", limitSource, available: posted - held, posted }
+    const first = short.find((budget) => scopeOf(budget) === "key") ?? short[0]!
+    const limitSource: LimitSource = scopeOf(first) === "key" ? "key_budget" : "project_budget"
+    return { _tag: "Refused", limitSource, available: most(this.#left(first), 0n), posted }
   }
 
   #close(op: CloseOperation, request: ModelRequest | undefined): AnyResult {

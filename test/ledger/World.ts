@@ -47,7 +47,7 @@ export const makeWorld = (sql: SqlClient.SqlClient, random: Random) =>
       }
       budgetsOf.set(first.accountId, ids)
     }
-    for (const { accountId, keyId } of customers) model.keys.set(keyId, { accountId, active: true })
+    for (const { accountId, keyId } of customers) model.keys.set(keyId, { accountId, active: true, epoch: 0 })
     return { model, customers, budgetsOf } satisfies World
   })
 
@@ -66,6 +66,7 @@ export const randomHold = (
     upTo: atLeast + random.amount(40),
     ttlMs: ttl(random, overdue),
     budgets: budgets.map((id) => onDay(id, random.pick(["2026-01-01", "2026-01-02"]))),
+    budgetsEpoch: (world.model.keys.get(owner.keyId)?.epoch ?? 0) - (random.chance(0.05) ? 1 : 0),
     claim: random.chance(0.3) ? claim(`key-${random.below(12)}`) : undefined,
     charge: random.chance(0.1)
   })
@@ -121,7 +122,9 @@ export const randomPart = (
     if (random.chance(0.1)) return { carve: { from: parent.requestId, hold: random.pick(recent) } }
     // Now and then another's.
     const owner = random.chance(0.9) ? parent : random.pick(world.customers)
-    return { carve: { from: parent.requestId, hold: randomHold(world, random, 0.1, owner) } }
+    const child = randomHold(world, random, 0.1, owner)
+    const stale = random.chance(0.2) ? { budgetsEpoch: child.budgetsEpoch - 1 } : {}
+    return { carve: { from: parent.requestId, hold: { ...child, ...stale } } }
   }
   const charges = recent.filter(({ charge }) => charge)
   const charged = random.pick(charges.length > 0 && random.chance(0.9) ? charges : recent)

@@ -3,11 +3,14 @@ import { Schema } from "effect"
 import { RequestId, ResourceId } from "../../schemas/Ids.ts"
 import {
   firstRequestIdAt,
+  firstResourceIdAt,
   isFileId,
+  isResourceId,
   newFileId,
   newRequestId,
   newResourceId,
-  timeOfFileId
+  timeOfFileId,
+  timeOfResourceId
 } from "../../src/platform/Ids.ts"
 
 const many = <A>(make: () => A) => Array.from({ length: 5_000 }, make)
@@ -38,6 +41,15 @@ describe("Ids", () => {
     const stamp = Number.parseInt(newResourceId().slice(0, 12), 16)
     assert.isAtLeast(stamp, before)
     assert.isAtMost(stamp, Date.now())
+  })
+
+  it("of resources tell their time, and none of a moment is less than its first", () => {
+    const before = Date.now()
+    const id = newResourceId()
+    assert.isTrue(timeOfResourceId(id) >= before && timeOfResourceId(id) <= Date.now())
+    assert.isTrue(firstResourceIdAt(before) <= id && id < firstResourceIdAt(Date.now() + 1))
+    assert.strictEqual(timeOfResourceId(firstResourceIdAt(before)), before)
+    assert.isTrue(isResourceId(firstResourceIdAt(0)) && isResourceId(firstResourceIdAt(2 ** 48 - 1)))
   })
 
   it("of files are safe as names, tell their time and do not repeat", () => {

@@ -151,11 +151,11 @@ describe("Presets", () => {
         yield* presets.activate({ ...doing, version: 1 })
         yield* presets.remove(doing)
         yield* presets.remove(doing)
-        const events = (yield* (yield* Audit).list(accountId, 10)).filter(({ resource_id }) => resource_id === id)
+        const events = (yield* (yield* Audit).list(accountId, 10)).filter(({ resource_id }) => resource_id === "p")
         assert.deepStrictEqual(
           events.map(({ actor_type, changes, resource_type, type }) => [type, resource_type, actor_type, changes]),
           [
-            ["preset.removed", "preset", "operator", { slug: "p" }],
+            ["preset.removed", "preset", "operator", { id }],
             ["preset.activated", "preset", "operator", { version: { from: 2, to: 1 } }],
             [
               "preset.updated",

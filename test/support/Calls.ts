@@ -25,13 +25,18 @@ export const noThings = {
   key: nothing,
   topUp: nothing,
   checkout: `cs_simulated_${"0".repeat(32)}`,
-  preset: "hello"
+  spareKey: nothing,
+  project: nothing,
+  spareProject: nothing,
+  preset: "hello",
+  sparePreset: "spare"
 }
 
 /** The ids of things that an account has. `spare` ones are those that are taken away. */
 export type Things = typeof noThings
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }] }
+const chatConfig = { model: "gpt-4o-mini" }
 const asked = { model: "gpt-4o-mini", input: "Hello!" }
 const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:9" }
 const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
@@ -53,8 +58,11 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
-  const all = { ...noThings, ...things }
-  const { batch, checkout, delivery, file, key, preset, request, session, spareFile, topUp, video, webhook } = all
+  const { batch, checkout, delivery, file, key, preset, project, request, session, ...others } = {
+    ...noThings,
+    ...things
+  }
+  const { spareFile, spareKey, sparePreset, spareProject, topUp, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -94,7 +102,24 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["webhooks.delete", remove(`/webhooks/${webhook}`)],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
-    ["management.keys.revoke", remove(`/management/keys/${key}`)],
+    ["management.keys.list", read("/management/keys")],
+    ["management.keys.create", write("/management/keys", { name: "another" })],
+    ["management.keys.get", read(`/management/keys/${key}`)],
+    ["management.keys.update", change(`/management/keys/${key}`, { name: "the other" })],
+    ["management.keys.rotate", write(`/management/keys/${key}/rotate`)],
+    ["management.keys.revoke", remove(`/management/keys/${spareKey}`)],
+    ["management.projects.list", read("/management/projects")],
+    ["management.projects.create", write("/management/projects", { name: "made" })],
+    ["management.projects.get", read(`/management/projects/${project}`)],
+    ["management.projects.update", change(`/management/projects/${project}`, { name: "changed" })],
+    ["management.projects.archive", write(`/management/projects/${spareProject}/archive`)],
+    ["management.presets.list", read("/management/presets")],
+    ["management.presets.create", write("/management/presets", { slug: "made", name: "made", config: chatConfig })],
+    ["management.presets.get", read(`/management/presets/${preset}`)],
+    ["management.presets.update", change(`/management/presets/${preset}`, { name: "changed" })],
+    ["management.presets.delete", remove(`/management/presets/${sparePreset}`)],
+    ["management.presets.versions", read(`/management/presets/${preset}/versions`)],
+    ["management.presets.activate", write(`/management/presets/${preset}/versions/1/activate`)],
     ["management.balance", read("/management/balance")],
     ["console.top_ups.create", write("/console/top-ups", { amount_usd: 25 })],
     ["console.top_ups.list", read("/console/top-ups")],

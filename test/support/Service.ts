@@ -8,12 +8,14 @@ import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
+import { Projects } from "../../src/account/Projects.ts"
 import { csrfTokenOf, OwnerSessions } from "../../src/account/OwnerSessions.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Ops } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { Presets } from "../../src/presets/Presets.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
@@ -50,6 +52,7 @@ export const startService = (env: Record<string, string> = {}) =>
     return yield* Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const origin = `http://127.0.0.1:${"port" in address ? address.port : 0}`
+      const audit = yield* Audit
       const customers = yield* Customers
       const ledger = yield* Ledger
       const ops = yield* Ops
@@ -57,6 +60,7 @@ export const startService = (env: Record<string, string> = {}) =>
       const media = yield* Media
       const sessions = yield* OwnerSessions
       const presets = yield* Presets
+      const projects = yield* Projects
       const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
@@ -80,6 +84,11 @@ export const startService = (env: Record<string, string> = {}) =>
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),
+        /** The newest lines of an account's audit log, at most 20. */
+        audit: (accountId: string) => audit.list(accountId, 20),
+        /** A new project of an account. */
+        project: (accountId: string, name: string) =>
+          projects.create({ accountId, id: newResourceId(), project: { name }, actor }),
         /** What is wrong with the books: nothing. */
         faults: Effect.map(verifyBooks(sql), ({ checks }) => checks.filter((check) => !check.ok)),
         /** A new account with so many dollars. */

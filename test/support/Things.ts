@@ -18,7 +18,8 @@ export const thingsOf = (
     const made = (call: Call) => Effect.flatMap(send(service.api, call, bearer(inferenceKey)), json)
     const by = (operation: string) => made(calls.get(operation)!)
     const preset = `preset-${accountId.slice(-8)}`
-    yield* service.preset(accountId, preset, { model: "gpt-4o-mini" })
+    const sparePreset = `spare-${accountId.slice(-8)}`
+    for (const slug of [preset, sparePreset]) yield* service.preset(accountId, slug, { model: "gpt-4o-mini" })
     const owner = yield* service.signedIn(accountId)
     const { data: topUp } = yield* Effect.flatMap(send(service.api, calls.get("console.top_ups.create")!, owner), json)
     const { request_id: request } = yield* by("chat.completions")
@@ -45,6 +46,10 @@ export const thingsOf = (
       preset,
       topUp: topUp.id,
       checkout: topUp.checkout_url.split("/").at(-1),
-      key: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
+      sparePreset,
+      project: (yield* service.project(accountId, "project")).id,
+      spareProject: (yield* service.project(accountId, "spare")).id,
+      key: (yield* service.keys.create({ accountId, kind: "inference", name: "key", scopes: [], actor })).id,
+      spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
     }
   })

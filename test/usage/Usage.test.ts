@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Usage } from "../../src/usage/Usage.ts"
-import { addBudget, addKey, close, type Customer, customer, hold, onDay, refund, run } from "../ledger/Fixture.ts"
+import { addKey, close, type Customer, customer, hold, refund, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
 const usage = { input: 5, cached: 3, cacheWrite: 2, output: 7, reasoning: 4 }
@@ -120,6 +120,37 @@ describe("usage of an account", () => {
       )
     }).pipe(Effect.provide(rooms), atNow)
   )
+
+  it.live("is exact beyond what a double holds", () =>
+    Effect.gen(function* () {
+      const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
+      const odd = 2n ** 53n + 1n
+      const owner = yield* customer(sql, 4n * odd)
+      for (const _ of [1, 2, 3]) yield* spent(sql, owner, "2026-03-05T10:00:00Z", odd)
+      const tokens = `{"input": ${odd}, "cached": ${odd}, "cacheWrite": ${odd}, "output": ${odd}, "reasoning": ${odd}}`
+      yield* sql`UPDATE request SET closed = ${`{"usage": ${tokens}}`}::text::jsonb`
+      for (const period of ["1d", "30d"] as const) {
+        const { rows } = yield* service.ofAccount(owner.accountId, period)
+        const thrice = 3n * odd
+        assert.deepStrictEqual(
+          rows.map(({ model: _model, provider: _provider, start: _start, ...figures }) => figures),
+          [
+            {
+              requests: 3n,
+              prompt: 3n * thrice,
+              cached: thrice,
+              cache_write: thrice,
+              completion: thrice,
+              reasoning: thrice,
+              cost: thrice
+            }
+          ]
+        )
+      }
+      const spend = yield* service.ofKey(owner)
+      assert.strictEqual(spend?.spend.ever, 3n * odd)
+    }).pipe(Effect.provide(rooms), atNow)
+  )
 })
 
 describe("usage of a key", () => {
@@ -139,11 +170,9 @@ describe("usage of a key", () => {
         yield* spent(sql, owner, at, cost)
       }
       yield* spent(sql, other, "2026-03-05T10:00:00Z", 100n)
-      const budgetId = yield* addBudget(sql, owner, "key", 50n)
-      yield* sql`UPDATE api_key SET budget_id = ${budgetId} WHERE id = ${keyId}`
-      yield* run(sql, hold(owner, 7n, { budgets: [onDay(budgetId, "2026-03-05")] }))
+      yield* run(sql, hold(owner, 7n))
       yield* sql`UPDATE request SET created_at = '2026-03-05T10:01:02Z' WHERE state = 'open'`
-      const found = yield* service.ofKey({ accountId, keyId, period: "daily" })
+      const found = yield* service.ofKey({ accountId, keyId })
       assert.deepStrictEqual(found?.spend, {
         today: 1n,
         week: 3n,
@@ -151,12 +180,10 @@ describe("usage of a key", () => {
         ever: 15n,
         used_at: new Date("2026-03-05T10:01:02Z")
       })
-      const { budget_held, budget_limit, budget_spent, posted } = found!.facts
-      assert.deepStrictEqual([budget_limit, budget_spent, budget_held, posted], [50n, 0n, 7n, 885n])
-      const idle = yield* service.ofKey({ accountId, keyId: yield* addKey(sql, accountId), period: undefined })
+      assert.strictEqual(found?.facts.posted, 885n)
+      const idle = yield* service.ofKey({ accountId, keyId: yield* addKey(sql, accountId) })
       assert.deepStrictEqual(idle?.spend, { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null })
-      assert.isNull(idle?.facts.budget_limit)
-      assert.isUndefined(yield* service.ofKey({ accountId, keyId: "none", period: undefined }))
+      assert.isUndefined(yield* service.ofKey({ accountId, keyId: "none" }))
     }).pipe(Effect.provide(rooms), atNow)
   )
 })

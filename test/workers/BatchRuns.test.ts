@@ -181,7 +181,7 @@ describe("a batch in the background", () => {
         _tag: "Hold",
         ...subject,
         ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
-        ...{ ttlMs: 120_000, budgets: [], opened: { prices: [] }, claim: undefined, charge: false }
+        ...{ ttlMs: 120_000, budgets: [], budgetsEpoch: 0, opened: { prices: [] }, claim: undefined, charge: false }
       })
       // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
       const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }

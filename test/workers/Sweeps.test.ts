@@ -49,6 +49,7 @@ describe("Sweeps", () => {
             upTo: 600n,
             ttlMs: 60_000,
             budgets: [],
+            budgetsEpoch: 0,
             opened: {},
             claim: undefined,
             charge: false

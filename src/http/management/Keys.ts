@@ -125,8 +125,8 @@ export const layer = HttpApiBuilder.group(
 
     const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const body = yield* readJson(request)
-      const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
       yield* mayRoute(body)
+      const wanted = yield* newOf(yield* Effect.fromResult(decodeNew(body)))
       const id = newResourceId()
       const asked = { request, body, type: "key.created", resource: { type: "key", id }, secret: true } as const
       return yield* mutate(asKey, asked, ({ accountId, actor }) =>
@@ -138,8 +138,8 @@ export const layer = HttpApiBuilder.group(
 
     const update = Effect.fnUntraced(function* (id: string, request: HttpServerRequest.HttpServerRequest) {
       const body = yield* readJson(request)
-      const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
       yield* mayRoute(body)
+      const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
       const asked = { request, body, type: "key.updated", resource: { type: "key", id }, afterwards: forgotten(id) }
       return yield* mutate(asKey, asked, (asker) =>
         Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))

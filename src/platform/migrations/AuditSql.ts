@@ -19,7 +19,14 @@ export const audit = Effect.gen(function* () {
     opened_at timestamptz NOT NULL DEFAULT now()
   )`
   yield* sql`ALTER TABLE audit_event ADD COLUMN awaited boolean NOT NULL DEFAULT false`
-  // A page is found in one place, whatever it is narrowed to: what few lines have both of may be in as many as there are of each.
+  // A page is found in one place whatever it is narrowed to, for what few lines have both of may be in as many as there are of
+  // each. The collation of the id is none that another index has: no plan can walk through all lines in the order of that one
+  // instead, in the hope of some that fit.
+  yield* sql`CREATE FUNCTION audit_place(account_id text, type text, actor_id text, resource_id text) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN hashtextextended(
+      account_id || '|' || COALESCE(type, '') || '|' || COALESCE(actor_id, '') || '|' || COALESCE(resource_id, ''), 0)`
+  yield* sql`DROP INDEX audit_event_account`
+  yield* sql`CREATE INDEX audit_event_account ON audit_event (account_id, id COLLATE "C" DESC)`
   for (const narrowed of [
     ["type"],
     ["actor"],
@@ -29,9 +36,13 @@ export const audit = Effect.gen(function* () {
     ["actor", "resource"],
     ["type", "actor", "resource"]
   ]) {
-    const columns = narrowed.map((name) => (name === "type" ? name : `${name}_id`)).join(", ")
+    const place = [
+      narrowed.includes("type") ? "type" : "NULL",
+      narrowed.includes("actor") ? "actor_id" : "NULL",
+      narrowed.includes("resource") ? "resource_id" : "NULL"
+    ]
     yield* sql`CREATE INDEX ${sql(["audit_event", ...narrowed].join("_"))}
-      ON audit_event (account_id, ${sql.literal(columns)}, id DESC)`
+      ON audit_event (audit_place(account_id, ${sql.literal(place.join(", "))}), id COLLATE "C" DESC)`
   }
   yield* sql`CREATE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN RAISE EXCEPTION 'the audit log is append only'; END $$`

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { ledgerCommit } from "../LedgerCommitSql.ts"
 
 /**
  * Which budgets a key's holds count towards is remembered by nodes for a while. The key's epoch tells the ledger whether what a
@@ -11,6 +12,86 @@ CREATE FUNCTION api_key_budgets_change() RETURNS trigger LANGUAGE plpgsql AS $$ 
   RETURN NEW;
 END $$`
 
+/** A project that gets another budget in the same instant would not see the key that comes into it, nor its key that budget. */
+const keyProject = `
+CREATE FUNCTION api_key_comes_into_project() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM 1 FROM project WHERE id = NEW.project_id FOR SHARE;
+  RETURN NEW;
+END $$`
+
+const projectEpoch = `
+CREATE FUNCTION project_budget_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE api_key SET budgets_epoch = budgets_epoch + 1 WHERE project_id = NEW.id AND revoked_at IS NULL;
+  RETURN NULL;
+END $$`
+
+/** A key that was rotated and still works has the budget of the one in its place, or the two would spend two. */
+const rotatedKeys = `
+CREATE FUNCTION api_key_budget_is_of_rotated() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE api_key SET budget_id = NEW.budget_id
+    WHERE account_id = NEW.account_id AND replaced_by = NEW.id AND kind = 'inference' AND revoked_at IS NULL
+      AND COALESCE(expires_at, 'infinity'::timestamptz) > now();
+  RETURN NULL;
+END $$`
+
+/**
+ * A hold that is taken out of another open one of the same account: that one gives what it has beyond its progress, as far as it
+ * is wanted, and within its own budget periods. Where it has less than the least that is needed, the account makes up for the
+ * rest, unless the caller's budgets are others by now: what was not held before obeys them. What cannot be had so is a hold like
+ * any, as is one out of a request that is no longer open: it is answered as ledger_commit answers it.
+ */
+const ledgerCarve = `
+CREATE OR REPLACE FUNCTION ledger_carve(parent text, child jsonb)
+RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $carve$
+#variable_conflict use_column
+DECLARE
+  account CONSTANT text := child ->> 'account_id';
+  needed CONSTANT bigint := (child ->> 'at_least')::bigint;
+  wanted CONSTANT bigint := CASE WHEN (child ->> 'charge')::boolean THEN needed ELSE GREATEST(needed, (child ->> 'up_to')::bigint) END;
+  own record;
+  given bigint;
+BEGIN
+  PERFORM 1 FROM balance WHERE account_id = account FOR UPDATE;
+  SELECT r.held - r.progress AS room, r.budgets INTO own FROM request r
+    WHERE r.id = parent AND r.account_id = account AND r.state = 'open' AND r.expires_at > clock_timestamp()
+      AND NOT EXISTS (SELECT FROM request c WHERE c.id = child ->> 'request_id')
+      AND (r.held - r.progress >= needed OR ledger_budgets(r.budgets) IS NOT DISTINCT FROM
+        ledger_budgets(ARRAY(SELECT jsonb_array_elements_text(child -> 'budgets'))));
+  IF FOUND THEN
+    given := LEAST(wanted, own.room);
+    BEGIN
+      UPDATE balance SET held = held - given WHERE account_id = account;
+      UPDATE budget_period SET held = held - given
+        WHERE budget_id = ANY (SELECT split_part(b, ':', 1) FROM unnest(own.budgets) AS b)
+          AND budget_id || ':' || period_start = ANY (own.budgets);
+      UPDATE request SET held = held - given WHERE id = parent;
+      RETURN QUERY SELECT * FROM ledger_commit(jsonb_build_array(
+        child || jsonb_build_object('budgets', own.budgets, 'up_to', GREATEST(needed, given)))) AS c WHERE c.verdict = 'granted';
+      IF FOUND THEN RETURN; END IF;
+      RAISE EXCEPTION SQLSTATE 'TG001';
+    EXCEPTION WHEN SQLSTATE 'TG001' THEN NULL;
+    END;
+  END IF;
+  RETURN QUERY SELECT * FROM ledger_commit(jsonb_build_array(child));
+END $carve$`
+
+/**
+ * What is spent of a budget may pass a threshold of it: that is noted in the transaction that spends it, once for each period,
+ * and told afterwards. It is asked at every spend, since the limit may have been lowered in between.
+ */
+const crossings = `
+CREATE FUNCTION budget_period_is_spent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO budget_crossing (budget_id, period_start, threshold_percent, limit_nano, spent)
+    SELECT NEW.budget_id, NEW.period_start, t.percent, b.limit_nano, NEW.spent
+    FROM budget b CROSS JOIN (VALUES (80), (100)) AS t(percent)
+    WHERE b.id = NEW.budget_id AND NEW.spent >= b.limit_nano::numeric * t.percent / 100
+    ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $$`
+
 /** Budgets of keys and of projects, and what is told of them. */
 export const budgets = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -19,8 +100,40 @@ export const budgets = Effect.gen(function* () {
   yield* sql`UPDATE budget SET owner_id = k.id FROM api_key k WHERE k.budget_id = budget.id`
   yield* sql`ALTER TABLE api_key ADD COLUMN budgets_epoch integer NOT NULL DEFAULT 0`
   yield* sql`CREATE INDEX api_key_budget ON api_key (budget_id) WHERE budget_id IS NOT NULL`
-  yield* sql.unsafe(keyEpoch)
+  for (const definition of [keyEpoch, keyProject, projectEpoch, rotatedKeys]) yield* sql.unsafe(definition)
   yield* sql`CREATE TRIGGER api_key_budgets_change BEFORE UPDATE OF budget_id, project_id ON api_key FOR EACH ROW
     WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id OR NEW.project_id IS DISTINCT FROM OLD.project_id)
     EXECUTE FUNCTION api_key_budgets_change()`
+  yield* sql`CREATE TRIGGER api_key_made_in_project BEFORE INSERT ON api_key FOR EACH ROW
+    WHEN (NEW.project_id IS NOT NULL) EXECUTE FUNCTION api_key_comes_into_project()`
+  yield* sql`CREATE TRIGGER api_key_moved_into_project BEFORE UPDATE OF project_id ON api_key FOR EACH ROW
+    WHEN (NEW.project_id IS NOT NULL AND NEW.project_id IS DISTINCT FROM OLD.project_id)
+    EXECUTE FUNCTION api_key_comes_into_project()`
+  yield* sql`CREATE TRIGGER api_key_rotated_budget AFTER UPDATE OF budget_id ON api_key FOR EACH ROW
+    WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION api_key_budget_is_of_rotated()`
+  yield* sql`CREATE TRIGGER project_budget_change AFTER UPDATE OF budget_id ON project FOR EACH ROW
+    WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION project_budget_change()`
+  // A batch keeps who asked for it; of one from before the epochs nothing is known, so that its first hold asks.
+  yield* sql`UPDATE batch SET principal = (principal - 'budget') || '{"budgets": [], "budgetsEpoch": -1}'
+    WHERE principal ? 'budget' OR NOT principal ? 'budgets'`
+  yield* sql`CREATE FUNCTION ledger_budgets(budgets text[]) RETURNS text[] LANGUAGE sql IMMUTABLE AS
+    $$ SELECT array_agg(split_part(b, ':', 1) ORDER BY b) FROM unnest(budgets) AS b $$`
+  for (const definition of [ledgerCommit, ledgerCarve]) yield* sql.unsafe(definition)
+
+  yield* sql`CREATE TABLE budget_crossing (
+    budget_id text NOT NULL,
+    period_start date NOT NULL,
+    threshold_percent integer NOT NULL CHECK (threshold_percent IN (80, 100)),
+    limit_nano bigint NOT NULL,
+    spent bigint NOT NULL,
+    crossed_at timestamptz NOT NULL DEFAULT now(),
+    told_at timestamptz,
+    PRIMARY KEY (budget_id, period_start, threshold_percent)
+  )`
+  yield* sql`CREATE INDEX budget_crossing_untold ON budget_crossing (crossed_at) WHERE told_at IS NULL`
+  yield* sql.unsafe(crossings)
+  yield* sql`CREATE TRIGGER budget_period_begun AFTER INSERT ON budget_period FOR EACH ROW
+    WHEN (NEW.spent > 0) EXECUTE FUNCTION budget_period_is_spent()`
+  yield* sql`CREATE TRIGGER budget_period_spent AFTER UPDATE OF spent ON budget_period FOR EACH ROW
+    WHEN (NEW.spent > OLD.spent) EXECUTE FUNCTION budget_period_is_spent()`
 })

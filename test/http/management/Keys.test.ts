@@ -1,28 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { keyOf } from "../../../src/http/management/Keys.ts"
+import { managing } from "../../support/Management.ts"
 import { get, post, type Service, startService } from "../../support/Service.ts"
 
 const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }], max_tokens: 20 }
 
-/** Asks the management API about keys as this one. */
-const asking =
-  (service: Service, key: string) =>
-  (method: string, path = "", body?: unknown, headers: Record<string, string> = {}) =>
-    Effect.promise(async () => {
-      const response = await fetch(`${service.api}/management/keys${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${key}`,
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...headers
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
-      })
-      const text = await response.text()
-      // oxlint-disable-next-line typescript/no-explicit-any
-      return { status: response.status, headers: response.headers, body: JSON.parse(text) as any }
-    })
+const asking = (service: Service, key: string) => managing(service, key, "/keys")
 
 const customer = (service: Service) =>
   Effect.map(service.account(), (made) => ({ ...made, ask: asking(service, made.managementKey) }))

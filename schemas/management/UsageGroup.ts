@@ -1,0 +1,16 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { ManagementAccess } from "../Access.ts"
+import { operation } from "../Operation.ts"
+import { UsageBreakdownQuery, UsageBreakdownReport } from "./Usage.ts"
+
+const reads = { limit: "management_reads", charge: "free", scope: "usage:read" } as const
+
+/** What the account used. */
+export class ManagementUsageGroup extends HttpApiGroup.make("managementUsage")
+  .add(
+    HttpApiEndpoint.get("getUsage", "/management/usage", {
+      query: UsageBreakdownQuery,
+      success: UsageBreakdownReport
+    }).annotateMerge(operation("management.usage", "Usage by project, key, model and provider, in buckets", reads))
+  )
+  .middleware(ManagementAccess) {}

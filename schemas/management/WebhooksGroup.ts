@@ -1,0 +1,81 @@
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { ManagementAccess } from "../Access.ts"
+import {
+  NewWebhook,
+  WebhookChange,
+  WebhookDeliveryList,
+  WebhookList,
+  WebhookPage,
+  WebhookTest
+} from "../account/Webhooks.ts"
+import { ConflictError, IdempotencyError, NotFoundError } from "../Errors.ts"
+import { ResourceId } from "../Ids.ts"
+import { idempotency } from "../inference/ChatGroup.ts"
+import { operation } from "../Operation.ts"
+import { WebhookDeliveryResult, WebhookRemoved, WebhookResult, WebhookResultWithSecret } from "./Webhooks.ts"
+
+const params = { webhook_id: ResourceId }
+
+const reads = { limit: "management_reads", charge: "free", scope: "webhooks:read" } as const
+const writes = { limit: "management_writes", charge: "free", scope: "webhooks:write" } as const
+
+/** The webhooks of the account, which are those of its inference keys as well. */
+export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhooks")
+  .add(
+    HttpApiEndpoint.get("listWebhooks", "/management/webhooks", {
+      query: WebhookPage,
+      success: WebhookList
+    }).annotateMerge(operation("management.webhooks.list", "List webhooks, newest first", reads)),
+    HttpApiEndpoint.post("createWebhook", "/management/webhooks", {
+      headers: idempotency,
+      payload: NewWebhook,
+      success: WebhookResultWithSecret,
+      error: [ConflictError, IdempotencyError]
+    }).annotateMerge(
+      operation("management.webhooks.create", "Register a webhook; its secret is shown this once", writes)
+    ),
+    HttpApiEndpoint.get("getWebhook", "/management/webhooks/:webhook_id", {
+      params,
+      success: WebhookResult,
+      error: NotFoundError
+    }).annotateMerge(operation("management.webhooks.get", "Retrieve a webhook", reads)),
+    HttpApiEndpoint.patch("updateWebhook", "/management/webhooks/:webhook_id", {
+      params,
+      payload: WebhookChange,
+      success: WebhookResult,
+      error: NotFoundError
+    }).annotateMerge(
+      operation("management.webhooks.update", "Change a webhook, or enable one that was disabled", writes)
+    ),
+    HttpApiEndpoint.delete("deleteWebhook", "/management/webhooks/:webhook_id", {
+      params,
+      success: WebhookRemoved,
+      error: NotFoundError
+    }).annotateMerge(operation("management.webhooks.delete", "Remove a webhook", writes)),
+    HttpApiEndpoint.post("testWebhook", "/management/webhooks/:webhook_id/test", {
+      params,
+      success: WebhookTest,
+      error: NotFoundError
+    }).annotateMerge(operation("management.webhooks.test", "Send a webhook a test event", writes)),
+    HttpApiEndpoint.post("rotateSecret", "/management/webhooks/:webhook_id/rotate-secret", {
+      params,
+      headers: idempotency,
+      success: WebhookResultWithSecret,
+      error: [NotFoundError, IdempotencyError]
+    }).annotateMerge(
+      operation("management.webhooks.rotate_secret", "Replace the secret of a webhook; both sign for 24 hours", writes)
+    ),
+    HttpApiEndpoint.get("listDeliveries", "/management/webhooks/:webhook_id/deliveries", {
+      params,
+      query: WebhookPage,
+      success: WebhookDeliveryList,
+      error: NotFoundError
+    }).annotateMerge(operation("management.webhooks.deliveries", "List what a webhook was told, newest first", reads)),
+    HttpApiEndpoint.post("redeliver", "/management/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
+      params: { ...params, delivery_id: ResourceId },
+      headers: idempotency,
+      success: WebhookDeliveryResult,
+      error: [NotFoundError, ConflictError, IdempotencyError]
+    }).annotateMerge(operation("management.webhooks.redeliver", "Try a delivery once more", writes))
+  )
+  .middleware(ManagementAccess) {}

@@ -1,0 +1,126 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Failure, invalid } from "../domain/Failure.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { breakdown, type BreakdownRow, type Dimension, dimensions, type Place } from "./BreakdownSql.ts"
+import { byIndex } from "./RollupsSql.ts"
+import type { UsagePeriod } from "./Usage.ts"
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** How wide a bucket is, and how many one question may be about: a month of hours, a year of days. */
+const widths = {
+  "1h": { width: "hour", bucketMs: HOUR_MS, most: 31 * 24 },
+  "1d": { width: "day", bucketMs: DAY_MS, most: 366 }
+} as const
+export type BucketWidth = keyof typeof widths
+
+const periodDays = { "1d": 1, "7d": 7, "30d": 30 } as const
+
+/** A question for the use of an account: of a period up to now, or from one moment to another, in milliseconds since 1970. */
+export interface BreakdownQuestion {
+  readonly accountId: string
+  readonly period: UsagePeriod | undefined
+  readonly startMs: number | undefined
+  readonly endMs: number | undefined
+  readonly width: BucketWidth | undefined
+  readonly by: ReadonlyArray<Dimension>
+  readonly limit: number
+  /** The `next` of the page before. */
+  readonly cursor: string | undefined
+}
+
+/** A page of the answer. Buckets are whole: those of the first and the last moment are in it from their beginning to their end. */
+export interface UsageBreakdown {
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly width: BucketWidth
+  readonly bucketMs: number
+  /** Of all pages together. */
+  readonly totals: BreakdownRow
+  readonly rows: ReadonlyArray<BreakdownRow>
+  readonly next: string | null
+}
+
+/** What an account used, told apart by whatever is wanted: rollups for the past, request rows for the rest. */
+export class Breakdown extends Context.Service<
+  Breakdown,
+  {
+    /**
+     * In the order of buckets, oldest first, and then of project, key, model and provider; where nothing was used there is no row.
+     * Fails with `ValidationError` for a range that is none or has too many buckets, and for a cursor that is none of its own.
+     */
+    readonly page: (question: BreakdownQuestion) => Effect.Effect<UsageBreakdown, Failure | Unavailable>
+  }
+>()("tollgate/usage/Breakdown") {
+  static readonly layer = Layer.effect(
+    Breakdown,
+    Effect.map(SqlClient.SqlClient, (sql) =>
+      Breakdown.of({
+        page: (question) =>
+          Effect.gen(function* () {
+            const { accountId, by, cursor, limit } = question
+            const range = yield* rangeOf(question, yield* Clock.currentTimeMillis)
+            const after = cursor === undefined ? undefined : yield* placeOf(cursor)
+            const found = yield* Effect.andThen(
+              byIndex(sql),
+              breakdown(sql, {
+                ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
+                ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
+              })
+            ).pipe(sql.withTransaction)
+            const rows = found.slice(0, -1).slice(0, limit)
+            const more = found.length - 1 > limit
+            return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!) : null }
+          }).pipe(storeErrors)
+      })
+    )
+  )
+}
+
+const rangeOf = (
+  { endMs, period, startMs, width: wanted }: BreakdownQuestion,
+  nowMs: number
+): Effect.Effect<Pick<UsageBreakdown, "fromMs" | "untilMs" | "width" | "bucketMs">, Failure> => {
+  if (period !== undefined && (startMs ?? endMs) !== undefined) return invalid("period", "stands without times")
+  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "needs start_time")
+  const width = wanted ?? (period === "1d" ? "1h" : "1d")
+  const { bucketMs, most } = widths[width]
+  const end = endMs ?? nowMs + 1
+  const untilMs = Math.ceil(end / bucketMs) * bucketMs
+  const days = periodDays[period ?? "30d"]
+  const fromMs = startMs === undefined ? untilMs - days * DAY_MS : Math.floor(startMs / bucketMs) * bucketMs
+  if (fromMs >= untilMs || (startMs ?? fromMs) >= end) return invalid("end_time", "must be after start_time")
+  if ((untilMs - fromMs) / bucketMs > most) return invalid("start_time", `at most ${most} buckets of ${width}`)
+  return Effect.succeed({ fromMs, untilMs, width, bucketMs })
+}
+
+const names = Object.keys(dimensions) as ReadonlyArray<Dimension>
+
+const cursorOf = (place: Place): string =>
+  Buffer.from(JSON.stringify([place.start.getTime(), ...names.map((name) => place[name])])).toString("base64url")
+
+/** The last moment that a time of PostgreSQL and one of JavaScript have in common. */
+const MAX_MS = 8_640_000_000_000_000
+
+const placeOf = (cursor: string): Effect.Effect<Place, Failure> =>
+  Effect.suspend(() => {
+    const bad = invalid("cursor", "must be the next_cursor of a page of usage")
+    let parts: unknown
+    try {
+      parts = JSON.parse(Buffer.from(cursor, "base64url").toString())
+    } catch {
+      return bad
+    }
+    if (!Array.isArray(parts) || parts.length !== names.length + 1) return bad
+    const [ms, ...words] = parts as ReadonlyArray<unknown>
+    if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0 || ms > MAX_MS) return bad
+    if (
+      !words.every((word): word is string => typeof word === "string" && !word.includes("\0") && word.isWellFormed())
+    ) {
+      return bad
+    }
+    const [project = "", key = "", model = "", provider = ""] = words
+    return Effect.succeed({ start: new Date(ms), project, key, model, provider })
+  })

@@ -1,0 +1,75 @@
+import type { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { unrolled } from "./RollupsSql.ts"
+
+/** What usage can be told apart by, and where that stands. */
+export const dimensions = { project: "project_id", key: "key_id", model: "model", provider: "provider" } as const
+export type Dimension = keyof typeof dimensions
+
+/** Where a row stands: its bucket and, of each dimension, its value; empty where there is none or nothing is told apart by it. */
+export interface Place {
+  readonly start: Date
+  readonly project: string
+  readonly key: string
+  readonly model: string
+  readonly provider: string
+}
+
+/** What was used in a bucket, or for the summary in all of them; amounts are nano-USD. */
+export interface BreakdownRow extends Place {
+  readonly summary: boolean
+  readonly requests: bigint
+  readonly prompt: bigint
+  readonly cached: bigint
+  readonly cache_write: bigint
+  readonly completion: bigint
+  readonly reasoning: bigint
+  readonly cost: bigint
+}
+
+export interface BreakdownSelection {
+  readonly accountId: string
+  readonly width: "hour" | "day"
+  readonly from: Date
+  readonly until: Date
+  readonly by: ReadonlyArray<Dimension>
+  /** The place behind which the page begins. */
+  readonly after: Place | undefined
+  readonly limit: number
+}
+
+const figures = ["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost"]
+
+/** A page of rows in the order of their places, and at its end the summary of all there are. Of one moment, and complete to it. */
+export const breakdown = (
+  sql: SqlClient.SqlClient,
+  { accountId, after, by, from, limit, until, width }: BreakdownSelection
+): Effect.Effect<ReadonlyArray<BreakdownRow>, SqlError.SqlError> => {
+  const names = Object.keys(dimensions) as ReadonlyArray<Dimension>
+  const place = sql.literal(names.join(", "))
+  const told = sql.literal(
+    names
+      .map((name) => `${by.includes(name) ? `COALESCE(${dimensions[name]}, '')` : "''"} COLLATE "C" AS ${name}`)
+      .join(", ")
+  )
+  const each = sql.literal(figures.join(", "))
+  const summed = sql.literal(figures.map((figure) => `total(${figure}) AS ${figure}`).join(", "))
+  const all = sql.literal(figures.map((figure) => `COALESCE(total(${figure}), 0) AS ${figure}`).join(", "))
+  const behind =
+    after === undefined
+      ? sql.literal("true")
+      : sql`(start, ${place}) > (${after.start}, ${after.project}, ${after.key}, ${after.model}, ${after.provider})`
+  return sql<BreakdownRow>`WITH facts AS (
+      SELECT start, ${told}, ${each} FROM usage_rollup
+        WHERE account_id = ${accountId} AND width = ${width} AND start >= ${from} AND start < ${until}
+      UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), ${told}, ${each}
+        FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${from} AND created_at < ${until}
+    ), sums AS MATERIALIZED (
+      SELECT start, ${place}, ${summed} FROM facts GROUP BY start, ${place} HAVING total(requests) > 0
+    ), page AS (
+      SELECT start, ${place}, ${each} FROM sums WHERE ${behind} ORDER BY start, ${place} LIMIT ${limit}
+    )
+    SELECT false AS summary, start, ${place}, ${each} FROM page
+    UNION ALL SELECT true, ${from}::timestamptz, '', '', '', '', ${all} FROM sums
+    ORDER BY summary, start, ${place}`
+}

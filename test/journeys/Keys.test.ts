@@ -1,0 +1,132 @@
+/** Keys as their account's program has them: on every node at once, with budgets, in projects. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { lockBalance, lockWaiters, newClient } from "../ledger/Fixture.ts"
+import { freshDatabase } from "../support/Database.ts"
+import { managing } from "../support/Management.ts"
+import { json, post, startService } from "../support/Service.ts"
+import { eventually } from "../support/WebhookRooms.ts"
+
+const hello = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Hello!" }], max_tokens: 20 }
+
+/** What came of a chat. */
+const chat = (service: { readonly api: string }, key: string, body: object = {}) =>
+  Effect.gen(function* () {
+    const response = yield* post(`${service.api}/chat/completions`, key, { ...hello, ...body })
+    const { error, limit_source: source } = yield* json(response)
+    return `${response.status} ${error?.code ?? "served"}${source === undefined ? "" : ` ${source}`}`
+  })
+
+const served = "200 served"
+const refused = "401 invalid_api_key"
+
+describe("a key", () => {
+  it.live("that was rotated away stops at once on every node, also for holds that wait", () =>
+    Effect.gen(function* () {
+      const DATABASE_URL = yield* freshDatabase("keys")
+      const one = yield* startService({ DATABASE_URL })
+      const two = yield* startService({ DATABASE_URL })
+      const { account, inferenceKey: key, managementKey } = yield* one.account()
+      const ask = managing(one, managementKey, "/keys")
+      // Both remember it from now on.
+      for (const node of [one, two]) assert.strictEqual(yield* chat(node, key), served)
+      const before = yield* one.balance(account.id)
+      const sql = yield* newClient(DATABASE_URL)
+      const lock = yield* lockBalance(sql, { accountId: account.id, keyId: "" })
+      const waiting = yield* Effect.forEach([one, two, one, two], (node) => Effect.forkChild(chat(node, key)))
+      yield* lockWaiters(sql, 2)
+      const [{ id }] = (yield* ask("GET")).body.data
+      const rotated = yield* ask("POST", `/${id}/rotate`, {})
+      assert.strictEqual(rotated.status, 200)
+      yield* lock.unlock
+      for (const fiber of waiting) assert.strictEqual(yield* Fiber.join(fiber), refused)
+      assert.deepStrictEqual(yield* one.balance(account.id), before)
+      for (const node of [two, one]) {
+        assert.strictEqual(yield* chat(node, key), refused)
+        assert.strictEqual(yield* chat(node, rotated.body.key), served)
+      }
+      const last = rotated.body.data.id
+      const grace = yield* ask("POST", `/${last}/rotate`, { grace_seconds: 1 })
+      for (const node of [one, two]) {
+        assert.strictEqual(yield* chat(node, grace.body.key), served)
+        yield* eventually(chat(node, rotated.body.key), (answer) => answer === refused)
+      }
+      assert.strictEqual((yield* ask("GET", `/${last}`)).body.data.status, "revoked")
+      assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("spends no more than its budget, which stays with it when it is rotated", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account()
+      const ask = managing(service, managementKey, "/keys")
+      const made = (yield* ask("POST", "", { name: "thrifty", budget_cents: 100 })).body
+      assert.deepInclude(made.data, { budget_cents: 100, budget_period: "lifetime", spent_cents: 0 })
+      assert.strictEqual(yield* chat(service, made.key), served)
+      const used = (yield* ask("GET", `/${made.data.id}`)).body.data
+      assert.isAbove(used.spent_cents, 0)
+      const rotated = (yield* ask("POST", `/${made.data.id}/rotate`)).body
+      const { id } = rotated.data
+      assert.deepInclude(rotated.data, { budget_cents: 100, budget_period: "lifetime", spent_cents: used.spent_cents })
+      const change = (body: object) => Effect.map(ask("PATCH", `/${id}`, body), ({ body: { data } }) => data)
+      assert.deepInclude(yield* change({ budget_cents: 0 }), { budget_cents: 0, spent_cents: used.spent_cents })
+      assert.strictEqual(yield* chat(service, rotated.key), "402 insufficient_credits key_budget")
+      const daily = yield* change({ budget_cents: 50, budget_period: "daily" })
+      assert.deepInclude(daily, { budget_cents: 50, budget_period: "daily", spent_cents: 0 })
+      assert.strictEqual(yield* chat(service, rotated.key), served)
+      const weekly = yield* change({ budget_period: "weekly" })
+      assert.deepInclude(weekly, { budget_cents: 50, budget_period: "weekly" })
+      yield* change({ budget_cents: 0 })
+      const unlimited = yield* change({ budget_cents: null })
+      assert.deepInclude(unlimited, { budget_cents: null, budget_period: null })
+      // What it ever spent, not only what counted towards a budget of its own.
+      assert.isAbove(unlimited.spent_cents, 0)
+      assert.strictEqual(yield* chat(service, rotated.key), served)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is in a project of its own account, and stops with it", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const [mine, other] = [yield* service.account(), yield* service.account()]
+      const keys = managing(service, mine.managementKey, "/keys")
+      const projects = managing(service, mine.managementKey, "/projects")
+      const others = managing(service, other.managementKey, "/projects")
+      const project: string = (yield* projects("POST", "", { name: "mine" })).body.data.id
+      const foreign: string = (yield* others("POST", "", { name: "theirs" })).body.data.id
+      const made = (yield* keys("POST", "", { name: "k", project_id: project })).body
+      assert.strictEqual(made.data.project_id, project)
+      assert.strictEqual(yield* chat(service, made.key), served)
+      const path = `/${made.data.id}`
+      const said = (id: string) =>
+        Effect.forEach(
+          [
+            ["POST", "", { name: "k", project_id: id }],
+            ["PATCH", path, { project_id: id }]
+          ] as const,
+          ([method, at, body]) =>
+            Effect.map(keys(method, at, body), (answer) => [
+              answer.status,
+              JSON.stringify(answer.body).replaceAll(id, "")
+            ])
+        )
+      const nobodys = yield* said("0".repeat(24))
+      assert.deepStrictEqual(
+        nobodys.map(([status]) => status),
+        [400, 400]
+      )
+      assert.deepStrictEqual(yield* said(foreign), nobodys)
+      assert.isNull((yield* keys("PATCH", path, { project_id: null })).body.data.project_id)
+      assert.strictEqual((yield* keys("PATCH", path, { project_id: project })).body.data.project_id, project)
+      assert.strictEqual((yield* projects("POST", `/${project}/archive`)).status, 200)
+      assert.strictEqual(yield* chat(service, made.key), refused)
+      assert.strictEqual((yield* keys("GET", path)).body.data.status, "revoked")
+      // It is as one that there is not; and the key is beyond change.
+      const [created, moved] = yield* said(project)
+      assert.deepStrictEqual(created, nobodys[0])
+      assert.strictEqual(moved?.[0], 409)
+    }).pipe(Effect.scoped)
+  )
+})
