@@ -38,9 +38,11 @@ import { encodeMessagesError } from "../src/dialects/messages/MessagesFailure.ts
 import { table } from "../src/http/Failures.ts"
 import { openApiText, operations } from "./support/Published.ts"
 import { bearer, callsOf, send } from "./support/Calls.ts"
+import { type Postbox, postbox } from "./support/Postbox.ts"
 import { takeAway } from "./support/Outage.ts"
 import { get, json, post, type Service, startService } from "./support/Service.ts"
 import { eventsOf, frames } from "./support/Streams.ts"
+import { type Twilio, twilio } from "./support/Twilio.ts"
 import { upstream } from "./providers/upstream.ts"
 import { eventually } from "./support/WebhookRooms.ts"
 
@@ -154,6 +156,23 @@ const tried = (service: Service, accountId: string, url = "http://127.0.0.1:9/")
     return { webhook: endpoint.id, delivery: delivery!.id }
   })
 
+/** The calls that need a code, with one that was sent. */
+const coded = (service: Service, accountId: string, mail: Postbox, phones: Twilio) =>
+  Effect.gen(function* () {
+    const owner = yield* service.signedIn(accountId)
+    const withCode = (id: string, begin: string, codeFor: (body: Record<string, string>) => string) =>
+      Effect.gen(function* () {
+        const call = callsOf().get(id)!
+        const { code: _, ...body } = call.body as Record<string, string>
+        yield* send(service.api, { method: "POST", path: begin, body }, owner)
+        return [id, { ...call, body: { ...body, code: codeFor(body) } }] as const
+      })
+    return [
+      yield* withCode("console.sign_in.verify", "/console/sign-in", ({ email }) => mail.codeFor(email!)),
+      yield* withCode("console.phone.verify", "/console/phone", ({ phone }) => phones.codeFor(phone!))
+    ]
+  })
+
 const checkHeaders = (response: Response, what: string) => {
   decode.requestId(response.headers.get("x-request-id"))
   for (const name of ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]) {
@@ -183,7 +202,8 @@ describe("what operations.txt promises", () => {
     Effect.gen(function* () {
       // What it is told arrives, so that no further try is under way when it is told again.
       const receiver = yield* upstream((_, response) => response.writeHead(204).end())
-      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const [mail, phones] = [yield* postbox(), yield* twilio]
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1", ...mail.settings, ...phones.settings })
       const { account, inferenceKey, managementKey } = yield* service.account(10)
       yield* service.preset(account.id, "hello", { model: "gpt-4o-mini" })
       yield* service.preset(account.id, "spare", { model: "gpt-4o-mini" })
@@ -196,7 +216,7 @@ describe("what operations.txt promises", () => {
       const owner = yield* service.signedIn(account.id)
       const opening = send(service.api, callsOf().get("console.top_ups.create")!, owner)
       const { data: topUp } = decode.topUp(yield* Effect.flatMap(opening, json))
-      const calls = callsOf({
+      const plain = callsOf({
         topUp: topUp.id,
         checkout: topUp.checkout_url!.split("/").at(-1)!,
         request: first.request_id,
@@ -209,19 +229,25 @@ describe("what operations.txt promises", () => {
         spareProject: spareProject!.id,
         video: (yield* filmed(service, inferenceKey, "/videos")).ended.id,
         key: (yield* spareKey(service, account.id)).id,
-        spareKey: (yield* spareKey(service, account.id)).id
+        spareKey: (yield* spareKey(service, account.id)).id,
+        managementKey: (yield* service.keys.create({
+          ...{ accountId: account.id, kind: "management", name: "spare", scopes: [] },
+          actor: { type: "operator", id: "test" }
+        })).id
       })
+      const calls = new Map([...plain, ...(yield* coded(service, account.id, mail, phones))])
       assert.deepStrictEqual([...calls.keys()], [...operations.map(({ id }) => id)])
       const credentials = {
-        "inference key": bearer(inferenceKey),
-        "management key": bearer(managementKey),
-        session: owner,
-        none: {}
+        "inference key": Effect.succeed(bearer(inferenceKey)),
+        "management key": Effect.succeed(bearer(managementKey)),
+        // Some of the operations end it.
+        session: service.signedIn(account.id),
+        none: Effect.succeed({})
       }
       for (const { charge, credential, id, limit } of operations) {
         const call = calls.get(id)!
         const before = yield* service.balance(account.id)
-        const response = yield* send(service.api, call, credentials[credential])
+        const response = yield* send(service.api, call, yield* credentials[credential])
         const status = statuses[id] ?? 200
         assert.strictEqual(response.status, status, id)
         yield* Effect.promise(() => response.text())
@@ -232,8 +258,8 @@ describe("what operations.txt promises", () => {
         const shown = limit === "video_status" ? "default" : limit
         assert.isTrue(response.headers.get("ratelimit-policy")?.startsWith(`"${shown}"`), `limit of ${id}`)
         checkHeaders(response, id)
-        const anonymous = yield* send(service.api, call)
-        assert.strictEqual(anonymous.status, credential === "none" ? status : 401, `credential of ${id}`)
+        if (credential === "none") continue
+        assert.strictEqual((yield* send(service.api, call)).status, 401, `credential of ${id}`)
       }
     }).pipe(Effect.scoped)
   )

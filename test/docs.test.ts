@@ -176,22 +176,24 @@ describe("the README", () => {
   it.live.skipIf(!curl)("shows requests that work", () =>
     Effect.gen(function* () {
       const service = yield* startService()
-      const { inferenceKey } = yield* service.account(10)
+      const { inferenceKey, managementKey } = yield* service.account(10)
+      const keys = { KEY: inferenceKey, MANAGEMENT_KEY: managementKey }
       const requests = blocks("sh").flatMap((text) =>
         text
           .replace(/\\\n\s*/g, " ")
           .split("\n")
           .filter((line) => line.startsWith("curl "))
       )
-      assert.lengthOf(requests, 7)
+      assert.lengthOf(requests, 9)
       for (const request of requests) {
         const command = request
           .replace("http://127.0.0.1:8787", service.origin)
           .replace("http://127.0.0.1:9464", service.ops)
           .replace("curl ", "curl -fsS ")
-        const { code, stderr, stdout } = yield* run("sh", ["-c", command], { KEY: inferenceKey })
+        const { code, stderr, stdout } = yield* run("sh", ["-c", command], keys)
         assert.strictEqual(code, 0, `${request}\n${stderr}`)
-        assert.match(stdout, request.endsWith("/readyz") ? /^ready$/m : /"(cost|hold)_usd":/, request)
+        const shown = request.includes("/management/") ? /^\{"data":\{"id":/ : /"(cost|hold)_usd":/
+        assert.match(stdout, request.endsWith("/readyz") ? /^ready$/m : shown, request)
       }
     }).pipe(Effect.scoped)
   )

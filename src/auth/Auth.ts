@@ -4,7 +4,6 @@ import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts
 import type { KeyRow } from "../account/KeysSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
-import type { Unavailable } from "../platform/Sql.ts"
 import { routingOf } from "./Routing.ts"
 
 /** How long a key's principal may be used without reading its row, on paid requests only: their hold checks the key again. */
@@ -78,7 +77,7 @@ export class Auth extends Context.Service<
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
       }
 
-      const active = (found: Effect.Effect<KeyRow | undefined, Unavailable>): Effect.Effect<KeyRow, Failure> =>
+      const active = (found: ReturnType<Keys["Service"]["findById"]>): Effect.Effect<KeyRow, Failure> =>
         found.pipe(
           Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
           Effect.flatMap((row) => (row === undefined || !row.active ? Effect.fail(invalidKey) : Effect.succeed(row)))

@@ -1,16 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
+import { Budgets } from "../../src/account/Budgets.ts"
 import { Keys } from "../../src/account/Keys.ts"
+import { Projects } from "../../src/account/Projects.ts"
 import { Auth } from "../../src/auth/Auth.ts"
+import { newResourceId } from "../../src/platform/Ids.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
 
 const actor = { type: "operator", id: "test" } as const
 const rooms = Auth.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Accounts.layer, Keys.layer)),
-  Layer.provideMerge(Audit.layer)
+  Layer.provideMerge(Layer.mergeAll(Accounts.layer, Keys.layer, Projects.layer)),
+  Layer.provideMerge(Layer.mergeAll(Audit.layer, Budgets.layer))
 )
 
 const scene = Effect.gen(function* () {
@@ -29,6 +32,7 @@ const scene = Effect.gen(function* () {
       auth,
       keys,
       account,
+      projects: yield* Projects,
       reasonOf,
       inference: yield* create("inference"),
       management: yield* create("management")
@@ -67,6 +71,29 @@ describe("Auth", () => {
       assert.strictEqual(yield* reasonOf(header), "InvalidApiKey")
       auth.forget(inference.id)
       assert.isUndefined(auth.remembered(header, "inference"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("forgets the keys of a project that has changed, and what is being read of them meanwhile", () =>
+    Effect.gen(function* () {
+      const { account, auth, inference, keys, projects } = yield* scene
+      const { id: projectId } = yield* projects.create({
+        ...{ accountId: account.id, id: newResourceId(), actor },
+        project: { name: "p", routing: { strategy: "cost" } }
+      })
+      const of = { accountId: account.id, kind: "inference", name: "k", scopes: [], actor } as const
+      const { key } = yield* keys.create({ ...of, projectId, routing: { allow_fallbacks: false } })
+      const [inside, outside] = [`Bearer ${key}`, `Bearer ${inference.key}`]
+      const routing = { strategy: "cost", allow_fallbacks: false } as const
+      assert.deepInclude(yield* auth.authenticate(inside, "inference"), { projectId, routing })
+      assert.notProperty(yield* auth.authenticate(outside, "inference"), "routing")
+      auth.forgetProject(projectId)
+      assert.isUndefined(auth.remembered(inside, "inference"))
+      assert.isDefined(auth.remembered(outside, "inference"))
+      const reading = yield* Effect.forkChild(auth.authenticate(inside, "inference"), { startImmediately: true })
+      auth.forgetProject(projectId)
+      assert.deepInclude(yield* Fiber.join(reading), { projectId })
+      assert.isUndefined(auth.remembered(inside, "inference"))
     }).pipe(Effect.scoped)
   )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { listedProviders } from "../../src/catalogue/Providers.ts"
-import { decodePolicy, ignoredRouting } from "../../src/dialects/Routing.ts"
+import { basePolicy, decodePolicy, ignoredRouting } from "../../src/dialects/Routing.ts"
 import { defaultPolicy, type RoutingPolicy } from "../../src/domain/Plan.ts"
 
 const policyOf = (body: Readonly<Record<string, unknown>>): RoutingPolicy => Result.getOrThrow(decodePolicy(body))
@@ -166,6 +166,26 @@ describe("the routing of a request", () => {
     }
     const routing = { data_policy: "default" }
     assert.strictEqual(of({ routing, provider: { data_collection: "allow", zdr: false } }), "default")
+  })
+
+  it("is that of its key where it says nothing, whose data policy it can make stricter and not laxer", () => {
+    assert.strictEqual(basePolicy({}), defaultPolicy)
+    const routing = { strategy: "cost", providers: { ignore: ["a"] }, data_policy: "no_training" } as const
+    const base = basePolicy({ routing })
+    assert.deepInclude(base, { strategy: "cost", ignore: ["a"], dataPolicy: "no_training", source: "project" })
+    const of = (body: Readonly<Record<string, unknown>>, from = base) => Result.getOrThrow(decodePolicy(body, from))
+    assert.strictEqual(of({}), base)
+    assert.deepInclude(of({ routing: { strategy: "latency" } }), {
+      ...{ strategy: "latency", ignore: ["a"], dataPolicy: "no_training", source: "request" }
+    })
+    for (const body of [{ routing: { data_policy: "default" } }, { provider: { data_collection: "allow" } }]) {
+      assert.strictEqual(of(body).dataPolicy, "no_training")
+    }
+    for (const body of [{ routing: { data_policy: "zero_retention" } }, { provider: { zdr: true } }]) {
+      assert.strictEqual(of(body).dataPolicy, "zero_retention")
+      // What a preset makes stricter a request can loosen again, down to what the key wants.
+      assert.strictEqual(of({ routing: { data_policy: "default" } }, of(body)).dataPolicy, "no_training")
+    }
   })
 
   it("says what of it has no effect", () => {

@@ -58,5 +58,10 @@ describe("the plan of a video", () => {
     )
     assert.deepInclude(restored.candidates[0].model, { id: "m", capabilities: ["audio_generation"] })
     assert.deepStrictEqual(restored.requestedModels, ["m"])
+    assert.deepStrictEqual(restored.policy, defaultPolicy)
+    const policy = { ...defaultPolicy, strategy: "cost", source: "project" } as const
+    assert.deepInclude(restorePlan(JSON.parse(JSON.stringify(keepPlan({ ...plan, policy })))).policy, {
+      ...{ strategy: "cost", source: "project" }
+    })
   })
 })

@@ -3,11 +3,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { NewCustomer } from "../../src/billing/Customers.ts"
 import { Random } from "../ledger/Random.ts"
 import { upstream } from "../providers/upstream.ts"
 import { answerOf } from "../support/Answers.ts"
-import { bearer, send } from "../support/Calls.ts"
-import { type Service, startService } from "../support/Service.ts"
+import { bearer, send, type Things } from "../support/Calls.ts"
+import { get, json, type Service, startService } from "../support/Service.ts"
 import { thingsOf } from "../support/Things.ts"
 import { eventually } from "../support/WebhookRooms.ts"
 import { nextPair } from "./Attack.ts"
@@ -31,12 +32,15 @@ const everythingOf = (service: Service, accountId: string) =>
     )
   })
 
-/** Until nothing of the account's is under way. */
-const atRest = (service: Service, accountId: string) =>
+/** Until the video and the batch of an account have ended, and all is told of it. */
+const atRest = (service: Service, { account, inferenceKey }: NewCustomer, { batch, video }: Things) =>
   Effect.gen(function* () {
-    const look = everythingOf(service, accountId)
-    const twice = Effect.map(Effect.all([look, Effect.delay(look, "1 second")]), ([a, b]) => a.join() === b.join())
-    yield* eventually(twice, (same) => same)
+    const look = (path: string) => Effect.flatMap(get(`${service.api}${path}`, inferenceKey), json)
+    yield* eventually(look(`/videos/${video}`), ({ status }) => status === "completed")
+    yield* eventually(look(`/batches/${batch}`), ({ status }) => status === "completed")
+    const everything = everythingOf(service, account.id)
+    const twice = Effect.all([everything, Effect.delay(everything, "1 second")])
+    yield* eventually(twice, ([earlier, later]) => earlier.join() === later.join())
   })
 
 describe("accounts", () => {
@@ -58,7 +62,7 @@ describe("accounts", () => {
           session: yield* service.signedIn(attacker.account.id),
           none: {}
         }
-        yield* atRest(service, victim.account.id)
+        yield* atRest(service, victim, known.theirs)
         const before = yield* everythingOf(service, victim.account.id)
         const random = new Random(SEED)
         const revealing: Array<string> = []

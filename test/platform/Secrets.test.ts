@@ -33,6 +33,20 @@ const opened = (secrets: Secrets["Service"], sealed: Uint8Array, purpose = "p") 
 }
 
 describe("Secrets", () => {
+  it.live("know a text again by a digest that nobody else can make", () =>
+    Effect.gen(function* () {
+      const path = yield* directory
+      const [one, same] = [yield* started(path), yield* started(path)]
+      const other = yield* started(path, { SECRETS_KEY: KEY })
+      assert.lengthOf(one.digest("123456", "p"), 32)
+      assert.deepStrictEqual(one.digest("123456", "p"), same.digest("123456", "p"))
+      const others = [one.digest("123457", "p"), one.digest("123456", "q"), other.digest("123456", "p")]
+      const joined = [one.digest("a b", "p"), one.digest("b", "p a")]
+      for (const digest of others) assert.notDeepEqual(digest, one.digest("123456", "p"))
+      assert.notDeepEqual(joined[0], joined[1])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("open what they sealed, for the same purpose and unchanged", () =>
     Effect.gen(function* () {
       const secrets = yield* started(yield* directory)

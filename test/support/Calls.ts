@@ -26,6 +26,7 @@ export const noThings = {
   topUp: nothing,
   checkout: `cs_simulated_${"0".repeat(32)}`,
   spareKey: nothing,
+  managementKey: nothing,
   project: nothing,
   spareProject: nothing,
   preset: "hello",
@@ -62,7 +63,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ...noThings,
     ...things
   }
-  const { spareFile, spareKey, sparePreset, spareProject, topUp, video, webhook } = others
+  const { managementKey, spareFile, spareKey, sparePreset, spareProject, topUp, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -121,6 +122,16 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.presets.versions", read(`/management/presets/${preset}/versions`)],
     ["management.presets.activate", write(`/management/presets/${preset}/versions/1/activate`)],
     ["management.balance", read("/management/balance")],
+    ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],
+    ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", code: "000000" })],
+    ["console.session.get", read("/console/session")],
+    ["console.session.delete", remove("/console/session")],
+    ["console.sessions.delete", remove("/console/sessions")],
+    ["console.phone.create", write("/console/phone", { phone: "+4915111111111" })],
+    ["console.phone.verify", write("/console/phone/verify", { phone: "+4915122222222", code: "000000" })],
+    ["console.management_keys.list", read("/console/management-keys")],
+    ["console.management_keys.create", write("/console/management-keys", { name: "console", scopes: ["usage:read"] })],
+    ["console.management_keys.revoke", remove(`/console/management-keys/${managementKey}`)],
     ["console.top_ups.create", write("/console/top-ups", { amount_usd: 25 })],
     ["console.top_ups.list", read("/console/top-ups")],
     ["console.top_ups.get", read(`/console/top-ups/${topUp}`)],

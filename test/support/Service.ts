@@ -80,7 +80,6 @@ export const startService = (env: Record<string, string> = {}) =>
         media,
         presets,
         webhooks,
-        audit,
         /** A new preset of an account. */
         preset: (accountId: string, slug: string, config: object) =>
           presets.create({ accountId, preset: { slug, name: slug, config }, actor }),

@@ -50,6 +50,10 @@ export const thingsOf = (
       project: (yield* service.project(accountId, "project")).id,
       spareProject: (yield* service.project(accountId, "spare")).id,
       key: (yield* service.keys.create({ accountId, kind: "inference", name: "key", scopes: [], actor })).id,
-      spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id
+      spareKey: (yield* service.keys.create({ accountId, kind: "inference", name: "spare", scopes: [], actor })).id,
+      managementKey: (yield* service.keys.create({
+        ...{ accountId, kind: "management", name: "spare" },
+        ...{ scopes: ["usage:read"], actor }
+      })).id
     }
   })

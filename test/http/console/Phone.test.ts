@@ -59,9 +59,9 @@ describe("the telephone of an account", () => {
       assert.deepStrictEqual(decode(later.body).data, { ...data, starter_credit_usd: 0 })
       assert.deepStrictEqual(yield* service.balance(bob.id), { posted: 0n, held: 0n })
 
-      const lines = yield* service.audit.list(ann.id, 3)
+      const lines = yield* service.audit(ann.id)
       assert.deepStrictEqual(
-        lines.map(({ changes, outcome, type }) => ({ changes, outcome, type })),
+        lines.slice(0, 3).map(({ changes, outcome, type }) => ({ changes, outcome, type })),
         [
           // What was answered again changed nothing.
           { type: "phone.verified", outcome: "succeeded", changes: {} },

@@ -1,0 +1,102 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { STARTER_CREDIT } from "../../src/billing/Phones.ts"
+import { page } from "../support/Console.ts"
+import { layerUrl } from "../support/Database.ts"
+import { postbox } from "../support/Postbox.ts"
+import { startService } from "../support/Service.ts"
+import { twilio } from "../support/Twilio.ts"
+
+const NUMBER = "+4915112345678"
+
+/** Two nodes on one database. */
+const stage = Effect.gen(function* () {
+  const mail = yield* postbox()
+  const verify = yield* twilio
+  const settings = { ...mail.settings, ...verify.settings, SECRETS_KEY: "k".repeat(32) }
+  const one = yield* startService(settings)
+  const other = yield* startService({ ...settings, DATABASE_URL: one.databaseUrl })
+  const owner = (email: string) =>
+    Effect.gen(function* () {
+      const here = page(one.origin)
+      const { body } = yield* here.signIn(mail, email)
+      const there = page(other.origin)
+      Object.assign(there.has, here.has)
+      return { id: body.account.id as string, pages: [here, there] as const }
+    })
+  return { one, other, owner, verify }
+})
+
+describe("Phones", () => {
+  it.live("give a credit once for a number that two accounts verify in the same instant", () =>
+    Effect.gen(function* () {
+      const { one, owner, verify } = yield* stage
+      const owners = [yield* owner("ann@example.com"), yield* owner("bob@example.com")]
+      const codes: Array<string> = []
+      for (const { pages } of owners) {
+        yield* pages[0].ask("POST", "/phone", { phone: NUMBER })
+        codes.push(verify.codeFor(NUMBER))
+      }
+      const answers = yield* Effect.all(
+        owners.map(({ pages }, n) => pages[n]!.ask("POST", "/phone/verify", { phone: NUMBER, code: codes[n]! })),
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200]
+      )
+      assert.sameMembers(
+        answers.map(({ body }) => body.data.starter_credit_usd),
+        [0.5, 0]
+      )
+      const balances = yield* Effect.forEach(owners, ({ id }) => one.balance(id))
+      assert.sameMembers(
+        balances.map(({ posted }) => posted),
+        [STARTER_CREDIT, 0n]
+      )
+      assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("give a credit once to an account that verifies two numbers, or one twice, in the same instant", () =>
+    Effect.gen(function* () {
+      const { one, owner, verify } = yield* stage
+      const { id, pages } = yield* owner("ann@example.com")
+      const numbers = [NUMBER, "+4915187654321"]
+      for (const phone of numbers) yield* pages[0].ask("POST", "/phone", { phone })
+      const asks = [0, 1, 0, 1].map((n) => {
+        const phone = numbers[n]!
+        return pages[n]!.ask("POST", "/phone/verify", { phone, code: verify.codeFor(phone) })
+      })
+      const answers = yield* Effect.all(asks, { concurrency: "unbounded" })
+      assert.isTrue(answers.some(({ status }) => status === 200))
+      for (const { body, status } of answers) {
+        assert.isTrue(status === 200 || ["conflict", "invalid_code"].includes(body.error.code), JSON.stringify(body))
+      }
+      assert.deepStrictEqual(yield* one.balance(id), { posted: STARTER_CREDIT, held: 0n })
+      const lines = yield* one.audit(id)
+      const credited = lines.filter(({ changes }) => JSON.stringify(changes).includes("starter_credit_usd"))
+      assert.lengthOf(credited, 1)
+      assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are kept as digests, with two digits to be recognised by", () =>
+    Effect.gen(function* () {
+      const { one, owner, verify } = yield* stage
+      const { pages } = yield* owner("ann@example.com")
+      yield* pages[0].ask("POST", "/phone", { phone: NUMBER })
+      yield* pages[1].ask("POST", "/phone/verify", { phone: NUMBER, code: verify.codeFor(NUMBER) })
+      const rows = yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql<{
+          text: string
+        }>`SELECT p::text AS text FROM verified_phone p UNION ALL SELECT e::text FROM audit_event e
+          UNION ALL SELECT c::text FROM audit_completion c`
+      ).pipe(Effect.provide(layerUrl(one.databaseUrl, 1)))
+      assert.isAbove(rows.length, 3)
+      for (const { text } of rows) assert.notInclude(text, NUMBER.slice(3, -2))
+    }).pipe(Effect.scoped)
+  )
+})

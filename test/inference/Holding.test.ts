@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
+import { failure } from "../../src/domain/Failure.ts"
+import { type Holder, holding } from "../../src/inference/Holding.ts"
+import type { HoldResult } from "../../src/ledger/Operation.ts"
+import { Metrics } from "../../src/platform/Metrics.ts"
+import { Unavailable } from "../../src/platform/Sql.ts"
+
+const caller: Principal = {
+  ...{ keyId: "k", accountId: "a", projectId: null, kind: "inference", scopes: [], limitScale: 1 },
+  ...{ budgets: [], budgetsEpoch: 0 }
+}
+
+const granted: HoldResult = { _tag: "Granted", granted: 1n }
+const changed: HoldResult = { _tag: "KeyChanged" }
+
+/** Holds with these answers, one after the other; the key has another budget, in another project, whenever it is read. */
+const scene = (answers: ReadonlyArray<HoldResult>) =>
+  Effect.gen(function* () {
+    const tried: Array<Holder> = []
+    let reads = 0
+    const again = () =>
+      Effect.sync((): Principal => {
+        reads++
+        const budgets = [{ id: `b${reads}`, scope: "project", period: "lifetime" }] as const
+        return { ...caller, budgets, budgetsEpoch: reads, projectId: `p${reads}` }
+      })
+    const result = yield* Effect.result(
+      holding({ auth: { again }, metrics: yield* Metrics }, caller, (holder) =>
+        Effect.sync(() => {
+          tried.push(holder)
+          return answers[tried.length - 1] ?? changed
+        })
+      )
+    )
+    return { result, tried, reads: () => reads }
+  })
+
+describe("holding", () => {
+  it.effect("is one try where the key is as it was known", () =>
+    Effect.gen(function* () {
+      const { reads, result, tried } = yield* scene([granted])
+      assert.deepStrictEqual(result._tag === "Success" && result.success, granted)
+      assert.deepStrictEqual(tried, [{ accountId: "a", keyId: "k", projectId: null, budgetsEpoch: 0, budgets: [] }])
+      assert.strictEqual(reads(), 0)
+    })
+  )
+
+  it.effect("is another one as the key is now, where it has changed", () =>
+    Effect.gen(function* () {
+      const { result, tried } = yield* scene([changed, changed, granted])
+      assert.deepStrictEqual(result._tag === "Success" && result.success, granted)
+      assert.deepStrictEqual(
+        tried.map(({ budgets, budgetsEpoch, projectId }) => [budgetsEpoch, projectId, budgets]),
+        [
+          [0, null, []],
+          [1, "p1", [{ budgetId: "b1", periodStart: "1970-01-01" }]],
+          [2, "p2", [{ budgetId: "b2", periodStart: "1970-01-01" }]]
+        ]
+      )
+    })
+  )
+
+  it.effect("is given up where the key changes again and again, or is no more, or nothing can be read", () =>
+    Effect.gen(function* () {
+      const { result, tried } = yield* scene([])
+      assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "StoreUnavailable")
+      assert.lengthOf(tried, 5)
+      const gone = holding(
+        { auth: { again: () => Effect.fail(failure({ _tag: "InvalidApiKey" })) }, metrics: yield* Metrics },
+        caller,
+        () => Effect.succeed(changed)
+      )
+      assert.strictEqual((yield* Effect.flip(gone)).reason._tag, "InvalidApiKey")
+      const away = holding({ auth: { again: () => Effect.die("never") }, metrics: yield* Metrics }, caller, () =>
+        Effect.fail(new Unavailable({ store: "database" }))
+      )
+      assert.strictEqual((yield* Effect.flip(away)).reason._tag, "StoreUnavailable")
+    })
+  )
+})

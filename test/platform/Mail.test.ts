@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger } from "effect"
+import { Config } from "../../src/platform/Config.ts"
+import { Mail } from "../../src/platform/Mail.ts"
+import { nobody } from "../providers/upstream.ts"
+import { postbox } from "../support/Postbox.ts"
+
+const letter = { to: "ann@example.com", subject: "123456 is it", text: "Dear Ann,\n.\nüöä\n" }
+
+/** What came of sending, and what was said in the log. */
+const sent = (env: Record<string, string>, one: Parameters<Mail["Service"]["send"]>[0] = letter) =>
+  Effect.gen(function* () {
+    const lines: Array<string> = []
+    const log = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+    const layers = Mail.layer.pipe(Layer.provide(Config.layerFrom({ SANDBOX: "off", ...env })), Layer.merge(log))
+    const exit = yield* Effect.result(Effect.flatMap(Mail, (mail) => mail.send(one))).pipe(Effect.provide(layers))
+    return { error: exit._tag === "Failure" && exit.failure._tag === "MailError" ? exit.failure : undefined, lines }
+  })
+
+describe("Mail", () => {
+  it.live("goes through a server, to one address, as it was written", () =>
+    Effect.gen(function* () {
+      const box = yield* postbox()
+      assert.isUndefined((yield* sent(box.settings)).error)
+      const [one] = box.letters
+      assert.deepStrictEqual([one?.from, one?.to], ["no-reply@example.com", ["ann@example.com"]])
+      assert.match(one?.text ?? "", /^From: Tollgate <no-reply@example.com>$/m)
+      assert.match(one?.text ?? "", /^Subject: 123456 is it$/m)
+      assert.strictEqual(box.codeFor("ann@example.com"), "123456")
+      assert.isUndefined((yield* sent(box.settings, { ...letter, to: "a,b@example.com" })).error)
+      assert.isTrue(box.letters.every(({ to }) => to.length === 1))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("shows the server who sends it", () =>
+    Effect.gen(function* () {
+      const given: Array<string> = []
+      const box = yield* postbox({
+        authOptional: false,
+        onAuth: ({ password, username }, _session, done) => {
+          given.push(`${username} ${password}`)
+          done(password === "p@ss:w0rd" ? null : new Error("wrong"), { user: username })
+        }
+      })
+      const as = (auth: string) => ({ ...box.settings, SMTP_URL: `smtp://${auth}@${box.host}` })
+      assert.isUndefined((yield* sent(as("ann:p%40ss%3Aw0rd"))).error)
+      assert.deepStrictEqual(given, ["ann p@ss:w0rd"])
+      const { error } = yield* sent(as("ann:not-this"))
+      assert.strictEqual(error?.reason, "unreachable")
+      assert.notInclude(error?.message ?? "", "not-this")
+      assert.lengthOf(box.letters, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tells an address that takes none from a server that cannot", () =>
+    Effect.gen(function* () {
+      const box = yield* postbox()
+      const to = (address: string) => sent(box.settings, { ...letter, to: address })
+      assert.strictEqual((yield* to("nobody@example.com")).error?.reason, "refused")
+      const { error } = yield* to("later@example.com")
+      assert.deepStrictEqual(
+        [error?.reason, error?.detail],
+        ["unreachable", "the mail server failed: EENVELOPE RCPT 451"]
+      )
+      const away = { ...box.settings, SMTP_URL: (yield* nobody).replace("http", "smtp") }
+      assert.strictEqual((yield* sent(away)).error?.reason, "unreachable")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is written into the log of a sandbox, and nowhere where nothing is set up", () =>
+    Effect.gen(function* () {
+      const { error, lines } = yield* sent({ SANDBOX: "on" })
+      assert.isUndefined(error)
+      assert.lengthOf(lines, 1)
+      assert.include(lines[0] ?? "", "123456 is it")
+      const none = yield* sent({})
+      assert.deepStrictEqual([none.error?.reason, none.lines], ["not set up", []])
+    })
+  )
+})

@@ -1,0 +1,126 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Redacted } from "effect"
+import { Config } from "../../src/platform/Config.ts"
+import { Outbound } from "../../src/platform/Outbound.ts"
+import { PhoneVerification } from "../../src/platform/PhoneVerification.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+import { nobody } from "../providers/upstream.ts"
+import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID, twilio } from "../support/Twilio.ts"
+
+const NUMBER = "+4915112345678"
+
+const lines: Array<string> = []
+const log = Logger.layer([Logger.make(({ message }) => void lines.push(String(message)))])
+
+/** Runs with the service made so. */
+const using = <A, E, R>(
+  env: Record<string, string>,
+  use: (phones: PhoneVerification["Service"]) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const context = yield* Layer.build(
+      PhoneVerification.layer.pipe(
+        Layer.provide([
+          Config.layerFrom({ SANDBOX: "off", ...env }),
+          Outbound.layer,
+          Secrets.layerFrom(Redacted.make("k".repeat(32)))
+        ])
+      )
+    )
+    return yield* Effect.flatMap(PhoneVerification, use).pipe(Effect.provide(context))
+  })
+
+const reasonOf = <A>(work: Effect.Effect<A, { readonly reason: string }>) =>
+  Effect.map(Effect.flip(work), ({ reason }) => reason)
+
+describe("PhoneVerification", () => {
+  it.live("asks Twilio to send a code, and whether it was that one", () =>
+    Effect.gen(function* () {
+      const verify = yield* twilio
+      yield* using(verify.settings, (phones) =>
+        Effect.gen(function* () {
+          const reference = yield* phones.begin(NUMBER)
+          const code = verify.codeFor(NUMBER)
+          const wrong = code === "000000" ? "000001" : "000000"
+          assert.isFalse(yield* phones.check(reference, wrong))
+          assert.isTrue(yield* phones.check(reference, code))
+          assert.isFalse(yield* phones.check(reference, code), "it was approved")
+          const authorization = `Basic ${Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")}`
+          assert.deepStrictEqual(verify.asked.slice(0, 2), [
+            {
+              ...{ path: `/v2/Services/${SERVICE_SID}/Verifications`, authorization },
+              form: { To: NUMBER, Channel: "sms" }
+            },
+            {
+              ...{ path: `/v2/Services/${SERVICE_SID}/VerificationCheck`, authorization },
+              form: { VerificationSid: reference, Code: wrong }
+            }
+          ])
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("knows a code that has expired, was guessed at too often, or was asked for too often", () =>
+    Effect.gen(function* () {
+      const verify = yield* twilio
+      yield* using(verify.settings, (phones) =>
+        Effect.gen(function* () {
+          const reference = yield* phones.begin(NUMBER)
+          const code = verify.codeFor(NUMBER)
+          for (const wrong of ["1", "2", "3", "4", "5"]) assert.isFalse(yield* phones.check(reference, wrong))
+          assert.isFalse(yield* phones.check(reference, code))
+          verify.expire()
+          assert.isFalse(yield* phones.check(reference, code))
+          yield* Effect.forEach([1, 2, 3, 4, 5], () => phones.begin(NUMBER))
+          assert.strictEqual(yield* reasonOf(phones.begin(NUMBER)), "too many")
+          assert.strictEqual(yield* reasonOf(phones.begin("+1")), "number")
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that another time it may go well, and nothing of the token or the number", () =>
+    Effect.gen(function* () {
+      const verify = yield* twilio
+      const answers = [
+        [500, "{}"],
+        [503, "<html>down</html>"],
+        [429, '{"code":20429,"message":"Too Many Requests"}'],
+        [401, '{"code":20003,"message":"Authenticate"}'],
+        [201, "{}"],
+        [201, "null"]
+      ] as const
+      yield* using(verify.settings, (phones) =>
+        Effect.gen(function* () {
+          for (const [status, body] of answers) {
+            verify.told.answer = (response) => void response.writeHead(status).end(body)
+            const error = yield* Effect.flip(phones.begin(NUMBER))
+            assert.strictEqual(error.reason, "unreachable", String(status))
+            assert.notMatch(error.message, new RegExp(`${AUTH_TOKEN}|${NUMBER.slice(1)}`))
+            if (status !== 201) assert.strictEqual(yield* reasonOf(phones.check("VE1", "1")), "unreachable")
+          }
+          verify.told.answer = (response) => void response.destroy()
+          assert.strictEqual(yield* reasonOf(phones.begin(NUMBER)), "unreachable")
+        })
+      )
+      const away = { ...verify.settings, TWILIO_BASE_URL: `${yield* nobody}/twilio` }
+      assert.strictEqual(yield* using(away, (phones) => reasonOf(phones.begin(NUMBER))), "unreachable")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("writes the code into the log of a sandbox, which any node can check, and verifies nothing elsewhere", () =>
+    Effect.gen(function* () {
+      const sandbox = { SANDBOX: "on" }
+      const reference = yield* Effect.provide(
+        using(sandbox, (phones) => phones.begin(NUMBER)),
+        log
+      )
+      const code = /code is (\d{6})$/.exec(lines.at(-1) ?? "")?.[1] ?? ""
+      assert.isTrue(yield* using(sandbox, (phones) => phones.check(reference, code)))
+      assert.isFalse(yield* using(sandbox, (phones) => phones.check("another", code)))
+      assert.strictEqual(yield* using({}, (phones) => reasonOf(phones.begin(NUMBER))), "not set up")
+      assert.strictEqual(yield* using({}, (phones) => reasonOf(phones.check(reference, code))), "not set up")
+    }).pipe(Effect.scoped)
+  )
+})

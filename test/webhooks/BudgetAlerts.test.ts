@@ -1,0 +1,147 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { newResourceId } from "../../src/platform/Ids.ts"
+import { BudgetAlerts } from "../../src/webhooks/BudgetAlerts.ts"
+import { Webhooks } from "../../src/webhooks/Webhooks.ts"
+import { addBudget, close, customer, hold, onDay, refund, run } from "../ledger/Fixture.ts"
+import { layer as database } from "../support/Database.ts"
+import { webhookRooms } from "../support/WebhookRooms.ts"
+
+/** A key with a budget of 100, and what is told of it. */
+const scene = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { tell } = yield* BudgetAlerts
+  const owner = yield* customer(sql, 10_000n)
+  const budgetId = yield* addBudget(sql, owner, "key", 100n)
+  yield* sql`UPDATE budget SET owner_id = ${owner.keyId} WHERE id = ${budgetId}`
+  yield* sql`UPDATE api_key SET budget_id = ${budgetId}, name = 'laptop' WHERE id = ${owner.keyId}`
+  const spend = (amount: bigint, day = "2026-01-02", cost = amount) =>
+    Effect.gen(function* () {
+      const opened = hold(owner, amount, { budgets: [onDay(budgetId, day)], budgetsEpoch: 1 })
+      assert.strictEqual((yield* run(sql, opened))._tag, "Granted")
+      yield* run(sql, close(opened, cost))
+      return opened
+    })
+  const told = Effect.map(
+    sql<{
+      body: string
+    }>`SELECT body FROM webhook_event WHERE account_id = ${owner.accountId} ORDER BY created_at, body`,
+    (rows) => rows.map(({ body }) => JSON.parse(body).data)
+  )
+  const thresholds = Effect.map(told, (all) =>
+    all.map(({ period_start, threshold_percent }) => `${period_start} ${threshold_percent}`).toSorted()
+  )
+  const all: typeof tell = Effect.flatMap(tell, (count) => (count === 0 ? Effect.succeed(0) : all))
+  return { sql, owner, budgetId, spend, tell: all, told, thresholds }
+})
+
+describe("BudgetAlerts", () => {
+  layer(BudgetAlerts.layer.pipe(Layer.provideMerge(webhookRooms()), Layer.provideMerge(database)), {
+    excludeTestServices: true
+  })((it) => {
+    it.effect("tell of each threshold once in each period, by what is spent and not by what is held", () =>
+      Effect.gen(function* () {
+        const { owner, spend, sql, tell, thresholds, told } = yield* scene
+        yield* spend(79n)
+        yield* spend(20n, "2026-01-02", 0n)
+        yield* tell
+        assert.deepStrictEqual(yield* told, [])
+        const last = yield* spend(1n)
+        yield* tell
+        assert.deepStrictEqual(yield* told, [
+          {
+            ...{ object: "budget_threshold", scope: "key", key_id: owner.keyId, name: "laptop", threshold_percent: 80 },
+            ...{ budget_cents: 0.00001, spent_cents: 0.000008, period: "daily", period_start: "2026-01-02" }
+          }
+        ])
+        // Below it and above it again.
+        yield* run(sql, refund(last, 1n))
+        yield* spend(1n)
+        yield* spend(19n)
+        yield* tell
+        assert.deepStrictEqual(yield* thresholds, ["2026-01-02 80"])
+        yield* spend(1n)
+        yield* tell
+        assert.deepStrictEqual(yield* thresholds, ["2026-01-02 100", "2026-01-02 80"])
+        // Both at once, in another period.
+        yield* spend(100n, "2026-01-03")
+        yield* tell
+        assert.deepStrictEqual((yield* thresholds).slice(2), ["2026-01-03 100", "2026-01-03 80"])
+      })
+    )
+
+    it.effect("tell of a limit that was lowered at the next spend, and of whoever has the budget then", () =>
+      Effect.gen(function* () {
+        const { budgetId, owner, spend, sql, tell, told } = yield* scene
+        yield* spend(50n)
+        const running = hold(owner, 10n, { budgets: [onDay(budgetId)], budgetsEpoch: 1 })
+        yield* run(sql, running)
+        yield* sql`UPDATE budget SET limit_nano = 55 WHERE id = ${budgetId}`
+        yield* tell
+        assert.deepStrictEqual(yield* told, [])
+        yield* run(sql, close(running, 5n))
+        const rotated = newResourceId()
+        yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4, budget_id)
+          VALUES (${rotated}, ${owner.accountId}, 'inference', 'desk', sha256(${rotated}::bytea), 'svc_sk_', 'test', ${budgetId})`
+        yield* tell
+        const all = yield* told
+        assert.deepStrictEqual(
+          all.map(({ key_id, name, threshold_percent }) => [key_id, name, threshold_percent]).toSorted(),
+          [
+            [rotated, "desk", 100],
+            [rotated, "desk", 80]
+          ]
+        )
+        // Nobody has it any more by the time that it is told.
+        yield* sql`UPDATE api_key SET budget_id = NULL WHERE account_id = ${owner.accountId}`
+        yield* sql`UPDATE budget SET limit_nano = 1000 WHERE id = ${budgetId}`
+        const later = hold(owner, 900n, { budgets: [onDay(budgetId, "2026-01-09")], budgetsEpoch: 2 })
+        yield* run(sql, later)
+        yield* run(sql, close(later, 900n))
+        yield* tell
+        assert.deepInclude((yield* told).at(-1), { key_id: owner.keyId, name: "laptop" })
+      })
+    )
+
+    it.effect("tell once however many do so at the same time, and whatever of it is lost", () =>
+      Effect.gen(function* () {
+        const { budgetId, sql, thresholds } = yield* scene
+        const { tell } = yield* BudgetAlerts
+        const days = Array.from(
+          { length: 240 },
+          (_, index) => `20${20 + (index % 60)}-01-0${1 + Math.floor(index / 60)}`
+        )
+        yield* sql`INSERT INTO budget_period (budget_id, period_start, spent)
+          SELECT ${budgetId}, day::date, 80 FROM unnest(${days}::text[]) AS day`
+        const webhooks = yield* Webhooks
+        let publishing = 0
+        const dying = Layer.fresh(BudgetAlerts.layer).pipe(
+          Layer.provide(
+            Layer.succeed(
+              Webhooks,
+              Webhooks.of({
+                ...webhooks,
+                publish: (event) => (++publishing % 7 === 0 ? Effect.die(new Error("killed")) : webhooks.publish(event))
+              })
+            )
+          )
+        )
+        const killed = yield* Layer.build(dying)
+        const others = Effect.exit(Effect.flatMap(BudgetAlerts, (other) => other.tell).pipe(Effect.provide(killed)))
+        const exits = yield* Effect.forEach(
+          Array.from({ length: 12 }, (_, index) => index),
+          (index): Effect.Effect<Exit.Exit<number, unknown>> => (index % 2 === 0 ? others : Effect.exit(tell)),
+          { concurrency: 6 }
+        )
+        assert.isTrue(exits.some(Exit.isFailure), "nothing was lost")
+        while ((yield* tell) > 0);
+        assert.deepStrictEqual(yield* thresholds, days.map((day) => `${day} 80`).toSorted())
+        const [row] = yield* sql<{
+          untold: bigint
+        }>`SELECT count(*) AS untold FROM budget_crossing WHERE told_at IS NULL`
+        assert.strictEqual(row?.untold, 0n)
+      })
+    )
+  })
+})

@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { BudgetAlerts } from "../../src/webhooks/BudgetAlerts.ts"
+import { layer as worker } from "../../src/workers/BudgetAlerts.ts"
+import { addBudget, close, customer, hold, onDay, run } from "../ledger/Fixture.ts"
+import { layer as database } from "../support/Database.ts"
+import { eventually, webhookRooms } from "../support/WebhookRooms.ts"
+
+describe("the worker of budgets' alerts", () => {
+  it.live("tells on any node, goes on after what fails, and writes nothing while there is nothing to tell", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const alerts = yield* BudgetAlerts
+      let looks = 0
+      const failing = BudgetAlerts.of({
+        tell: Effect.suspend(() => (++looks === 1 ? Effect.die(new Error("a bad look")) : alerts.tell))
+      })
+      yield* Layer.build(worker.pipe(Layer.provide(Layer.succeed(BudgetAlerts, failing))))
+      yield* eventually(
+        Effect.sync(() => looks),
+        (count) => count > 1
+      )
+      const [idle] = yield* sql.withTransaction(
+        Effect.andThen(alerts.tell, sql`SELECT pg_current_xact_id_if_assigned() IS NULL AS unwritten`)
+      )
+      assert.deepStrictEqual(idle, { unwritten: true })
+
+      const owner = yield* customer(sql, 1_000n)
+      const opened = hold(owner, 90n, { budgets: [onDay(yield* addBudget(sql, owner, "key", 100n))] })
+      yield* run(sql, opened)
+      yield* run(sql, close(opened, 90n))
+      yield* eventually(sql`SELECT id FROM webhook_event WHERE type = 'budget.threshold'`, (rows) => rows.length === 1)
+    }).pipe(
+      Effect.provide(BudgetAlerts.layer.pipe(Layer.provideMerge(webhookRooms()), Layer.provideMerge(database))),
+      Effect.scoped
+    )
+  )
+})
