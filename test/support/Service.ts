@@ -63,7 +63,6 @@ export const startService = (env: Record<string, string> = {}) =>
       const projects = yield* Projects
       const webhooks = yield* Webhooks
       const sql = yield* SqlClient.SqlClient
-      const audit = yield* Audit
       let accounts = 0
       return {
         origin,
