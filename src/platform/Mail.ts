@@ -1,6 +1,7 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
-import { Config, type MailSettings } from "./Config.ts"
+import { Config } from "./Config.ts"
+import type { MailSettings } from "./Settings.ts"
 
 /** A letter to one person. */
 export interface Letter {
