@@ -47,11 +47,6 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
     }).annotateMerge(
       operation("management.webhooks.update", "Change a webhook, or enable one that was disabled", writes)
     ),
-    HttpApiEndpoint.delete("deleteWebhook", "/management/webhooks/:webhook_id", {
-      params,
-      success: WebhookRemoved,
-      error: NotFoundError
-    }).annotateMerge(operation("management.webhooks.delete", "Remove a webhook", writes)),
     HttpApiEndpoint.post("testWebhook", "/management/webhooks/:webhook_id/test", {
       params,
       success: WebhookTest,
@@ -76,6 +71,11 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
       headers: idempotency,
       success: WebhookDeliveryResult,
       error: [NotFoundError, ConflictError, IdempotencyError]
-    }).annotateMerge(operation("management.webhooks.redeliver", "Try a delivery once more", writes))
+    }).annotateMerge(operation("management.webhooks.redeliver", "Try a delivery once more", writes)),
+    HttpApiEndpoint.delete("deleteWebhook", "/management/webhooks/:webhook_id", {
+      params,
+      success: WebhookRemoved,
+      error: NotFoundError
+    }).annotateMerge(operation("management.webhooks.delete", "Remove a webhook", writes))
   )
   .middleware(ManagementAccess) {}

@@ -32,6 +32,8 @@ describe("what is not allowed", () => {
     [`topup ${ann} --amount-usd`, /--amount-usd/],
     ["topup --email nobody@example.com --amount-usd 1", /no account .*nobody@example\.com/],
     ["audit --email nobody@example.com", /no account .*nobody@example\.com/],
+    ["audit", /needs --email, or --pending/],
+    ["audit --pending --email nobody@example.com", /no account .*nobody@example\.com/],
     [`audit ${ann} --limit 0`, /--limit: "0"/],
     [`audit ${ann} --emial x`, /--emial.*did you mean --email/],
     [`audit ${ann} more`, /"?more"?/],

@@ -26,7 +26,7 @@ describe("help", () => {
         "key create": ["--email", "--name", "--kind", "--scopes", "--json"],
         "key revoke": ["--id", "--json"],
         topup: ["--email", "--amount-usd", "--json"],
-        audit: ["--email", "--json"],
+        audit: ["--email", "--pending", "--json"],
         "ledger verify": ["--json"]
       }
       for (const [command, words] of Object.entries(all)) {

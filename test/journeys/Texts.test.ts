@@ -48,6 +48,7 @@ const bodies: Readonly<Record<string, object>> = {
   "/console/phone": { phone: "+4915112345678" },
   "/console/phone/verify": { phone: "+4915112345678", code: "000000" },
   "/console/management-keys": { name: "n", scopes: ["usage:read"] },
+  "/management/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
   "/chat": { model: "gpt-4o-mini", messages, max_tokens: 5, user: "u", session_id: "s" },
   "/sessions": { session_id: "s", model: "gpt-4o-mini", metadata: { a: "b", c: { d: ["e"] } } },
   "/messages": { model: "gpt-4o-mini", messages, max_tokens: 5, system: "s", metadata: { user_id: "u" } },

@@ -17,6 +17,7 @@ export const noThings = {
   request: `req_${"0".repeat(26)}`,
   video: nothing,
   webhook: nothing,
+  spareWebhook: nothing,
   delivery: nothing,
   batch: nothing,
   session: nothing,
@@ -43,6 +44,8 @@ const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:
 const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const batchOf = { endpoint: "/v1/chat/completions", completion_window: "24h" }
 
+const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
+
 /** A file with one request that fails without being charged. */
 const batchFile = (): FormData => {
   const line = { custom_id: "a", method: "POST", url: batchOf.endpoint, body: { ...hello, temperature: 9 } }
@@ -63,7 +66,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ...noThings,
     ...things
   }
-  const { managementKey, spareFile, spareKey, sparePreset, spareProject, topUp, video, webhook } = others
+  const { managementKey, spareFile, spareKey, sparePreset, spareProject, spareWebhook, topUp, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -92,7 +95,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["requests.get", read(`/requests/${request}`)],
     ["usage", read("/usage?period=7d")],
     ["key", read("/key")],
-    ["webhooks.create", write("/webhooks", { url: "http://127.0.0.1:9/", events: ["video.completed"] })],
+    ["webhooks.create", write("/webhooks", hook)],
     ["webhooks.list", read("/webhooks")],
     ["webhooks.get", read(`/webhooks/${webhook}`)],
     ["webhooks.update", change(`/webhooks/${webhook}`, { status: "enabled" })],
@@ -100,7 +103,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["webhooks.redeliver", write(`/webhooks/${webhook}/deliveries/${delivery}/redeliver`)],
     ["webhooks.rotate_secret", write(`/webhooks/${webhook}/rotate-secret`)],
     ["webhooks.test", write(`/webhooks/${webhook}/test`)],
-    ["webhooks.delete", remove(`/webhooks/${webhook}`)],
+    ["webhooks.delete", remove(`/webhooks/${spareWebhook}`)],
     ["models.list", read("/models")],
     ["models.get", read("/models/gpt-4o-mini")],
     ["management.keys.list", read("/management/keys")],
@@ -121,6 +124,17 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.presets.delete", remove(`/management/presets/${sparePreset}`)],
     ["management.presets.versions", read(`/management/presets/${preset}/versions`)],
     ["management.presets.activate", write(`/management/presets/${preset}/versions/1/activate`)],
+    ["management.webhooks.list", read("/management/webhooks")],
+    ["management.webhooks.create", write("/management/webhooks", hook)],
+    ["management.webhooks.get", read(`/management/webhooks/${webhook}`)],
+    ["management.webhooks.update", change(`/management/webhooks/${webhook}`, { status: "enabled" })],
+    ["management.webhooks.test", write(`/management/webhooks/${webhook}/test`)],
+    ["management.webhooks.rotate_secret", write(`/management/webhooks/${webhook}/rotate-secret`)],
+    ["management.webhooks.deliveries", read(`/management/webhooks/${webhook}/deliveries`)],
+    ["management.webhooks.redeliver", write(`/management/webhooks/${webhook}/deliveries/${delivery}/redeliver`)],
+    ["management.webhooks.delete", remove(`/management/webhooks/${webhook}`)],
+    ["management.audit.list", read("/management/audit")],
+    ["management.usage", read("/management/usage?period=7d&group_by=key")],
     ["management.balance", read("/management/balance")],
     ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],
     ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", code: "000000" })],

@@ -28,6 +28,7 @@ export const thingsOf = (
       ...{ accountId, url: receiver, actor },
       events: ["video.completed", "video.failed"]
     })
+    const spare = yield* service.webhooks.register({ accountId, url: receiver, actor, events: [] })
     yield* service.webhooks.publish({
       ...{ id: `evt_${accountId}`, accountId, type: "video.failed", data: {} },
       createdAt: new Date()
@@ -42,6 +43,7 @@ export const thingsOf = (
       session: (yield* by("sessions.create")).id,
       video: (yield* by("videos.create")).id,
       webhook: endpoint.id,
+      spareWebhook: spare.endpoint.id,
       delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
       preset,
       topUp: topUp.id,

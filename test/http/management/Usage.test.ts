@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { UsageBreakdownReport } from "../../../schemas/management/Usage.ts"
+import { usageBreakdownOf } from "../../../src/http/management/Usage.ts"
+import { managing, refusal } from "../../support/Management.ts"
+import { json, post, startService } from "../../support/Service.ts"
+
+const decode = Schema.decodeUnknownSync(UsageBreakdownReport, { onExcessProperty: "error" })
+const hello = { messages: [{ role: "user", content: "hello" }], max_tokens: 20 }
+
+describe("GET /management/usage", () => {
+  it.live("comes to what the answers said, told apart by key and model, page by page", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey, managementKey } = yield* service.account(10)
+      const other = yield* service.account(10)
+      const ask = managing(service, managementKey)
+      const usage = (query: string) => Effect.map(ask("GET", `/usage${query}`), ({ body }) => decode(body))
+      const second = (yield* ask("POST", "/keys", { name: "second" })).body
+      const url = `${service.api}/chat/completions`
+      yield* post(url, other.inferenceKey, { ...hello, model: "gpt-4o" })
+      let cost = 0
+      for (const [key, model] of [
+        [inferenceKey, "gpt-4o-mini"],
+        [inferenceKey, "gpt-4o"],
+        [second.key, "gpt-4o"]
+      ]) {
+        cost += (yield* Effect.flatMap(post(url, key!, { ...hello, model }), json)).cost_usd
+      }
+      const whole = yield* usage("?period=7d&group_by=key&group_by=model")
+      assert.deepInclude(whole, { period: "7d", bucket_width: "1d", group_by: ["key", "model"], next_cursor: null })
+      assert.deepInclude(whole.totals, { requests: 3 })
+      assert.closeTo(whole.totals.cost_usd, cost, 1e-9)
+      assert.closeTo(whole.balance_usd, 10 - cost, 1e-9)
+      assert.strictEqual(whole.data.length, 3)
+      assert.strictEqual(whole.data.filter(({ key_id }) => key_id === second.data.id).length, 1)
+      assert.isTrue(whole.data.every((row) => !("provider" in row) && !("project_id" in row)))
+      const first = yield* usage("?period=7d&group_by=key&group_by=model&limit=2")
+      assert.deepStrictEqual([first.data, first.totals], [whole.data.slice(0, 2), whole.totals])
+      const rest = yield* usage(`?period=7d&group_by=key&group_by=model&limit=2&cursor=${first.next_cursor}`)
+      assert.deepStrictEqual([rest.data, rest.next_cursor], [whole.data.slice(2), null])
+
+      const now = Math.floor(Date.now() / 1_000)
+      const hours = yield* usage(`?start_time=${now - 3_600}&bucket_width=1h&group_by=project`)
+      assert.deepInclude(hours, { period: null, bucket_width: "1h" })
+      assert.isTrue(hours.data.every(({ project_id }) => project_id === null))
+      assert.strictEqual((yield* usage("")).period, "30d")
+      assert.deepStrictEqual((yield* usage("")).group_by, ["model", "provider"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuses what it does not know", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, managementKey } = yield* service.account(1)
+      const refused = (query: string, key = managementKey) =>
+        Effect.map(managing(service, key)("GET", `/usage?${query}`), refusal)
+      assert.deepStrictEqual(yield* refused("period=2d"), [400, "invalid_period", "period"])
+      assert.deepStrictEqual((yield* refused("group_by=day"))[0], 400)
+      assert.deepStrictEqual(yield* refused("start_time=10&end_time=5"), [400, "validation_error", "end_time"])
+      assert.deepStrictEqual(yield* refused("cursor=x"), [400, "validation_error", "cursor"])
+      const narrow = yield* service.keys.create({
+        ...{ accountId: account.id, kind: "management", name: "narrow", scopes: ["keys:write"] },
+        actor: { type: "operator", id: "test" }
+      })
+      assert.deepStrictEqual(yield* refused("", narrow.key), [403, "insufficient_scope", "usage:read"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a page of usage", () => {
+  it("names what it is told apart by, and nothing else", () => {
+    const sums = { requests: 1n, prompt: 2n, cached: 0n, cache_write: 0n, completion: 3n, reasoning: 0n, cost: 4n }
+    const row = { summary: false, start: new Date(0), project: "", key: "k", model: "m", provider: "", ...sums }
+    const page = { fromMs: 0, untilMs: 3_600_000, width: "1h", bucketMs: 3_600_000, totals: row, rows: [row] } as const
+    const shown = usageBreakdownOf({ ...page, next: null }, { balance: 5n, by: ["project", "provider"], period: "1d" })
+    const { data } = decode(JSON.parse(JSON.stringify(shown)))
+    assert.deepInclude(data[0], { project_id: null, provider: null, start_time: 0, end_time: 3_600, requests: 1 })
+    assert.isFalse("key_id" in data[0]! || "model" in data[0]!)
+  })
+})
