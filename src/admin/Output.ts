@@ -4,8 +4,9 @@ import { CliError, CliOutput, Flag, GlobalFlag } from "effect/cli"
 import { EmailTaken } from "../account/Accounts.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/Failures.ts"
-import { Config, StartError } from "../platform/Config.ts"
+import { Config } from "../platform/Config.ts"
 import { Unavailable } from "../platform/Sql.ts"
+import { StartError } from "../platform/Variables.ts"
 
 /** The same result for programs and for people. */
 export interface Result {

@@ -3,9 +3,10 @@ import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { createServer, type ServerResponse } from "node:http"
 import { isIPv6 } from "node:net"
-import { Config, StartError } from "../platform/Config.ts"
+import { Config } from "../platform/Config.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { answers } from "../platform/Sql.ts"
+import { StartError } from "../platform/Variables.ts"
 
 /** What was found of the database stands so long: probing more often asks it no more often. */
 const FOUND_FOR_MS = 1_000

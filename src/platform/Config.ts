@@ -1,91 +1,171 @@
-import {
-  Config as Source,
-  ConfigProvider,
-  Context,
-  Data,
-  Duration,
-  Effect,
-  Layer,
-  Option,
-  Redacted,
-  Schema
-} from "effect"
+import { ConfigProvider, Context, type Duration, Effect, Layer, Redacted } from "effect"
 import type { LogLevel } from "effect"
 import { BlockList, isIP } from "node:net"
 import { resolve } from "node:path"
-import type {
-  MailSettings,
-  ProviderSettings,
-  S3Settings,
-  Settings,
-  StripeSettings,
-  TelemetrySettings,
-  TwilioSettings
-} from "./Settings.ts"
 import type { Sampler } from "./Tracing.ts"
+import {
+  duration,
+  flag,
+  host,
+  type Parse,
+  parseUrl,
+  port,
+  read,
+  readOr,
+  secret,
+  secretUrl,
+  StartError,
+  wholeNumber,
+  words
+} from "./Variables.ts"
 
-/** Why the service cannot start, in one line for the person who starts it. Never holds a secret. */
-export class StartError extends Data.TaggedError("StartError")<{ readonly message: string }> {}
+/** Address and key of one provider; a provider without a key is not available. */
+export interface ProviderSettings {
+  readonly apiKey: Redacted.Redacted | undefined
+  /** http or https. Absent: the adapter's own address. */
+  readonly baseUrl: URL | undefined
+}
 
-/** Decodes the text of a variable; `undefined` means that the text is not allowed. */
-type Parse<A> = (text: string) => A | undefined
+/** A bucket of an S3-compatible store, and who may use it. */
+export interface S3Settings {
+  /** http or https, without a path. */
+  readonly endpoint: URL
+  readonly bucket: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: Redacted.Redacted
+  /** Whether the bucket stands in the path; else it stands before the host. */
+  readonly pathStyle: boolean
+}
 
-/** Absent and empty are the same, as in every `.env` file with an unused line. */
-const read = <A>(name: string, allowed: string, parse: Parse<A>): Effect.Effect<A | undefined, StartError> =>
-  Source.option(Source.String(name)).pipe(
-    Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
-    Effect.flatMap((found) => {
-      if (Option.isNone(found) || found.value.trim() === "") return Effect.undefined
-      const value = parse(found.value.trim())
-      // The text itself stays out of the message: it may be a secret put into the wrong variable.
-      return value === undefined
-        ? Effect.fail(new StartError({ message: `${name} must be ${allowed}` }))
-        : Effect.succeed(value)
-    })
-  )
+/** Who takes letters to be delivered, and in whose name they are written. */
+export interface MailSettings {
+  /** smtp or smtps; it may hold a password. */
+  readonly url: Redacted.Redacted
+  readonly from: string
+}
 
-const readOr = <A>(name: string, fallback: A, allowed: string, parse: Parse<A>) =>
-  Effect.map(read(name, allowed, parse), (value) => value ?? fallback)
+/** A service of Twilio Verify, and who may use it. */
+export interface TwilioSettings {
+  readonly accountSid: string
+  readonly authToken: Redacted.Redacted
+  readonly serviceSid: string
+  /** http or https. */
+  readonly baseUrl: URL
+}
 
-const wholeNumber =
-  (minimum: number, maximum: number): Parse<number> =>
-  (text) => {
-    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    return value >= minimum && value <= maximum ? value : undefined
+/** An account at Stripe. */
+export interface StripeSettings {
+  readonly secretKey: Redacted.Redacted
+  /** What its events are signed with. */
+  readonly webhookSecret: Redacted.Redacted
+  /** http or https, without a path. Absent: Stripe's own address. */
+  readonly baseUrl: URL | undefined
+}
+
+/** What is told of the running service, and to whom. */
+export interface TelemetrySettings {
+  /** Where OTLP over HTTP is taken, `/v1/traces` and the like beneath it. Absent: nothing is exported. */
+  readonly endpoint: URL | undefined
+  /** Sent with every export; they may hold a key. */
+  readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
+  readonly serviceName: string
+  readonly resource: Readonly<Record<string, string>>
+  readonly sampler: Sampler
+  /** Ids of the providers that are told of the trace a call belongs to. */
+  readonly contextTo: ReadonlyArray<string>
+}
+
+/** Every setting of the service, decoded and checked. */
+export interface Settings {
+  readonly http: {
+    readonly host: string
+    readonly port: number
+    /** Peers whose forwarding headers are believed. Empty: nobody's. */
+    readonly trustedProxies: BlockList
+    /** Where callers reach the service, without a slash at its end. Absent: this machine, by the port it listens on. */
+    readonly publicUrl: string | undefined
   }
-
-const oneOf =
-  <const A extends string>(words: ReadonlyArray<A>): Parse<A> =>
-  (text) =>
-    words.find((word) => word === text.toLowerCase())
-
-const port = (name: string, fallback: number) =>
-  readOr(name, fallback, "a port, a whole number from 0 (any free one) to 65535", wholeNumber(0, 65_535))
-
-const host = (name: string, fallback: string) =>
-  readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))
-
-const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
-
-const duration = (name: string, fallback: Duration.Input) =>
-  readOr(name, Duration.fromInputUnsafe(fallback), 'a length of time above zero such as "30 seconds"', (text) => {
-    const value = Option.getOrUndefined(decodeDuration(text))
-    return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) > 0 ? value : undefined
-  })
-
-const parseUrl =
-  (protocols: ReadonlyArray<string>): Parse<URL> =>
-  (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined
-    return url !== undefined && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined
+  readonly ops: { readonly host: string; readonly port: number }
+  readonly data: {
+    /** Absolute. Where it cannot be used as it stands, `DataDirectory` has the path that is. */
+    readonly directory: string
+    /** Whether DATA_DIR was set, so that no other place may be chosen in its stead. */
+    readonly explicit: boolean
   }
-
-const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
-  read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))
-
-const secret = (name: string) =>
-  // A key is sent in a header, where a control character or a line break would break the request.
-  read(name, "printable text without spaces", (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined))
+  readonly files: {
+    /** How long pictures and clips are kept. */
+    readonly retention: Duration.Duration
+    /** Absent: files are kept in the data directory. */
+    readonly s3: S3Settings | undefined
+  }
+  readonly database: {
+    /** Absent: the embedded server. */
+    readonly url: Redacted.Redacted | undefined
+    readonly poolSize: number
+  }
+  /** What secrets in the database are sealed with. Absent: a key in a file of the data directory. */
+  readonly secretsKey: Redacted.Redacted | undefined
+  /** Absent: nobody is written to; a sandbox writes letters into its log instead. */
+  readonly mail: MailSettings | undefined
+  /** Absent: no telephone is verified; a sandbox writes codes into its log instead. */
+  readonly twilio: TwilioSettings | undefined
+  /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
+  readonly redisUrl: Redacted.Redacted | undefined
+  /** Whether providers without a key are served by simulated doubles. */
+  readonly sandbox: boolean
+  /** Absent: payments are simulated in the sandbox, and not taken outside of it. */
+  readonly stripe: StripeSettings | undefined
+  readonly providers: {
+    readonly openai: ProviderSettings
+    readonly anthropic: ProviderSettings
+    readonly gemini: ProviderSettings
+    readonly voyage: ProviderSettings
+    readonly tavily: ProviderSettings
+    readonly fal: ProviderSettings
+    readonly xai: ProviderSettings
+    /** Absolute path of the list of further OpenAI-compatible hosts. */
+    readonly file: string | undefined
+    /** Reads the variable that such a host names as the place of its key. */
+    readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
+  }
+  readonly routing: {
+    /** Whether requests for low latency may be sent to a second provider while the first is silent. */
+    readonly latencyHedge: boolean
+  }
+  /** Absolute path of the operator's changes to the catalogue. */
+  readonly catalogueFile: string | undefined
+  /** Multiplies every rate limit. */
+  readonly rateLimitScale: number
+  readonly outbound: { readonly allowLoopback: boolean }
+  /** How long a hold lives without being settled or renewed. */
+  readonly holdTtl: Duration.Duration
+  readonly upstream: {
+    readonly connectTimeout: Duration.Duration
+    readonly firstTokenTimeout: Duration.Duration
+    readonly idleTimeout: Duration.Duration
+    readonly totalTimeout: Duration.Duration
+  }
+  /** Who classifies requests to `svc/auto` that the rules leave open. */
+  readonly autoClassifier: {
+    /** Absent: nobody. */
+    readonly model: string | undefined
+    readonly timeout: Duration.Duration
+  }
+  /** How long an upstream answer is still read after its client has gone. */
+  readonly clientDrain: Duration.Duration
+  /** How long requests under way may take to finish once the service is told to stop. */
+  readonly shutdownGrace: Duration.Duration
+  readonly sweepInterval: Duration.Duration
+  readonly videos: {
+    /** What is not made so long after it was submitted has failed. */
+    readonly deadline: Duration.Duration
+    /** Video jobs that one provider may have at a time, from all nodes. */
+    readonly perProvider: number
+  }
+  readonly log: { readonly level: LogLevel.LogLevel; readonly format: "json" | "pretty" }
+  readonly telemetry: TelemetrySettings
+}
 
 const provider = (prefix: string): Effect.Effect<ProviderSettings, StartError> =>
   Effect.all({
@@ -130,12 +210,6 @@ const logLevel = readOr<LogLevel.LogLevel>(
   `one of ${Object.keys(logLevels).join(", ")}`,
   (text) => Object.entries(logLevels).find(([word]) => word === text.toLowerCase())?.[1]
 )
-
-const words = <const A extends string>(name: string, fallback: A, allowed: ReadonlyArray<A>) =>
-  readOr<A>(name, fallback, `one of ${allowed.join(", ")}`, oneOf(allowed))
-
-const flag = (name: string, fallback = false) =>
-  readOr(name, fallback, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
 
 const keyedProviders = Effect.all({
   openai: provider("OPENAI"),
@@ -272,18 +346,6 @@ const s3: Effect.Effect<S3Settings | undefined, StartError> = Effect.gen(functio
   }
 })
 
-/** Money that is taken and not credited is worse than none that is taken, so that one is not used without the other. */
-const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen(function* () {
-  const secretKey = yield* secret("STRIPE_SECRET_KEY")
-  const webhookSecret = yield* secret("STRIPE_WEBHOOK_SECRET")
-  const baseUrl = yield* read("STRIPE_BASE_URL", "an http or https URL without a path", parseEndpoint)
-  if (secretKey === undefined && webhookSecret === undefined) return undefined
-  const needed = (name: string) => new StartError({ message: `${name} must be set where payments are taken by Stripe` })
-  if (secretKey === undefined) return yield* needed("STRIPE_SECRET_KEY")
-  if (webhookSecret === undefined) return yield* needed("STRIPE_WEBHOOK_SECRET")
-  return { secretKey, webhookSecret, baseUrl }
-})
-
 const mail: Effect.Effect<MailSettings | undefined, StartError> = Effect.gen(function* () {
   const url = yield* secretUrl("SMTP_URL", "a URL such as smtps://user:password@host:465", ["smtp:", "smtps:"])
   const from = yield* read("MAIL_FROM", "an address such as Ann <ann@example.com>", (text) =>
@@ -316,6 +378,18 @@ const twilio: Effect.Effect<TwilioSettings | undefined, StartError> = Effect.gen
   if (authToken === undefined) return yield* needed("TWILIO_AUTH_TOKEN")
   if (serviceSid === undefined) return yield* needed("TWILIO_VERIFY_SERVICE_SID")
   return { accountSid, authToken, serviceSid, baseUrl }
+})
+
+/** Money that is taken and not credited is worse than none that is taken, so that one is not used without the other. */
+const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen(function* () {
+  const secretKey = yield* secret("STRIPE_SECRET_KEY")
+  const webhookSecret = yield* secret("STRIPE_WEBHOOK_SECRET")
+  const baseUrl = yield* read("STRIPE_BASE_URL", "an http or https URL without a path", parseEndpoint)
+  if (secretKey === undefined && webhookSecret === undefined) return undefined
+  const needed = (name: string) => new StartError({ message: `${name} must be set where payments are taken by Stripe` })
+  if (secretKey === undefined) return yield* needed("STRIPE_SECRET_KEY")
+  if (webhookSecret === undefined) return yield* needed("STRIPE_WEBHOOK_SECRET")
+  return { secretKey, webhookSecret, baseUrl }
 })
 
 /** In `auto`, a production database never meets simulated answers by accident. */

@@ -13,7 +13,8 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { Config, StartError } from "./Config.ts"
+import { Config } from "./Config.ts"
+import { StartError } from "./Variables.ts"
 
 /** The account a program runs as; empty for the account of this process. */
 export interface Account {

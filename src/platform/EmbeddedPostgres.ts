@@ -18,9 +18,9 @@ import {
 } from "node:fs"
 import { createServer } from "node:net"
 import { basename, join } from "node:path"
-import { StartError } from "./Config.ts"
 import { type Account, own, serverAccount, tryOwn } from "./DataDirectory.ts"
 import { type Binaries, findBinaries } from "./PostgresBinaries.ts"
+import { StartError } from "./Variables.ts"
 
 /** The major version of the bundled server; a data directory belongs to one of them. */
 const majorVersion = "18"

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { constants } from "node:fs"
 import { type FileHandle, mkdir, open, opendir, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { StartError } from "./Config.ts"
 import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
 import { isFileId } from "./Ids.ts"
 import { Unavailable } from "./Sql.ts"
+import { StartError } from "./Variables.ts"
 
 /** What is read at once: few turns for a clip, and little held for a slow reader. */
 const CHUNK_BYTES = 256 * 1024

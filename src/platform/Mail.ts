@@ -1,7 +1,6 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
-import { Config } from "./Config.ts"
-import type { MailSettings } from "./Settings.ts"
+import { Config, type MailSettings } from "./Config.ts"
 
 /** A letter to one person. */
 export interface Letter {

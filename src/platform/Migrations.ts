@@ -1,9 +1,9 @@
 import { Effect, Layer } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
-import { StartError } from "./Config.ts"
 import { migrations } from "./MigrationsSql.ts"
 import { describeSqlError } from "./Sql.ts"
 import { StatementTimeout } from "./StatementTimeout.ts"
+import { StartError } from "./Variables.ts"
 
 /** Schema changes by `0001_name`, run in the order of their numbers. */
 export type MigrationRecord = Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>

@@ -1,8 +1,7 @@
 /** Shows that somebody has a telephone: by Twilio Verify (its API v2), which makes the codes, sends and checks them. */
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
-import { Config } from "./Config.ts"
-import type { TwilioSettings } from "./Settings.ts"
+import { Config, type TwilioSettings } from "./Config.ts"
 import { Outbound, type OutboundError, type OutboundResponse } from "./Outbound.ts"
 import { Secrets } from "./Secrets.ts"
 

@@ -15,8 +15,8 @@ import {
 } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, join } from "node:path"
-import { StartError } from "./Config.ts"
 import { type Account, executable } from "./DataDirectory.ts"
+import { StartError } from "./Variables.ts"
 
 /** Where the embedded server's programs lie. */
 export interface Binaries {

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, type Redacted, Schema, SchemaIssue } from "effect"
-import { StartError } from "./Config.ts"
+import { StartError } from "./Variables.ts"
 
 /** An OpenAI-compatible host added by the operator. */
 export interface Host {

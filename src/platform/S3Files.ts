@@ -2,7 +2,7 @@
 import { AwsV4Signer } from "aws4fetch"
 import { Data, Effect, Redacted, Schedule } from "effect"
 import { subtle } from "node:crypto"
-import type { S3Settings } from "./Settings.ts"
+import type { S3Settings } from "./Config.ts"
 import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
 import { isFileId } from "./Ids.ts"
 import {

@@ -2,8 +2,9 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto"
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { Config, StartError } from "./Config.ts"
+import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
+import { StartError } from "./Variables.ts"
 
 /** What an AES-256-GCM text begins with (NIST SP 800-38D): its nonce, then its tag. */
 const NONCE_BYTES = 12

@@ -1,10 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { Data, Effect, type Redacted, Schedule } from "effect"
 import { type SqlClient, SqlError } from "effect/sql"
-import { Config, StartError } from "./Config.ts"
+import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
+import { StartError } from "./Variables.ts"
 
 /** A store that cannot be used at present; the same request may succeed later. `cause` holds no parameters. */
 export class Unavailable extends Data.TaggedError("Unavailable")<{

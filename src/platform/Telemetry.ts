@@ -3,8 +3,7 @@ import { Context, Effect, Formatter, Layer, Logger, Metric, Redacted, References
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpMetrics, OtlpResource, OtlpSerialization } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { Config, withoutEnvironment } from "./Config.ts"
-import type { TelemetrySettings } from "./Settings.ts"
+import { Config, type TelemetrySettings, withoutEnvironment } from "./Config.ts"
 import { makeMetrics, Metrics } from "./Metrics.ts"
 import { makeTracing, type SpanRecord, Tracing } from "./Tracing.ts"
 

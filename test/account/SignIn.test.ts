@@ -28,7 +28,7 @@ describe("SignIn", () => {
       const code = mail.codeFor(email)
       const tries = Array.from({ length: 5 }, (_, n) => pages[n % 2]!.ask("POST", "/sign-in/verify", { email, code }))
       const answers = yield* Effect.all(tries, { concurrency: "unbounded" })
-      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [200, 400, 400, 400, 400])
+      assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 400, 400, 400, 400])
       const { body } = answers.find(({ status }) => status === 200)!
       const lines = yield* one.audit(body.account.id)
       assert.deepStrictEqual(

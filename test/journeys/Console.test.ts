@@ -49,7 +49,7 @@ describe("an owner", () => {
 
         const lines = yield* service.audit(accountId)
         assert.deepStrictEqual(
-          lines.map(({ actor_type, outcome, type }) => `${type} by ${actor_type}: ${outcome}`).reverse(),
+          lines.map(({ actor_type, outcome, type }) => `${type} by ${actor_type}: ${outcome}`).toReversed(),
           [
             "account.created by owner: succeeded",
             "session.created by owner: succeeded",

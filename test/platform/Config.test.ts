@@ -190,6 +190,44 @@ describe("settings", () => {
   )
 })
 
+describe("owners", () => {
+  const letters = { SMTP_URL: "smtps://ann:s3cret@mail.example.com", MAIL_FROM: "Ann <ann@example.com>" }
+  const texts = {
+    TWILIO_ACCOUNT_SID: `AC${"0".repeat(32)}`,
+    TWILIO_AUTH_TOKEN: "s3cret",
+    TWILIO_VERIFY_SERVICE_SID: `VA${"1".repeat(32)}`
+  }
+
+  it.effect("are written to by a server and by Twilio where they are set, of which no secret is shown", () =>
+    Effect.gen(function* () {
+      const none = yield* decode({})
+      assert.deepStrictEqual([none.mail, none.twilio], [undefined, undefined])
+      const { mail, twilio } = yield* decode({ ...letters, ...texts })
+      assert(mail !== undefined && twilio !== undefined)
+      assert.deepStrictEqual([Redacted.value(mail.url), mail.from], [letters.SMTP_URL, letters.MAIL_FROM])
+      assert.deepStrictEqual(
+        [twilio.accountSid, Redacted.value(twilio.authToken), twilio.serviceSid, twilio.baseUrl.href],
+        [...Object.values(texts), "https://verify.twilio.com/"]
+      )
+      assert.notMatch(JSON.stringify([mail, twilio]), /s3cret/)
+      const { twilio: elsewhere } = yield* decode({ ...texts, TWILIO_BASE_URL: "http://localhost:1/twilio" })
+      assert.strictEqual(elsewhere?.baseUrl.href, "http://localhost:1/twilio")
+    })
+  )
+
+  it.effect("need all of either or nothing", () =>
+    Effect.gen(function* () {
+      const unsigned = yield* Effect.flip(decode({ ...letters, MAIL_FROM: "" }))
+      assert.strictEqual(unsigned.message, "MAIL_FROM must be set where SMTP_URL is")
+      assert.isUndefined((yield* decode({ MAIL_FROM: letters.MAIL_FROM })).mail)
+      for (const name of Object.keys(texts)) {
+        const error = yield* Effect.flip(decode({ ...texts, [name]: "" }))
+        assert.strictEqual(error.message, `${name} must be set where Twilio verifies telephones`)
+      }
+    })
+  )
+})
+
 describe("files", () => {
   const bucket = { S3_BUCKET: "media", S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "s3cret" }
 

@@ -73,20 +73,20 @@ export const twilio = Effect.gen(function* () {
     said(response, 200, recordOf(found, valid))
   }
 
-  const host = yield* upstream((request, response) => {
-    void bodyOf(request).then((body) => {
-      const { authorization = "" } = request.headers
-      const path = request.url ?? ""
-      const form = Object.fromEntries(new URLSearchParams(body))
-      asked.push({ path, authorization, form })
-      if (told.answer !== undefined) return told.answer(response)
-      const expected = Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")
-      if (authorization !== `Basic ${expected}`) return refused(response, 401, 20003, "Authenticate")
-      if (path === `/v2/Services/${SERVICE_SID}/Verifications`) return begin(form, response)
-      if (path === `/v2/Services/${SERVICE_SID}/VerificationCheck`) return check(form, response)
-      refused(response, 404, 20404, "The requested resource was not found")
-    })
-  })
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const form = Object.fromEntries(new URLSearchParams(await bodyOf(request)))
+    const { authorization = "" } = request.headers
+    const path = request.url ?? ""
+    asked.push({ path, authorization, form })
+    if (told.answer !== undefined) return told.answer(response)
+    const expected = Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")
+    if (authorization !== `Basic ${expected}`) return refused(response, 401, 20003, "Authenticate")
+    if (path === `/v2/Services/${SERVICE_SID}/Verifications`) return begin(form, response)
+    if (path === `/v2/Services/${SERVICE_SID}/VerificationCheck`) return check(form, response)
+    refused(response, 404, 20404, "The requested resource was not found")
+  }
+
+  const host = yield* upstream((request, response) => void serve(request, response))
   return {
     /** The settings with which a service verifies telephones here. */
     settings: {

@@ -79,6 +79,32 @@ describe("Sweeps", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.live("drop what is over of sessions and codes", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(rooms)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const codes = yield* Codes
+        const sessions = yield* OwnerSessions
+        const { account } = yield* (yield* Customers).open("sweep@example.com", 0n, { type: "operator", id: "t" })
+        const [old, current] = [yield* sessions.begin(account.id), yield* sessions.begin(account.id)]
+        yield* codes.issue("old")
+        yield* sql`UPDATE owner_session SET seen_at = now() - interval '25 hours' WHERE id = ${old.id}`
+        yield* sql`UPDATE verification_code SET expires_at = now() - interval '1 second'`
+        yield* codes.issue("current")
+        yield* Layer.build(sweeps(Duration.millis(5)))
+        const left = sql<{ count: bigint }>`SELECT (SELECT count(*) FROM owner_session)
+          + (SELECT count(*) FROM verification_code) AS count`
+        const swept: Effect.Effect<unknown, unknown> = Effect.flatMap(left, ([row]) =>
+          row?.count === 2n ? Effect.void : swept
+        )
+        yield* swept
+        assert.isDefined(yield* sessions.find(current.token))
+        assert.isDefined(yield* codes.attempt("current"))
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("go on after a sweep that failed", () =>
     Effect.gen(function* () {
       const third = yield* Deferred.make<void>()

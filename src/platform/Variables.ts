@@ -1,0 +1,82 @@
+/** How variables of the environment are read, each with what it may be; which there are stands in `Config.ts`. */
+import { Config as Source, Data, Duration, Effect, Option, Redacted, Schema } from "effect"
+
+/** Why the service cannot start, in one line for the person who starts it. Never holds a secret. */
+export class StartError extends Data.TaggedError("StartError")<{ readonly message: string }> {}
+
+/** Decodes the text of a variable; `undefined` means that the text is not allowed. */
+export type Parse<A> = (text: string) => A | undefined
+
+/** Absent and empty are the same, as in every `.env` file with an unused line. */
+export const read = <A>(name: string, allowed: string, parse: Parse<A>): Effect.Effect<A | undefined, StartError> =>
+  Source.option(Source.String(name)).pipe(
+    Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
+    Effect.flatMap((found) => {
+      if (Option.isNone(found) || found.value.trim() === "") return Effect.undefined
+      const value = parse(found.value.trim())
+      // The text itself stays out of the message: it may be a secret put into the wrong variable.
+      return value === undefined
+        ? Effect.fail(new StartError({ message: `${name} must be ${allowed}` }))
+        : Effect.succeed(value)
+    })
+  )
+
+/** The same, or what it is where it is absent. */
+export const readOr = <A>(name: string, fallback: A, allowed: string, parse: Parse<A>) =>
+  Effect.map(read(name, allowed, parse), (value) => value ?? fallback)
+
+/** Digits alone, between these. */
+export const wholeNumber =
+  (minimum: number, maximum: number): Parse<number> =>
+  (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return value >= minimum && value <= maximum ? value : undefined
+  }
+
+/** One of these words, in whatever letters. */
+const oneOf =
+  <const A extends string>(words: ReadonlyArray<A>): Parse<A> =>
+  (text) =>
+    words.find((word) => word === text.toLowerCase())
+
+/** A port to listen on. */
+export const port = (name: string, fallback: number) =>
+  readOr(name, fallback, "a port, a whole number from 0 (any free one) to 65535", wholeNumber(0, 65_535))
+
+/** An address to listen on. */
+export const host = (name: string, fallback: string) =>
+  readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))
+
+const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
+
+/** Above zero, and not for ever. */
+export const duration = (name: string, fallback: Duration.Input) =>
+  readOr(name, Duration.fromInputUnsafe(fallback), 'a length of time above zero such as "30 seconds"', (text) => {
+    const value = Option.getOrUndefined(decodeDuration(text))
+    return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) > 0 ? value : undefined
+  })
+
+/** A URL of one of these protocols, with a host. */
+export const parseUrl =
+  (protocols: ReadonlyArray<string>): Parse<URL> =>
+  (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    return url !== undefined && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined
+  }
+
+/** A URL that may hold a password. */
+export const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
+  read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))
+
+/** A key, or a password. */
+export const secret = (name: string) =>
+  // A key is sent in a header, where a control character or a line break would break the request.
+  read(name, "printable text without spaces", (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined))
+
+/** One of these words. */
+export const words = <const A extends string>(name: string, fallback: A, allowed: ReadonlyArray<A>) =>
+  readOr<A>(name, fallback, `one of ${allowed.join(", ")}`, oneOf(allowed))
+
+/** On or off. */
+export const flag = (name: string, fallback = false) =>
+  readOr(name, fallback, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
