@@ -191,7 +191,7 @@ describe("the README", () => {
           .split("\n")
           .filter((line) => line.startsWith("curl "))
       )
-      assert.lengthOf(requests, 11)
+      assert.lengthOf(requests, 13)
       for (const request of requests) {
         const command = request
           .replace("http://127.0.0.1:8787", service.origin)

@@ -48,8 +48,11 @@ const paramsOf = ({ amount_cents, id, return_url }: CheckoutWish): Stripe.Checko
   cancel_url: `${return_url}/console/billing?top_up=${id}&cancelled=1`
 })
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing"
+/** Nothing where Stripe says that there is no such thing; fails with every other error. */
+const unlessMissing = (error: unknown): undefined => {
+  if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing") return undefined
+  throw error
+}
 
 const understood = (session: Stripe.Checkout.Session): Effect.Effect<CheckoutSaid, Failure> => {
   const said = saidOf(session)
@@ -84,15 +87,13 @@ export const makeStripe = ({ baseUrl, secretKey, webhookSecret }: StripeSettings
         )
       ),
     ask: (sessionId) =>
-      Effect.tryPromise({
-        try: () => stripe.checkout.sessions.retrieve(sessionId, { expand: ["payment_intent"] }),
-        catch: (error) => error
-      }).pipe(
-        Effect.matchEffect({
-          onSuccess: understood,
-          onFailure: (error): Effect.Effect<CheckoutSaid, Failure> =>
-            isMissing(error) ? Effect.succeed({ _tag: "Unknown", sessionId }) : Effect.fail(unavailable(error))
-        })
+      Effect.flatMap(
+        Effect.tryPromise({
+          try: () => stripe.checkout.sessions.retrieve(sessionId, { expand: ["payment_intent"] }).catch(unlessMissing),
+          catch: unavailable
+        }),
+        (session) =>
+          session === undefined ? Effect.succeed<CheckoutSaid>({ _tag: "Unknown", sessionId }) : understood(session)
       ),
     expire: (sessionId) =>
       Effect.flatMap(
