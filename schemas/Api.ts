@@ -7,6 +7,7 @@ import { ModelsGroup } from "./catalogue/Models.ts"
 import { ConsoleManagementKeysGroup } from "./console/ManagementKeysGroup.ts"
 import { ConsolePhoneGroup } from "./console/PhoneGroup.ts"
 import { ConsoleSessionGroup, ConsoleSignInGroup } from "./console/SignInGroup.ts"
+import { ConsoleTopUpsGroup } from "./console/TopUpsGroup.ts"
 import { BatchGroup } from "./inference/Batch.ts"
 import { BatchesGroup } from "./inference/Batches.ts"
 import { ChatCompletionChunk } from "./inference/ChatCompletions.ts"
@@ -31,6 +32,7 @@ import { SessionsGroup } from "./inference/SessionsGroup.ts"
 import { SpeechGroup } from "./inference/SpeechGroup.ts"
 import { ResponsesGroup } from "./inference/ResponsesGroup.ts"
 import { LegacyVideosGroup, VideosGroup } from "./inference/Videos.ts"
+import { PaymentsGroup } from "./payments/PaymentsGroup.ts"
 import { published } from "./Published.ts"
 
 /** Everything the service answers at its public address, in reading order. */
@@ -61,7 +63,9 @@ export class Api extends HttpApi.make("tollgate")
     ConsoleSignInGroup,
     ConsoleSessionGroup,
     ConsolePhoneGroup,
-    ConsoleManagementKeysGroup
+    ConsoleManagementKeysGroup,
+    ConsoleTopUpsGroup,
+    PaymentsGroup
   )
   .middleware(Envelope)
   .add(LegacyGroup, LegacyVideosGroup, SessionsGroup, MessagesGroup)

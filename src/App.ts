@@ -14,7 +14,9 @@ import { Projects } from "./account/Projects.ts"
 import { SignIn } from "./account/SignIn.ts"
 import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
+import { Payments } from "./billing/Payments.ts"
 import { Phones } from "./billing/Phones.ts"
+import { TopUps } from "./billing/TopUps.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
 import { catalogueFile } from "./catalogue/CatalogueFile.ts"
@@ -75,6 +77,7 @@ import { layer as batchRuns } from "./workers/BatchRuns.ts"
 import { layer as budgetAlerts } from "./workers/BudgetAlerts.ts"
 import { layer as fileSweeps, STRAYS_INTERVAL } from "./workers/FileSweeps.ts"
 import { layer as sweeps } from "./workers/Sweeps.ts"
+import { layer as topUpSweeps } from "./workers/TopUps.ts"
 import { layer as rollingUp, ROLLUP_INTERVAL } from "./workers/UsageRollups.ts"
 import { layer as videoWork } from "./workers/Videos.ts"
 import { layer as delivering } from "./workers/Webhooks.ts"
@@ -278,7 +281,12 @@ const deliveries = Layer.mergeAll(
 
 const sweeping = Layer.unwrap(
   Effect.map(Config, ({ sweepInterval }) =>
-    Layer.mergeAll(sweeps(sweepInterval), auditSweeps(sweepInterval), fileSweeps(sweepInterval, STRAYS_INTERVAL))
+    Layer.mergeAll(
+      sweeps(sweepInterval),
+      auditSweeps(sweepInterval),
+      fileSweeps(sweepInterval, STRAYS_INTERVAL),
+      topUpSweeps(sweepInterval)
+    )
   )
 )
 
@@ -305,6 +313,8 @@ const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
   Layer.provide(Secrets.layer)
 )
 
+const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
+
 const serving = (ledger: typeof Ledger.layer) =>
   Layer.mergeAll(readiness, addressed).pipe(
     Layer.provideMerge(server),
@@ -316,6 +326,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
     Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer)),
+    Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
     Layer.provideMerge(Layer.mergeAll(owners, webhooks)),

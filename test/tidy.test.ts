@@ -34,13 +34,13 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   sessions: ["domain", "platform"],
   jobs: ["domain", "platform"],
   webhooks: ["domain", "platform", "account"],
-  billing: ["domain", "platform", "account", "auth", "ledger"],
+  billing: ["domain", "platform", "account", "auth", "ledger", "usage"],
   providers: ["domain", "platform"],
   inference: [
     ...["schemas", "domain", "platform", "auth", "catalogue", "router", "ledger", "usage", "cache", "jobs"],
     ...["webhooks", "providers"]
   ],
-  workers: ["domain", "platform", "account", "ledger", "usage", "jobs", "webhooks", "inference"],
+  workers: ["domain", "platform", "account", "ledger", "usage", "jobs", "webhooks", "billing", "inference"],
   dialects: ["schemas", "domain", "router", "providers", "inference"],
   http: [
     ...[

@@ -109,7 +109,7 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
   }
 }
 
-const tooLarge = failure({ _tag: "RequestTooLarge", limitBytes: MAX_BODY_BYTES })
+const tooLarge = (limitBytes: number): Failure => failure({ _tag: "RequestTooLarge", limitBytes })
 const overloaded = failure({ _tag: "Overloaded" })
 const lost = unreadable("it could not be read")
 
@@ -123,17 +123,19 @@ const FIRST_ROOM = 16_384
  */
 class Received {
   readonly #budget: BodyBudget
+  readonly #limitBytes: number
   #room: Uint8Array = empty
   #taken = 0
 
-  constructor(budget: BodyBudget) {
+  constructor(budget: BodyBudget, limitBytes: number) {
     this.#budget = budget
+    this.#limitBytes = limitBytes
   }
 
   /** Keeps one more piece, or says why it cannot. */
   keep(piece: Uint8Array): Failure | undefined {
     const bytes = this.#taken + piece.length
-    if (bytes > MAX_BODY_BYTES) return tooLarge
+    if (bytes > this.#limitBytes) return tooLarge(this.#limitBytes)
     if (!this.#budget.take(piece.length)) return overloaded
     if (this.#taken === 0) this.#room = piece
     else this.#append(piece)
@@ -208,23 +210,35 @@ const receiveStream = (
 const isDirect = (source: unknown, headers: Headers.Headers): source is IncomingMessage =>
   source instanceof IncomingMessage && headers["expect"] === undefined
 
-const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
-  Effect.flatMap(NodeBodyBudget, (budget) => {
-    const received = new Received(budget)
+const receive = <A>(
+  request: HttpServerRequest.HttpServerRequest,
+  limitBytes: number,
+  made: (bytes: Uint8Array) => Effect.Effect<A, Failure>
+): Effect.Effect<A, Failure> => {
+  const declared = Number(request.headers["content-length"] ?? 0)
+  if (declared > limitBytes) return Effect.fail(tooLarge(limitBytes))
+  return Effect.flatMap(NodeBodyBudget, (budget) => {
+    const received = new Received(budget, limitBytes)
     const source = NodeHttpServerRequest.toIncomingMessage(request)
     const all = isDirect(source, request.headers) ? receiveDirect(source, received) : receiveStream(request, received)
     return Effect.ensuring(
-      Effect.flatMap(all, () => parse(received.bytes)),
+      Effect.flatMap(all, () => made(received.bytes)),
       Effect.sync(() => received.drop())
     )
   })
+}
 
 /**
  * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with
  * `Overloaded` where this node is receiving as much as it has room for.
  */
-export const readJson = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> => {
-  if (!isJson(request.headers["content-type"])) return Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
-  const declared = Number(request.headers["content-length"] ?? 0)
-  return declared > MAX_BODY_BYTES ? Effect.fail(tooLarge) : receive(request)
-}
+export const readJson = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
+  isJson(request.headers["content-type"])
+    ? receive(request, MAX_BODY_BYTES, parse)
+    : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
+
+/** Reads the body of a request as it comes, at most so many bytes of it. Fails as `readJson` does. */
+export const readBytes = (
+  request: HttpServerRequest.HttpServerRequest,
+  limitBytes: number
+): Effect.Effect<Uint8Array, Failure> => receive(request, limitBytes, Effect.succeed)

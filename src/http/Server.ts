@@ -26,6 +26,7 @@ import { layer as consoleManagementKeys } from "./console/ManagementKeys.ts"
 import { layer as consolePhone } from "./console/Phone.ts"
 import { layer as consoleSession } from "./console/Session.ts"
 import { layer as consoleSignIn } from "./console/SignIn.ts"
+import { layer as consoleTopUps } from "./console/TopUps.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
@@ -44,6 +45,7 @@ import { layer as messages } from "./Messages.ts"
 import { layer as models } from "./Models.ts"
 import { observe } from "./Observed.ts"
 import { layer as ownerAccess } from "./OwnerAccess.ts"
+import { layer as payments } from "./Payments.ts"
 import { layer as rerank } from "./Rerank.ts"
 import { layer as requests } from "./Requests.ts"
 import { layer as responses } from "./Responses.ts"
@@ -214,7 +216,9 @@ const routes = Layer.mergeAll(
         consoleSignIn,
         consoleSession,
         consolePhone,
-        consoleManagementKeys
+        consoleManagementKeys,
+        consoleTopUps,
+        payments
       )
     ),
     Layer.provide(Layer.mergeAll(access, ownerAccess))

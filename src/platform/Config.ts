@@ -54,6 +54,15 @@ export interface TwilioSettings {
   readonly baseUrl: URL
 }
 
+/** An account at Stripe. */
+export interface StripeSettings {
+  readonly secretKey: Redacted.Redacted
+  /** What its events are signed with. */
+  readonly webhookSecret: Redacted.Redacted
+  /** http or https, without a path. Absent: Stripe's own address. */
+  readonly baseUrl: URL | undefined
+}
+
 /** What is told of the running service, and to whom. */
 export interface TelemetrySettings {
   /** Where OTLP over HTTP is taken, `/v1/traces` and the like beneath it. Absent: nothing is exported. */
@@ -105,6 +114,8 @@ export interface Settings {
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
   readonly sandbox: boolean
+  /** Absent: payments are simulated in the sandbox, and not taken outside of it. */
+  readonly stripe: StripeSettings | undefined
   readonly providers: {
     readonly openai: ProviderSettings
     readonly anthropic: ProviderSettings
@@ -369,6 +380,18 @@ const twilio: Effect.Effect<TwilioSettings | undefined, StartError> = Effect.gen
   return { accountSid, authToken, serviceSid, baseUrl }
 })
 
+/** Money that is taken and not credited is worse than none that is taken, so that one is not used without the other. */
+const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen(function* () {
+  const secretKey = yield* secret("STRIPE_SECRET_KEY")
+  const webhookSecret = yield* secret("STRIPE_WEBHOOK_SECRET")
+  const baseUrl = yield* read("STRIPE_BASE_URL", "an http or https URL without a path", parseEndpoint)
+  if (secretKey === undefined && webhookSecret === undefined) return undefined
+  const needed = (name: string) => new StartError({ message: `${name} must be set where payments are taken by Stripe` })
+  if (secretKey === undefined) return yield* needed("STRIPE_SECRET_KEY")
+  if (webhookSecret === undefined) return yield* needed("STRIPE_WEBHOOK_SECRET")
+  return { secretKey, webhookSecret, baseUrl }
+})
+
 /** In `auto`, a production database never meets simulated answers by accident. */
 const sandboxed = (
   mode: "auto" | "on" | "off",
@@ -412,6 +435,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     twilio: yield* twilio,
     redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
     sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
+    stripe: yield* stripe,
     providers: {
       ...keyed,
       file: yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text)),

@@ -11,6 +11,7 @@ import { jobs } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
+import { payments } from "./migrations/PaymentsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -277,6 +278,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0017_projects": projects,
   "0018_budgets": budgets,
   "0019_owners": owners,
+  "0020_payments": payments,
   // PostgreSQL's own sum of bigints goes through numeric, which takes most of the time of summing up thousands of groups.
   "0021_total": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -7,6 +7,6 @@ import { rollupsEqualRequests } from "./BooksSql.ts"
 /** Proves the books of this database as the ledger does, and of the same moment what is summed up of them for the use of accounts. */
 export const verifyBooks = (
   sql: SqlClient.SqlClient,
-  options: Pick<VerifyOptions, "graceMs"> = {}
+  { also = [], ...options }: VerifyOptions = {}
 ): Effect.Effect<Verification, Unavailable> =>
-  verify(sql, { ...options, also: [["rollups_equal_requests", "rollups", rollupsEqualRequests(sql)]] })
+  verify(sql, { ...options, also: [["rollups_equal_requests", "rollups", rollupsEqualRequests(sql)], ...also] })

@@ -24,6 +24,8 @@ export const noThings = {
   file: nothing,
   spareFile: nothing,
   key: nothing,
+  topUp: nothing,
+  checkout: `cs_simulated_${"0".repeat(32)}`,
   spareKey: nothing,
   managementKey: nothing,
   project: nothing,
@@ -60,8 +62,11 @@ const remove = (path: string): Call => ({ method: "DELETE", path })
 
 /** By the id of the operation, in the order of the contract. */
 export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call> => {
-  const { batch, delivery, file, key, preset, project, request, session, ...others } = { ...noThings, ...things }
-  const { managementKey, spareFile, spareKey, sparePreset, spareProject, spareWebhook, video, webhook } = others
+  const { batch, checkout, delivery, file, key, preset, project, request, session, ...others } = {
+    ...noThings,
+    ...things
+  }
+  const { managementKey, spareFile, spareKey, sparePreset, spareProject, spareWebhook, topUp, video, webhook } = others
   return new Map([
     ["chat.completions", write("/chat/completions", hello)],
     ["presets.chat.completions", write(`/presets/${preset}/chat/completions`, { messages: hello.messages })],
@@ -141,6 +146,12 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["console.management_keys.list", read("/console/management-keys")],
     ["console.management_keys.create", write("/console/management-keys", { name: "console", scopes: ["usage:read"] })],
     ["console.management_keys.revoke", remove(`/console/management-keys/${managementKey}`)],
+    ["console.top_ups.create", write("/console/top-ups", { amount_usd: 25 })],
+    ["console.top_ups.list", read("/console/top-ups")],
+    ["console.top_ups.get", read(`/console/top-ups/${topUp}`)],
+    ["console.top_ups.simulate", write(`/console/top-ups/${topUp}/simulate`)],
+    ["payments.stripe", write("/payments/stripe")],
+    ["payments.simulated", read(`/payments/simulated/${checkout}`)],
     ["chat", write("/chat", hello)],
     ["images", write("/images", drawn)],
     ["video", write("/video", film)],

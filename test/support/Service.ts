@@ -20,7 +20,7 @@ import { Media } from "../../src/platform/Media.ts"
 import { Presets } from "../../src/presets/Presets.ts"
 import { Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { layer as telemetry } from "../../src/platform/Telemetry.ts"
-import { verifyBooks } from "../../src/usage/Books.ts"
+import { verifyBooks } from "../../src/billing/Books.ts"
 import { freshDatabase } from "./Database.ts"
 
 const actor = { type: "operator", id: "test" } as const

@@ -20,6 +20,8 @@ export const thingsOf = (
     const preset = `preset-${accountId.slice(-8)}`
     const sparePreset = `spare-${accountId.slice(-8)}`
     for (const slug of [preset, sparePreset]) yield* service.preset(accountId, slug, { model: "gpt-4o-mini" })
+    const owner = yield* service.signedIn(accountId)
+    const { data: topUp } = yield* Effect.flatMap(send(service.api, calls.get("console.top_ups.create")!, owner), json)
     const { request_id: request } = yield* by("chat.completions")
     const file = (yield* by("files.create")).id
     const { endpoint } = yield* service.webhooks.register({
@@ -44,6 +46,8 @@ export const thingsOf = (
       spareWebhook: spare.endpoint.id,
       delivery: (yield* eventually(told, (one) => one?.attempts === 1))!.id,
       preset,
+      topUp: topUp.id,
+      checkout: topUp.checkout_url.split("/").at(-1),
       sparePreset,
       project: (yield* service.project(accountId, "project")).id,
       spareProject: (yield* service.project(accountId, "spare")).id,

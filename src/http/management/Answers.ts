@@ -63,6 +63,11 @@ export interface Asked {
   /** It comes to something else when it comes twice, and so is done again, under whatever key it comes. */
   readonly repeatable?: true
   readonly afterwards?: Effect.Effect<void>
+  /**
+   * What the caller is told, made of the answer that is kept: for what is to be asked of others once the write is committed. A repeat
+   * is told by it as well.
+   */
+  readonly telling?: (answer: object) => Effect.Effect<object, Failure | Unavailable>
 }
 
 /** Who asks: the account, and whom its audit log names. */
@@ -90,7 +95,7 @@ export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
     by: Effect.Effect<Asker, never, R>,
-    { afterwards, body, outside, request, resource, secret, type }: Asked,
+    { afterwards, body, outside, request, resource, secret, telling = Effect.succeed, type }: Asked,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
     answered(
@@ -110,7 +115,7 @@ export const makeMutate =
           ...(outside === undefined ? {} : { outside }),
           ...(afterwards === undefined ? {} : { afterwards })
         })
-        return HttpServerResponse.jsonUnsafe(answer, {
+        return HttpServerResponse.jsonUnsafe(yield* telling(answer), {
           headers: {
             ...(replayed ? { "idempotency-replayed": "true" } : {}),
             ...(audited ? {} : { "x-audit-status": "pending" })

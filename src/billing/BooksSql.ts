@@ -1,0 +1,18 @@
+import type { SqlClient } from "effect/sql"
+import type { Finding } from "../ledger/VerifySql.ts"
+
+/**
+ * Each paid top-up against the one transfer that credited it, by the reference of its checkout: from outside, to its account, of its
+ * amount. No other transfer has such a reference, and no top-up that is not paid has one.
+ */
+export const topUpsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH compared AS (
+    SELECT COALESCE(u.id, t.reference) AS id, u.amount_cents * 10000000::int8 AS amount, t.amount AS moved,
+      t.debit = 'house:funding' AND t.credit = u.account_id AND t.amount = u.amount_cents * 10000000::int8 AS right
+    FROM (SELECT * FROM top_up WHERE status = 'paid') AS u
+    FULL JOIN (SELECT * FROM transfer WHERE kind = 'credit' AND reference ~ '^(stripe|simulated):') AS t
+      ON t.reference = u.processor || ':' || u.session_id
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
+    min(format('top-up %s was paid with %s, its transfer is of %s', id, COALESCE(amount, 0), COALESCE(moved, 0)))
+      FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`

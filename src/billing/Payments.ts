@@ -1,0 +1,20 @@
+import { Context, Effect, Layer } from "effect"
+import { Config } from "../platform/Config.ts"
+import type { Processor } from "./Processor.ts"
+import { makeSimulated } from "./SimulatedPayments.ts"
+import { makeStripe } from "./StripePayments.ts"
+
+/** Who takes customers' money, as it is set up: Stripe where its settings are, else a simulation in the sandbox, else nobody. */
+export class Payments extends Context.Service<Payments, { readonly processor: Processor | undefined }>()(
+  "tollgate/billing/Payments"
+) {
+  static readonly layer = Layer.effect(
+    Payments,
+    Effect.map(Config, ({ sandbox, stripe }) =>
+      Payments.of({ processor: stripe === undefined ? (sandbox ? makeSimulated() : undefined) : makeStripe(stripe) })
+    )
+  )
+
+  /** With this processor. */
+  static readonly layerFrom = (processor: Processor | undefined) => Layer.succeed(Payments, Payments.of({ processor }))
+}

@@ -1,0 +1,158 @@
+/** Events and checkout sessions in Stripe's words (docs.stripe.com/api), as far as they are listened to. */
+import { Data, Effect, Option, Schema } from "effect"
+import { Stripe } from "stripe"
+import type { CheckoutSaid } from "../domain/TopUp.ts"
+import { isResourceId } from "../platform/Ids.ts"
+import type { Told } from "./Processor.ts"
+
+/** What came is not from the processor, too old, or changed on its way. */
+export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly detail: string }> {}
+
+/** Stripe's ids are looked up in the database, which does not take every text. */
+const Id = Schema.String.check(Schema.isPattern(/^[\w-]{1,255}$/))
+const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
+const Amount = Schema.optionalKey(Schema.NullOr(Schema.Int))
+const Metadata = Schema.optionalKey(Schema.NullOr(Schema.Struct({ top_up_id: Text })))
+
+/** An id, or what it names where that was asked for. */
+const Payment = Schema.optionalKey(
+  Schema.NullOr(Schema.Union([Id, Schema.Struct({ id: Id, status: Schema.optionalKey(Schema.String) })]))
+)
+
+const Session = Schema.Struct({
+  id: Id,
+  client_reference_id: Text,
+  amount_total: Amount,
+  currency: Text,
+  payment_status: Schema.String,
+  status: Text,
+  payment_intent: Payment
+})
+type Session = typeof Session.Type
+
+const Charge = Schema.Struct({ payment_intent: Payment, metadata: Metadata, amount_refunded: Amount })
+
+const Dispute = Schema.Struct({ payment_intent: Payment, amount: Amount })
+
+const decodeSession = Schema.decodeUnknownOption(Session)
+const decodeCharge = Schema.decodeUnknownOption(Charge)
+const decodeDispute = Schema.decodeUnknownOption(Dispute)
+
+const idOf = (payment: Session["payment_intent"]): string | null =>
+  typeof payment === "string" ? payment : (payment?.id ?? null)
+
+const topUpIdOf = (text: string | null | undefined): string | null =>
+  text !== null && text !== undefined && isResourceId(text) ? text : null
+
+const paidOf = (session: Session): CheckoutSaid => ({
+  _tag: "Paid",
+  sessionId: session.id,
+  amount: session.amount_total ?? null,
+  currency: session.currency ?? null,
+  paymentId: idOf(session.payment_intent)
+})
+
+/** Where a customer has done their part and the money has not come: it still may, or will not. */
+const unpaidOf = ({ id: sessionId, payment_intent: payment }: Session): CheckoutSaid => {
+  const status = typeof payment === "object" && payment !== null ? payment.status : undefined
+  return { _tag: status === "canceled" || status === "requires_payment_method" ? "Failed" : "Pending", sessionId }
+}
+
+const sessionSaid = (session: Session): CheckoutSaid => {
+  if (session.payment_status === "paid") return paidOf(session)
+  if (session.status === "expired") return { _tag: "Expired", sessionId: session.id }
+  return session.status === "open" ? { _tag: "Open", sessionId: session.id } : unpaidOf(session)
+}
+
+/** What a checkout session says of itself; undefined where it is in a form that is not known. */
+export const saidOf = (session: unknown): CheckoutSaid | undefined =>
+  Option.getOrUndefined(Option.map(decodeSession(session), sessionSaid))
+
+const checkout = (object: unknown, said: (session: Session) => CheckoutSaid): Option.Option<Told> =>
+  Option.map(decodeSession(object), (session) => ({
+    _tag: "Checkout",
+    said: said(session),
+    topUpId: topUpIdOf(session.client_reference_id)
+  }))
+
+const notice = (
+  { id: eventId, type }: Stripe.Event,
+  found: Option.Option<{
+    readonly paymentId: string | null
+    readonly topUpId: string | null
+    readonly amount: number | null
+  }>
+): Option.Option<Told> =>
+  Option.map(found, (one) => {
+    const about = type === "charge.refunded" ? "refund" : "dispute"
+    return { _tag: "Notice", eventId, type, about, ...one }
+  })
+
+/** Undefined for an event that is not listened to. */
+const toldOf = (event: Stripe.Event): Option.Option<Told> | undefined => {
+  const object: unknown = event.data.object
+  switch (event.type) {
+    case "checkout.session.completed":
+    case "checkout.session.async_payment_succeeded":
+      // Complete is not paid: the money of some ways to pay comes days later.
+      return checkout(object, (session) =>
+        session.payment_status === "paid" ? paidOf(session) : { _tag: "Pending", sessionId: session.id }
+      )
+    case "checkout.session.async_payment_failed":
+      return checkout(object, ({ id }) => ({ _tag: "Failed", sessionId: id }))
+    case "checkout.session.expired":
+      return checkout(object, ({ id }) => ({ _tag: "Expired", sessionId: id }))
+    case "charge.refunded":
+      return notice(
+        event,
+        Option.map(decodeCharge(object), ({ amount_refunded: amount = null, metadata, payment_intent: payment }) => ({
+          paymentId: idOf(payment),
+          topUpId: topUpIdOf(metadata?.top_up_id),
+          amount
+        }))
+      )
+    case "charge.dispute.created":
+    case "charge.dispute.closed":
+    case "charge.dispute.funds_withdrawn":
+    case "charge.dispute.funds_reinstated":
+      return notice(
+        event,
+        Option.map(decodeDispute(object), ({ amount = null, payment_intent: payment }) => ({
+          paymentId: idOf(payment),
+          topUpId: null,
+          amount
+        }))
+      )
+    default:
+      return undefined
+  }
+}
+
+const isEvent = Schema.is(
+  Schema.Struct({ id: Id, type: Schema.String, data: Schema.Struct({ object: Schema.Unknown }) })
+)
+
+/** Reads an event that was delivered, if it was signed with this secret within Stripe's tolerance of five minutes. */
+export const readEvent = (
+  raw: Uint8Array,
+  signature: string | undefined,
+  secret: string
+): Effect.Effect<Told, NotSigned> =>
+  Effect.map(
+    Effect.try({
+      try: () => Stripe.webhooks.constructEvent(Buffer.from(raw), signature ?? "", secret),
+      catch: (error) =>
+        new NotSigned({
+          detail:
+            error instanceof Stripe.errors.StripeSignatureVerificationError
+              ? "it is missing, too old, or not of this body"
+              : "the body is not an event"
+        })
+    }),
+    (event): Told => {
+      if (!isEvent(event)) return { _tag: "Unreadable", type: "unknown" }
+      const told = toldOf(event)
+      if (told === undefined) return { _tag: "Other", type: event.type }
+      return Option.getOrElse(told, (): Told => ({ _tag: "Unreadable", type: event.type }))
+    }
+  )

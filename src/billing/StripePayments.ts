@@ -1,0 +1,105 @@
+import { Effect, Redacted } from "effect"
+import { Stripe } from "stripe"
+import { type Failure, failure } from "../domain/Failure.ts"
+import type { CheckoutSaid } from "../domain/TopUp.ts"
+import type { StripeSettings } from "../platform/Config.ts"
+import type { CheckoutWish, Processor } from "./Processor.ts"
+import { readEvent, saidOf } from "./StripeEvents.ts"
+
+/** Callers wait for a checkout; Stripe answers within a second. */
+const TIMEOUT_MS = 10_000
+
+/** Tries again of Stripe's client, which keep the idempotency key. */
+const RETRIES = 2
+
+const RETRY_SECONDS = 5
+
+/** What operators should know of Stripe's error, without what was sent. */
+const describe = (error: unknown): string =>
+  error instanceof Stripe.errors.StripeError
+    ? [error.type, error.code, error.param, error.requestId].filter((part) => part !== undefined).join(" ")
+    : String(error)
+
+const unavailable = (error: unknown): Failure =>
+  failure(
+    {
+      _tag: "ServiceUnavailable",
+      detail: "The processor of payments does not answer at present; try again",
+      retryAfterSeconds: RETRY_SECONDS
+    },
+    describe(error)
+  )
+
+/** Parameters are functions of the top-up alone: Stripe refuses others under the same idempotency key. */
+const paramsOf = ({ amount_cents, id, return_url }: CheckoutWish): Stripe.Checkout.SessionCreateParams => ({
+  mode: "payment",
+  client_reference_id: id,
+  metadata: { top_up_id: id },
+  payment_intent_data: { metadata: { top_up_id: id } },
+  line_items: [
+    {
+      quantity: 1,
+      price_data: { currency: "usd", unit_amount: amount_cents, product_data: { name: "Balance top-up" } }
+    }
+  ],
+  // What is paid must be what was asked for, in dollars.
+  adaptive_pricing: { enabled: false },
+  success_url: `${return_url}/console/billing?top_up=${id}`,
+  cancel_url: `${return_url}/console/billing?top_up=${id}&cancelled=1`
+})
+
+/** Nothing where Stripe says that there is no such thing; fails with every other error. */
+const unlessMissing = (error: unknown): undefined => {
+  if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === "resource_missing") return undefined
+  throw error
+}
+
+const understood = (session: Stripe.Checkout.Session): Effect.Effect<CheckoutSaid, Failure> => {
+  const said = saidOf(session)
+  return said === undefined ? Effect.fail(unavailable("a checkout session in an unknown form")) : Effect.succeed(said)
+}
+
+/** Stripe, by its own client: Checkout in mode `payment` (docs.stripe.com/payments/checkout). */
+export const makeStripe = ({ baseUrl, secretKey, webhookSecret }: StripeSettings): Processor => {
+  const stripe = new Stripe(Redacted.value(secretKey), {
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: RETRIES,
+    telemetry: false,
+    ...(baseUrl === undefined
+      ? {}
+      : {
+          host: baseUrl.hostname,
+          protocol: baseUrl.protocol === "http:" ? ("http" as const) : ("https" as const),
+          port: baseUrl.port === "" ? (baseUrl.protocol === "http:" ? 80 : 443) : Number(baseUrl.port)
+        })
+  })
+  return {
+    name: "stripe",
+    open: (wish) =>
+      Effect.tryPromise({
+        try: () => stripe.checkout.sessions.create(paramsOf(wish), { idempotencyKey: wish.id }),
+        catch: unavailable
+      }).pipe(
+        Effect.flatMap(({ id: sessionId, url }) =>
+          url === null
+            ? Effect.fail(unavailable("a checkout session without an address"))
+            : Effect.succeed({ sessionId, url })
+        )
+      ),
+    ask: (sessionId) =>
+      Effect.flatMap(
+        Effect.tryPromise({
+          try: () => stripe.checkout.sessions.retrieve(sessionId, { expand: ["payment_intent"] }).catch(unlessMissing),
+          catch: unavailable
+        }),
+        (session) =>
+          session === undefined ? Effect.succeed<CheckoutSaid>({ _tag: "Unknown", sessionId }) : understood(session)
+      ),
+    expire: (sessionId) =>
+      Effect.flatMap(
+        Effect.tryPromise({ try: () => stripe.checkout.sessions.expire(sessionId), catch: unavailable }),
+        understood
+      ),
+    read: (raw, signature) => readEvent(raw, signature, Redacted.value(webhookSecret))
+  }
+}

@@ -1,0 +1,295 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type Actor, Audit } from "../account/Audit.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import { NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
+import { type CheckoutSaid, nextOf } from "../domain/TopUp.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { Payments } from "./Payments.ts"
+import type { Processor, Told } from "./Processor.ts"
+import type { NotSigned } from "./StripeEvents.ts"
+import {
+  type DueRow,
+  expireUnopened,
+  insertNotice,
+  insertTopUp,
+  lockTopUp,
+  lockTopUpOfPayment,
+  setAttention,
+  setCheckout,
+  setEnded,
+  setPaid,
+  takeDue,
+  topUpById,
+  topUpBySession,
+  type TopUpRow,
+  topUpsOf
+} from "./TopUpsSql.ts"
+
+/** A checkout is paid within minutes or not at all; events of it come within seconds. */
+const LEAST_ASK_MS = 10 * 60_000
+
+/** Bank debits take days, and a lost event must not take one more. */
+const MOST_ASK_MS = 6 * 3_600_000
+
+/** How long a checkout can be paid; Stripe's own limit. */
+const LIFE_MS = 24 * 3_600_000
+
+const SWEEP_BATCH = 20
+const SWEEP_CONCURRENCY = 4
+
+/** What is paid in by an amount in cents. */
+export const nanoOfTopUp = (amountCents: number): bigint => BigInt(amountCents) * NANO_PER_CENT
+
+/** A page of a list, newest first, and where the next one begins. */
+export interface TopUpPage {
+  readonly rows: ReadonlyArray<TopUpRow>
+  readonly nextCursor: string | null
+}
+
+/** A wish to pay something in; the id is made before. */
+export interface NewTopUp {
+  readonly id: string
+  readonly accountId: string
+  readonly amountCents: number
+  readonly actor: Actor
+}
+
+/**
+ * Money that customers pay in. A payment is credited once, in the transaction that makes its top-up `paid`, whatever is told of it
+ * how often and in what order.
+ */
+export class TopUps extends Context.Service<
+  TopUps,
+  {
+    /** Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`. */
+    readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
+    /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `ServiceUnavailable`. */
+    readonly checkout: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
+    readonly get: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
+    readonly list: (
+      accountId: string,
+      page: { readonly limit: number; readonly cursor: string | undefined }
+    ) => Effect.Effect<TopUpPage, Unavailable>
+    /**
+     * Takes an event of the processor's as it came. What is not listened to, or about nothing that is known here, is taken and
+     * logged. Fails with `NotSigned`, and with `Unavailable` where it should be delivered again.
+     */
+    readonly receive: (
+      raw: Uint8Array,
+      signature: string | undefined
+    ) => Effect.Effect<void, NotSigned | Failure | Unavailable>
+    /** Pays an account's simulated top-up. `NotFound` where payments are not simulated, `Conflict` where it has ended unpaid. */
+    readonly simulate: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
+    /** The same by the id of its checkout, which is as good as a key. */
+    readonly simulateCheckout: (sessionId: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
+    /** Asks what became of some top-ups that have stayed open, and ends those that are too old; answers how many. Swept. */
+    readonly sweep: Effect.Effect<number, Unavailable>
+  }
+>()("tollgate/billing/TopUps") {
+  static readonly layer = Layer.effect(
+    TopUps,
+    Effect.gen(function* () {
+      const desk: Desk = {
+        sql: yield* SqlClient.SqlClient,
+        audit: yield* Audit,
+        ledger: yield* Ledger,
+        processor: (yield* Payments).processor
+      }
+      const { processor, sql } = desk
+      const publicUrl = yield* PublicUrl
+      const get = (accountId: string, id: string) =>
+        Effect.flatMap(storeErrors(topUpById(sql, accountId, id)), (row) => found(row, id))
+      const checkout = (accountId: string, id: string) =>
+        Effect.flatMap(get(accountId, id), (row) => withCheckout(desk, row))
+      return TopUps.of({
+        create: (wish) => create(desk, wish, publicUrl.base()),
+        checkout,
+        get,
+        list: (accountId, { cursor, limit }) =>
+          Effect.map(
+            storeErrors(topUpsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })),
+            (rows): TopUpPage => ({
+              rows: rows.slice(0, limit),
+              nextCursor: rows.length > limit ? (rows[limit - 1]?.id ?? null) : null
+            })
+          ),
+        receive: (raw, signature) => receive(desk, raw, signature),
+        simulate: (accountId, id) =>
+          Effect.flatMap(processor?.pay === undefined ? get(accountId, id) : checkout(accountId, id), (row) =>
+            simulate(desk, row, id)
+          ),
+        simulateCheckout: (sessionId) =>
+          Effect.flatMap(storeErrors(topUpBySession(sql, sessionId)), (row) => simulate(desk, row, sessionId)),
+        sweep: processor === undefined ? Effect.succeed(0) : Effect.suspend(() => sweep(desk, processor))
+      })
+    })
+  )
+}
+
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly audit: Audit["Service"]
+  readonly ledger: Ledger["Service"]
+  readonly processor: Processor | undefined
+}
+
+const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up here" })
+
+const found = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
+  row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
+
+const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: string) =>
+  Effect.gen(function* () {
+    if (processor === undefined) return yield* notSetUp
+    const { accountId, actor, amountCents, id } = wish
+    yield* audit.append({
+      accountId,
+      actor,
+      type: "top_up.created",
+      resource: { type: "top_up", id },
+      changes: { amount_usd: usdFromNano(nanoOfTopUp(amountCents)) }
+    })
+    return yield* insertTopUp(sql, {
+      ...{ id, accountId, amountCents, returnUrl },
+      processor: processor.name,
+      askMs: LEAST_ASK_MS
+    })
+  })
+
+/** No transaction is open while the processor is asked: whoever dies here finds the same checkout again. */
+const withCheckout = ({ processor, sql }: Desk, row: TopUpRow): Effect.Effect<TopUpRow, Failure | Unavailable> =>
+  Effect.gen(function* () {
+    if (row.session_id !== null || row.status !== "open") return row
+    if (processor?.name !== row.processor) return yield* notSetUp
+    const checkout = yield* processor.open(row)
+    return yield* found(yield* storeErrors(setCheckout(sql, { id: row.id, ...checkout })), row.id)
+  })
+
+const receive = (desk: Desk, raw: Uint8Array, signature: string | undefined) =>
+  Effect.gen(function* () {
+    if (desk.processor === undefined) return yield* notSetUp
+    yield* storeErrors(apply(desk, yield* desk.processor.read(raw, signature)))
+  })
+
+const apply = (desk: Desk, told: Told): Effect.Effect<void, SqlError.SqlError> => {
+  switch (told._tag) {
+    case "Checkout":
+      return settle(desk, told.said, told.topUpId)
+    case "Notice":
+      return notice(desk, told)
+    case "Unreadable":
+      return Effect.logError(`an event of payments cannot be read: ${told.type}`)
+    case "Other":
+      return Effect.logDebug(`an event of payments is not listened to: ${told.type}`)
+  }
+}
+
+/** What is said of a checkout becomes so, in one transaction behind the lock of its top-up. */
+const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const { sql } = desk
+    const row = yield* lockTopUp(sql, said.sessionId, topUpId)
+    if (row === undefined) {
+      return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${said._tag} ${said.sessionId}`)
+    }
+    const step = nextOf({ status: row.status, amountCents: row.amount_cents, sessionId: row.session_id }, said)
+    switch (step._tag) {
+      case "Credits":
+        return yield* credit(desk, row, said)
+      case "Ends":
+        return yield* Effect.asVoid(setEnded(sql, row.id, step.status))
+      case "Attends":
+        yield* setAttention(sql, row.id, step.reason)
+        return yield* Effect.logError(`top-up ${row.id} needs an operator: ${step.reason}`)
+      case "Nothing":
+        return
+    }
+  }).pipe(desk.sql.withTransaction)
+
+const credit = ({ audit, ledger, sql }: Desk, row: TopUpRow, said: CheckoutSaid) =>
+  Effect.gen(function* () {
+    const { account_id: accountId, id, processor } = row
+    const { sessionId } = said
+    const amount = nanoOfTopUp(row.amount_cents)
+    yield* setPaid(sql, { id, sessionId, paymentId: said._tag === "Paid" ? said.paymentId : null })
+    yield* audit.append({
+      accountId,
+      type: "top_up.paid",
+      actor: { type: "service", id: processor },
+      resource: { type: "top_up", id },
+      changes: { status: "paid", amount_usd: usdFromNano(amount), session_id: sessionId }
+    })
+    // Last, because it locks the balance that running requests wait for.
+    const moved = yield* ledger.within(sql, {
+      ...{ _tag: "Credit", accountId, amount, source: "funding" },
+      reference: `${processor}:${sessionId}`
+    })
+    if (moved._tag === "Gone") return yield* Effect.die(new Error(`top-up ${id} could not be credited`))
+  })
+
+/** What the processor did with money that was credited is for an operator to judge; the balance stays as it is. */
+const notice = (
+  { audit, sql }: Desk,
+  told: Extract<Told, { readonly _tag: "Notice" }>
+): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const { about, amount, eventId, type } = told
+    const row = yield* lockTopUpOfPayment(sql, told.paymentId, told.topUpId)
+    if (row === undefined) return yield* Effect.logWarning(`a payment is of no top-up that is known here: ${type}`)
+    if (!(yield* insertNotice(sql, { eventId, topUpId: row.id, type }))) return
+    yield* setAttention(sql, row.id, type)
+    yield* audit.append({
+      accountId: row.account_id,
+      type: about === "refund" ? "top_up.refund_reported" : "top_up.dispute_reported",
+      actor: { type: "service", id: row.processor },
+      resource: { type: "top_up", id: row.id },
+      changes: { event: type, event_id: eventId, amount_usd: amount === null ? null : usdFromNano(nanoOfTopUp(amount)) }
+    })
+    yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what was credited`)
+  }).pipe(sql.withTransaction)
+
+const simulate = (desk: Desk, row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure | Unavailable> =>
+  Effect.gen(function* () {
+    const { processor, sql } = desk
+    if (row === undefined || processor?.pay === undefined || row.processor !== "simulated" || row.session_id === null) {
+      return yield* failure({ _tag: "NotFound", what: "simulated payment", id })
+    }
+    if (row.status !== "open" && row.status !== "paid") {
+      return yield* failure({ _tag: "Conflict", detail: `This top-up is ${row.status}` })
+    }
+    const { raw, signature } = processor.pay({ ...row, session_id: row.session_id })
+    yield* receive(desk, raw, signature).pipe(
+      Effect.catchTag("NotSigned", (error) => Effect.die(new Error(`its own signature is not good: ${error.detail}`)))
+    )
+    return yield* found(yield* storeErrors(topUpById(sql, row.account_id, row.id)), row.id)
+  })
+
+const sweep = (desk: Desk, processor: Processor): Effect.Effect<number, Unavailable> =>
+  Effect.gen(function* () {
+    const due = yield* storeErrors(
+      takeDue(desk.sql, {
+        processor: processor.name,
+        limit: SWEEP_BATCH,
+        leastMs: LEAST_ASK_MS,
+        mostMs: MOST_ASK_MS,
+        lifeMs: LIFE_MS
+      })
+    )
+    yield* Effect.forEach(due, (row) => look(desk, processor, row), { concurrency: SWEEP_CONCURRENCY, discard: true })
+    return due.length
+  })
+
+const look = (desk: Desk, processor: Processor, { id, old, session_id: sessionId }: DueRow) =>
+  Effect.gen(function* () {
+    // Nobody was ever told where to pay; a checkout that was opened all the same has ended by itself.
+    if (sessionId === null) return old ? yield* Effect.asVoid(storeErrors(expireUnopened(desk.sql, id))) : undefined
+    const said = yield* processor.ask(sessionId)
+    const last = said._tag === "Open" && old ? yield* processor.expire(sessionId) : said
+    yield* storeErrors(settle(desk, last, id))
+  }).pipe(
+    // One that cannot be asked about must not keep the others from it.
+    Effect.catchTag("Failure", ({ log }) => Effect.logWarning(`top-up ${id} cannot be asked about at present`, log))
+  )

@@ -1,0 +1,150 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import type { TopUpStatus } from "../domain/TopUp.ts"
+
+type Sql = SqlClient.SqlClient
+
+/** A top-up as it stands. */
+export interface TopUpRow {
+  readonly id: string
+  readonly account_id: string
+  readonly amount_cents: number
+  readonly processor: "stripe" | "simulated"
+  /** Where the customer comes back to, without a slash at its end. */
+  readonly return_url: string
+  readonly status: TopUpStatus
+  readonly session_id: string | null
+  readonly checkout_url: string | null
+  /** Why an operator has to look at it; null where nobody has to. */
+  readonly attention: string | null
+  readonly created_at: Date
+  readonly paid_at: Date | null
+}
+
+const columns = (sql: Sql) =>
+  sql.literal(
+    "id, account_id, amount_cents, processor, return_url, status, session_id, checkout_url, attention, created_at, paid_at"
+  )
+
+const first = (statement: Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError>) =>
+  Effect.map(statement, (rows): TopUpRow | undefined => rows[0])
+
+/** `askMs`: after how long its processor is asked what became of it. */
+export const insertTopUp = (
+  sql: Sql,
+  row: {
+    readonly id: string
+    readonly accountId: string
+    readonly amountCents: number
+    readonly processor: string
+    readonly returnUrl: string
+    readonly askMs: number
+  }
+): Effect.Effect<TopUpRow, SqlError.SqlError> =>
+  Effect.map(
+    sql<TopUpRow>`INSERT INTO top_up (id, account_id, amount_cents, processor, return_url, ask_at)
+      VALUES (${row.id}, ${row.accountId}, ${row.amountCents}, ${row.processor}, ${row.returnUrl},
+        now() + ${row.askMs} * interval '1 millisecond')
+      RETURNING ${columns(sql)}`,
+    (rows) => rows[0]!
+  )
+
+/** Newest first, from below the cursor. */
+export const topUpsOf = (
+  sql: Sql,
+  accountId: string,
+  page: { readonly limit: number; readonly cursor: string | null }
+): Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError> =>
+  sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up
+    WHERE account_id = ${accountId} AND (${page.cursor}::text IS NULL OR id < ${page.cursor}::text)
+    ORDER BY id DESC LIMIT ${page.limit}`
+
+export const topUpById = (sql: Sql, accountId: string, id: string) =>
+  first(sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE id = ${id} AND account_id = ${accountId}`)
+
+export const topUpBySession = (sql: Sql, sessionId: string) =>
+  first(sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE session_id = ${sessionId}`)
+
+/** The top-up that a checkout belongs to, by the checkout or by what it was opened with, locked until the transaction ends. */
+export const lockTopUp = (sql: Sql, sessionId: string, id: string | null) =>
+  first(
+    sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE session_id = ${sessionId} OR id = ${id}::text
+      ORDER BY session_id IS NOT DISTINCT FROM ${sessionId} DESC LIMIT 1 FOR UPDATE`
+  )
+
+/** The top-up that a payment was made for, by the payment or by what it was opened with, locked until the transaction ends. */
+export const lockTopUpOfPayment = (sql: Sql, paymentId: string | null, id: string | null) =>
+  first(
+    sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE payment_id = ${paymentId}::text OR id = ${id}::text
+      ORDER BY payment_id IS NOT DISTINCT FROM ${paymentId}::text DESC LIMIT 1 FOR UPDATE`
+  )
+
+/** Notes the checkout of a top-up, unless it has one. */
+export const setCheckout = (
+  sql: Sql,
+  checkout: { readonly id: string; readonly sessionId: string; readonly url: string }
+) =>
+  first(sql<TopUpRow>`UPDATE top_up SET session_id = COALESCE(session_id, ${checkout.sessionId}),
+      checkout_url = CASE WHEN COALESCE(session_id, ${checkout.sessionId}) = ${checkout.sessionId}
+        THEN ${checkout.url} ELSE checkout_url END
+    WHERE id = ${checkout.id} RETURNING ${columns(sql)}`)
+
+export const setPaid = (
+  sql: Sql,
+  paid: { readonly id: string; readonly sessionId: string; readonly paymentId: string | null }
+) =>
+  sql`UPDATE top_up SET status = 'paid', paid_at = now(), session_id = ${paid.sessionId}, payment_id = ${paid.paymentId}
+    WHERE id = ${paid.id}`
+
+export const setEnded = (sql: Sql, id: string, status: "expired" | "failed") =>
+  sql`UPDATE top_up SET status = ${status} WHERE id = ${id}`
+
+/** Marks a top-up for an operator; what was found first stays. */
+export const setAttention = (sql: Sql, id: string, reason: string) =>
+  sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`
+
+/** Notes an event that tells of a payment; false where it was noted before. */
+export const insertNotice = (
+  sql: Sql,
+  notice: { readonly eventId: string; readonly topUpId: string; readonly type: string }
+): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`INSERT INTO payment_notice (event_id, top_up_id, type)
+      VALUES (${notice.eventId}, ${notice.topUpId}, ${notice.type}) ON CONFLICT (event_id) DO NOTHING RETURNING 1`,
+    (rows) => rows.length === 1
+  )
+
+/** An open top-up whose processor is to be asked. */
+export interface DueRow {
+  readonly id: string
+  readonly session_id: string | null
+  /** Whether it is older than a checkout can be. */
+  readonly old: boolean
+}
+
+/**
+ * Takes some open top-ups of a processor that are due to be asked about, and puts the next time off: by half of their age, within
+ * bounds. So nodes share them, and one that dies leaves them to the others.
+ */
+export const takeDue = (
+  sql: Sql,
+  of: {
+    readonly processor: string
+    readonly limit: number
+    readonly leastMs: number
+    readonly mostMs: number
+    readonly lifeMs: number
+  }
+): Effect.Effect<ReadonlyArray<DueRow>, SqlError.SqlError> =>
+  sql<DueRow>`UPDATE top_up SET ask_at = now() + LEAST(${of.mostMs} * interval '1 millisecond',
+      GREATEST(${of.leastMs} * interval '1 millisecond', (now() - created_at) / 2))
+    WHERE id IN (SELECT id FROM top_up WHERE status = 'open' AND attention IS NULL AND ask_at <= now()
+      AND processor = ${of.processor} ORDER BY ask_at LIMIT ${of.limit} FOR UPDATE SKIP LOCKED)
+    RETURNING id, session_id, created_at < now() - ${of.lifeMs} * interval '1 millisecond' AS old`
+
+/** Ends a top-up for which no checkout ever became known; false where one has. */
+export const expireUnopened = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql`UPDATE top_up SET status = 'expired' WHERE id = ${id} AND status = 'open' AND session_id IS NULL RETURNING 1`,
+    (rows) => rows.length === 1
+  )

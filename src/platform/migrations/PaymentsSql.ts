@@ -1,0 +1,35 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Money that customers pay in through a processor of payments. */
+export const payments = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // `return_url` is kept so that a checkout is asked for in the same words again: the processor compares them.
+  yield* sql`CREATE TABLE top_up (
+    id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
+    account_id text NOT NULL REFERENCES account,
+    amount_cents integer NOT NULL CHECK (amount_cents BETWEEN 500 AND 1000000),
+    processor text NOT NULL CHECK (processor IN ('stripe', 'simulated')),
+    return_url text NOT NULL,
+    status text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'paid', 'expired', 'failed')),
+    session_id text UNIQUE,
+    checkout_url text,
+    payment_id text,
+    attention text,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    ask_at timestamptz NOT NULL,
+    paid_at timestamptz,
+    CHECK ((status = 'paid') = (paid_at IS NOT NULL)),
+    CHECK (status <> 'paid' OR session_id IS NOT NULL)
+  ) WITH (fillfactor = 80)`
+  yield* sql`CREATE INDEX top_up_account ON top_up (account_id, id DESC)`
+  yield* sql`CREATE INDEX top_up_payment ON top_up (payment_id) WHERE payment_id IS NOT NULL`
+  yield* sql`CREATE INDEX top_up_ask ON top_up (ask_at) WHERE status = 'open' AND attention IS NULL`
+  // What was told of a payment after it was credited, so that telling it again writes no second line of the audit log.
+  yield* sql`CREATE TABLE payment_notice (
+    event_id text PRIMARY KEY,
+    top_up_id text NOT NULL REFERENCES top_up,
+    type text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+  )`
+})

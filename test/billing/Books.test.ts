@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { verifyBooks } from "../../src/billing/Books.ts"
+import { makeSimulated } from "../../src/billing/SimulatedPayments.ts"
+import { TopUps } from "../../src/billing/TopUps.ts"
+import { Ledger } from "../../src/ledger/Ledger.ts"
+import { verifyBooks as verifyUsed } from "../../src/usage/Books.ts"
+import { freshDatabase } from "../support/Database.ts"
+import { node, payer } from "./TopUpScene.ts"
+
+/** Two payments, one of them paid. */
+const paidIn = Effect.gen(function* () {
+  const [topUps, ledger, sql] = [yield* TopUps, yield* Ledger, yield* SqlClient.SqlClient]
+  const { accountId, opened } = yield* payer
+  const [paid, open] = [yield* opened(), yield* opened()]
+  yield* topUps.simulateCheckout(paid.sessionId)
+  const credit = (reference: string) =>
+    ledger.within(sql, { _tag: "Credit", accountId, amount: 5n, source: "funding", reference })
+  return { sql, paid, open, credit }
+})
+
+type PaidIn = Effect.Success<typeof paidIn>
+
+const corruptions: Readonly<Record<string, (found: PaidIn) => Effect.Effect<unknown, unknown>>> = {
+  "was paid and not credited": ({ open, sql }) =>
+    sql`UPDATE top_up SET status = 'paid', paid_at = now() WHERE id = ${open.id}`,
+  "was credited and not paid": ({ paid, sql }) =>
+    sql`UPDATE top_up SET status = 'open', paid_at = NULL WHERE id = ${paid.id}`,
+  "was credited with another amount": ({ paid, sql }) =>
+    sql`UPDATE top_up SET amount_cents = amount_cents + 1 WHERE id = ${paid.id}`,
+  "was credited to nobody's payment": ({ credit }) => credit("stripe:cs_of_nobody"),
+  "was paid at another checkout": ({ paid, sql }) =>
+    sql`UPDATE top_up SET session_id = 'cs_another' WHERE id = ${paid.id}`
+}
+
+const withDatabase = <A, E>(body: (url: string) => Effect.Effect<A, E>) =>
+  Effect.scoped(Effect.flatMap(freshDatabase("books"), body))
+
+describe("the books with what was paid in", () => {
+  it.live("hold, and say how much was looked at", () =>
+    withDatabase((url) =>
+      Effect.gen(function* () {
+        const { sql } = yield* paidIn
+        const { checks } = yield* verifyUsed(sql)
+        assert.deepStrictEqual(yield* verifyBooks(sql), {
+          ok: true,
+          checks: [...checks, { name: "top_ups_equal_transfers", ok: true, detail: "1 top-ups" }]
+        })
+      }).pipe(Effect.provide(node(url, makeSimulated())))
+    )
+  )
+
+  for (const [name, corrupt] of Object.entries(corruptions)) {
+    it.live(`fail when something ${name}`, () =>
+      withDatabase((url) =>
+        Effect.gen(function* () {
+          const found = yield* paidIn
+          yield* corrupt(found)
+          const { checks, ok } = yield* verifyBooks(found.sql)
+          assert.isFalse(ok)
+          const failed = checks.filter((check) => !check.ok)
+          assert.deepStrictEqual(
+            failed.map((check) => check.name),
+            ["top_ups_equal_transfers"]
+          )
+          assert.match(
+            failed[0]!.detail,
+            /^\d of \d top-ups; for one, top-up \S+ was paid with \d+, its transfer is of \d+$/
+          )
+        }).pipe(Effect.provide(node(url, makeSimulated())))
+      )
+    )
+  }
+})

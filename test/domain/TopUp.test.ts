@@ -1,0 +1,87 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type CheckoutSaid, nextOf, type TopUpStanding, type TopUpStatus } from "../../src/domain/TopUp.ts"
+
+const sessionId = "cs_1"
+const paid: CheckoutSaid = { _tag: "Paid", sessionId, amount: 2_500, currency: "usd", paymentId: "pi_1" }
+const quiet = (["Open", "Pending", "Failed", "Expired", "Unknown"] as const).map((_tag): CheckoutSaid => ({
+  _tag,
+  sessionId
+}))
+const open: TopUpStanding = { status: "open", amountCents: 2_500, sessionId }
+
+/** Every order of these. */
+const orders = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  all.length === 0
+    ? [[]]
+    : all.flatMap((one, index) => orders(all.toSpliced(index, 1)).map((others) => [one, ...others]))
+
+/** What becomes of a top-up of which all of this is said, and how often it is credited. */
+const after = (said: ReadonlyArray<CheckoutSaid>) => {
+  let status: TopUpStatus = "open"
+  let credits = 0
+  for (const one of said) {
+    const step = nextOf({ ...open, status }, one)
+    if (step._tag === "Credits") {
+      status = "paid"
+      credits += 1
+    }
+    if (step._tag === "Ends") status = step.status
+  }
+  return { status, credits }
+}
+
+describe("a top-up", () => {
+  it("is credited once for what was paid, in whatever order and however often it is told", () => {
+    for (const order of orders([paid, ...quiet])) {
+      assert.deepStrictEqual(
+        after([...order, ...order]),
+        { status: "paid", credits: 1 },
+        order.map(({ _tag }) => _tag).join()
+      )
+    }
+  })
+
+  it("is never credited for anything else, and ends by what is said first", () => {
+    for (const order of orders(quiet)) {
+      const first = order.find(({ _tag }) => _tag === "Failed" || _tag === "Expired")
+      const status = first?._tag === "Failed" ? "failed" : "expired"
+      assert.deepStrictEqual(after([...order, ...order]), { status, credits: 0 })
+    }
+    assert.deepStrictEqual(after([quiet[0]!, quiet[1]!]), { status: "open", credits: 0 })
+  })
+
+  it("is left to an operator when something else was paid", () => {
+    for (const other of [
+      { amount: 2_499 },
+      { amount: 2_501 },
+      { amount: null },
+      { currency: "eur" },
+      { currency: null }
+    ]) {
+      for (const status of ["open", "expired", "failed"] as const) {
+        assert.strictEqual(nextOf({ ...open, status }, { ...paid, ...other })._tag, "Attends", JSON.stringify(other))
+      }
+    }
+    assert.deepStrictEqual(nextOf(open, { ...paid, amount: 1, currency: "eur" }), {
+      _tag: "Attends",
+      reason: "paid 1 eur instead of 2500 usd, in the smallest unit"
+    })
+  })
+
+  it("is left to an operator when the processor does not know it, unless it has ended", () => {
+    assert.strictEqual(nextOf(open, { _tag: "Unknown", sessionId })._tag, "Attends")
+    assert.strictEqual(nextOf({ ...open, status: "expired" }, { _tag: "Unknown", sessionId })._tag, "Nothing")
+  })
+
+  it("does not heed what is said of another checkout, unless that was paid", () => {
+    for (const said of quiet)
+      assert.strictEqual(nextOf({ ...open, sessionId: "cs_2" }, said)._tag, "Nothing", said._tag)
+    for (const status of ["open", "paid", "expired", "failed"] as const) {
+      assert.deepStrictEqual(nextOf({ ...open, status, sessionId: "cs_2" }, paid), {
+        _tag: "Attends",
+        reason: "another checkout was paid for it: cs_1"
+      })
+    }
+    assert.strictEqual(nextOf({ ...open, sessionId: null }, paid)._tag, "Credits")
+  })
+})

@@ -1,0 +1,206 @@
+/** A server that keeps what Stripe documents of checkout sessions and idempotency (docs.stripe.com/api), and signs events as it does. */
+import { Effect, Redacted } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Stripe } from "stripe"
+import { upstream } from "../providers/upstream.ts"
+
+export const STRIPE_KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+export const STRIPE_SECRET = "whsec_wHbLyjWDarjtT1zdp7dcVuTlJBpQ"
+
+/** A checkout session, as far as it is looked at. */
+export interface StripeSession {
+  readonly id: string
+  readonly object: "checkout.session"
+  readonly client_reference_id: string | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly amount_total: number
+  currency: string
+  status: "open" | "complete" | "expired"
+  payment_status: "paid" | "unpaid" | "no_payment_required"
+  payment_intent: string | null
+  url: string | null
+}
+
+interface Kept {
+  readonly parameters: string
+  /** Undefined while the first request is under way. */
+  answer: readonly [status: number, body: string] | undefined
+}
+
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  let text = ""
+  for await (const piece of request) text += String(piece)
+  return text
+}
+
+const problem = (type: string, message: string, more: object = {}) => ({ error: { type, message, ...more } })
+
+/** An event in Stripe's form, with the header it is delivered with. */
+export const stripeEvent = (
+  type: string,
+  object: object,
+  options: { readonly id?: string; readonly timestamp?: number; readonly secret?: string } = {}
+) => {
+  const { id = `evt_${type.replaceAll(".", "_")}`, secret = STRIPE_SECRET, timestamp } = options
+  const payload = JSON.stringify({
+    ...{ id, object: "event", api_version: Stripe.API_VERSION, created: 1_700_000_000, livemode: false, type },
+    ...{ pending_webhooks: 1, request: { id: null, idempotency_key: null }, data: { object } }
+  })
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload,
+    secret,
+    ...(timestamp === undefined ? {} : { timestamp })
+  })
+  return { payload, raw: Buffer.from(payload), signature }
+}
+
+/** A checkout session in this state, of nobody's unless told. */
+export const stripeSession = (more: Partial<StripeSession> = {}): StripeSession => ({
+  id: "cs_test_1",
+  object: "checkout.session",
+  client_reference_id: null,
+  metadata: {},
+  amount_total: 2_500,
+  currency: "usd",
+  status: "open",
+  payment_status: "unpaid",
+  payment_intent: null,
+  url: "https://checkout.stripe.com/c/pay/cs_test_1",
+  ...more
+})
+
+/** How it is with Stripe: as ever, in trouble, or silent before or after it has done what was asked. */
+export type StripeMood = "well" | "broken" | "hangs_before" | "hangs_after"
+
+/** Starts one; it is gone with the scope. */
+export const stripeServer = Effect.gen(function* () {
+  const sessions = new Map<string, StripeSession>()
+  const intents = new Map<string, string>()
+  const kept = new Map<string, Kept>()
+  const asked: Array<{ readonly method: string; readonly path: string; readonly body: URLSearchParams }> = []
+  const state = { mood: "well" as StripeMood, conflicts: 0 }
+
+  const create = (body: URLSearchParams): readonly [number, object] => {
+    const amount = Number(body.get("line_items[0][price_data][unit_amount]"))
+    if (body.get("mode") !== "payment" || !(amount > 0)) {
+      return [400, problem("invalid_request_error", "Missing required param: mode.", { param: "mode" })]
+    }
+    const id = `cs_test_${sessions.size + 1}`
+    const session = stripeSession({
+      id,
+      client_reference_id: body.get("client_reference_id"),
+      metadata: { top_up_id: body.get("metadata[top_up_id]") ?? "" },
+      amount_total: amount * Number(body.get("line_items[0][quantity]")),
+      currency: body.get("line_items[0][price_data][currency]") ?? "",
+      url: `https://checkout.stripe.com/c/pay/${id}`
+    })
+    sessions.set(id, session)
+    return [200, session]
+  }
+
+  const missing = (id: string): readonly [number, object] => [
+    404,
+    problem("invalid_request_error", `No such checkout.session: ${id}`, { code: "resource_missing", param: "session" })
+  ]
+
+  const shown = (session: StripeSession, expand: boolean): object => {
+    const { payment_intent: id } = session
+    return expand && id !== null
+      ? { ...session, payment_intent: { id, object: "payment_intent", status: intents.get(id) } }
+      : session
+  }
+
+  const route = (method: string, url: URL, body: URLSearchParams): readonly [number, object] => {
+    const [, , , , id = "", action] = url.pathname.split("/")
+    if (method === "POST" && id === "") return create(body)
+    const session = sessions.get(id)
+    if (session === undefined) return missing(id)
+    if (method === "GET") return [200, shown(session, url.searchParams.get("expand[0]") === "payment_intent")]
+    if (action !== "expire" || session.status !== "open") {
+      return [400, problem("invalid_request_error", 'Only Checkout Sessions with a status in ["open"] can be expired.')]
+    }
+    session.status = "expired"
+    session.url = null
+    return [200, session]
+  }
+
+  /** A POST under a key is carried out once: a repeat has the first answer, and other parameters are refused. */
+  const once = (key: string, parameters: string, carryOut: () => readonly [number, object]) => {
+    const before = kept.get(key)
+    if (before === undefined) {
+      const entry: Kept = { parameters, answer: undefined }
+      kept.set(key, entry)
+      const [status, answer] = carryOut()
+      entry.answer = [status, JSON.stringify(answer)]
+      return { status, text: entry.answer[1], replayed: false }
+    }
+    if (before.parameters !== parameters) {
+      const text = JSON.stringify(
+        problem("idempotency_error", "Keys for idempotent requests can only be used with the same parameters")
+      )
+      return { status: 400, text, replayed: false }
+    }
+    return { status: before.answer![0], text: before.answer![1], replayed: true }
+  }
+
+  const answer = (response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}) =>
+    response
+      .writeHead(status, { "content-type": "application/json", "request-id": `req_${asked.length}`, ...headers })
+      .end(text)
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? "/", "http://stripe")
+    const text = await bodyOf(request)
+    const body = new URLSearchParams(text)
+    asked.push({ method: request.method ?? "", path: url.pathname, body })
+    if (request.headers.authorization !== `Bearer ${STRIPE_KEY}`) {
+      const said = problem("invalid_request_error", "Invalid API Key provided: sk_test_****")
+      return answer(response, 401, JSON.stringify(said))
+    }
+    if (state.mood === "hangs_before") return
+    if (state.mood === "broken") return answer(response, 500, JSON.stringify(problem("api_error", "An error occurred")))
+    const key = request.headers["idempotency-key"]
+    if (state.conflicts > 0) {
+      state.conflicts -= 1
+      const said = problem(
+        "idempotency_error",
+        "There is currently another in-progress request using this Idempotent Key",
+        {
+          code: "idempotency_key_in_use"
+        }
+      )
+      return answer(response, 409, JSON.stringify(said))
+    }
+    const carryOut = () => route(request.method ?? "", url, body)
+    const made =
+      request.method === "POST" && typeof key === "string"
+        ? once(key, `${url.pathname} ${text}`, carryOut)
+        : { status: carryOut()[0], text: JSON.stringify(carryOut()[1]), replayed: false }
+    if (state.mood === "hangs_after") return
+    return answer(response, made.status, made.text, made.replayed ? { "idempotent-replayed": "true" } : {})
+  }
+
+  const { origin } = yield* upstream((request, response) => void serve(request, response))
+  return {
+    origin,
+    /** What the service is set up with to use it. */
+    settings: {
+      secretKey: Redacted.make(STRIPE_KEY),
+      webhookSecret: Redacted.make(STRIPE_SECRET),
+      baseUrl: new URL(origin)
+    },
+    env: { STRIPE_SECRET_KEY: STRIPE_KEY, STRIPE_WEBHOOK_SECRET: STRIPE_SECRET, STRIPE_BASE_URL: origin },
+    sessions,
+    asked,
+    state,
+    /** Its customer pays, at once or by a way that takes its time and ends so. */
+    pay: (id: string, by: "at once" | "processing" | "requires_payment_method" = "at once"): StripeSession => {
+      const session = sessions.get(id)!
+      session.status = "complete"
+      session.payment_intent = `pi_${id}`
+      session.payment_status = by === "at once" ? "paid" : "unpaid"
+      intents.set(session.payment_intent, by === "at once" ? "succeeded" : by)
+      return session
+    }
+  }
+})
