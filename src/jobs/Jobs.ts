@@ -3,7 +3,7 @@ import { PersistedQueue } from "effect/persistence"
 import { SqlClient, SqlError } from "effect/sql"
 import { JOB_TABLE } from "../platform/migrations/JobsSql.ts"
 import { Unavailable } from "../platform/Sql.ts"
-import { newestTurn } from "./JobsSql.ts"
+import { dueJobs, newestTurn } from "./JobsSql.ts"
 
 export type QueueName = "videos" | "batches"
 
@@ -19,7 +19,7 @@ export type Handler = (id: string, attempt: number) => Effect.Effect<Outcome, un
 export interface JobsOptions {
   /** A job whose process says nothing for so long goes to another one; at least a second, counted in whole ones. */
   readonly lease: Duration.Input
-  /** How long a job may lie that another process has enqueued. */
+  /** How long a job may lie that another process has enqueued, or that has become due. */
   readonly pollInterval: Duration.Input
   /** How long steps under way may take to end once their worker is told to stop. */
   readonly grace: Duration.Input
@@ -40,6 +40,12 @@ const LONGEST_BACKOFF_SECONDS = 60
 
 const backoff = (attempts: number) =>
   Effect.succeed(Duration.seconds(Math.min(2 ** Math.min(attempts - 1, 30), LONGEST_BACKOFF_SECONDS)))
+
+/**
+ * How often the store looks for jobs by itself. Its look is an update, whose text is another each time and so is planned each time:
+ * too dear to be made all the time in a service that has no jobs.
+ */
+const STORE_POLL = "1 minute"
 
 /** Ended turns are kept for longer than any lease, so that a turn delivered twice has one successor. */
 const KEPT = "1 hour"
@@ -129,24 +135,52 @@ const makeWorker = (store: Store, queue: QueueName, handle: Handler) => {
   }
 }
 
-const workWith = (store: Store, grace: Duration.Input) => (queue: QueueName, concurrency: number, handle: Handler) =>
-  Effect.uninterruptible(
-    Effect.gen(function* () {
-      const workers = yield* Effect.forEach(Array.from({ length: concurrency }), () => {
-        const worker = makeWorker(store, queue, handle)
-        return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber }))
-      })
-      const fibers = workers.map(({ fiber }) => fiber)
-      const stop = Effect.gen(function* () {
-        const idle = workers.filter((worker) => !worker.stop())
-        yield* Fiber.interruptAll(idle.map(({ fiber }) => fiber))
-        yield* Effect.timeoutOption(Fiber.awaitAll(fibers), grace)
-        // What is left gives its jobs back, for others to take at once.
-        yield* Fiber.interruptAll(fibers)
-      })
-      return yield* Effect.onExit(Effect.interruptible(Effect.never), () => stop)
-    })
+/** The queues that are worked on here, once for each that works. */
+type Worked = Set<{ readonly queue: QueueName }>
+
+/**
+ * Looks for what is due in all queues that are worked on here, again and again, by a statement that only reads. What is found is
+ * offered once more: that changes nothing, and wakes the store.
+ */
+const lookingFor = (sql: SqlClient.SqlClient, store: Store, worked: Worked, options: JobsOptions) => {
+  const leaseSeconds = Math.ceil(Duration.toSeconds(options.lease))
+  const look = Effect.gen(function* () {
+    const queues = new Set(Array.from(worked, ({ queue }) => queue))
+    if (queues.size === 0) return
+    for (const { element, id, queue } of yield* dueJobs(sql, [...queues], leaseSeconds)) {
+      yield* offer(store, queue, id, element, Duration.zero)
+    }
+  })
+  return look.pipe(
+    // Inside the repeat: one bad look must not be the last.
+    Effect.catchCause((cause) => Effect.logWarning("jobs are not looked for at present", cause)),
+    Effect.delay(options.pollInterval),
+    Effect.forever
   )
+}
+
+const workWith =
+  (store: Store, worked: Worked, grace: Duration.Input) => (queue: QueueName, concurrency: number, handle: Handler) =>
+    Effect.uninterruptible(
+      Effect.gen(function* () {
+        const working = { queue }
+        worked.add(working)
+        const workers = yield* Effect.forEach(Array.from({ length: concurrency }), () => {
+          const worker = makeWorker(store, queue, handle)
+          return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber }))
+        })
+        const fibers = workers.map(({ fiber }) => fiber)
+        const stop = Effect.gen(function* () {
+          worked.delete(working)
+          const idle = workers.filter((worker) => !worker.stop())
+          yield* Fiber.interruptAll(idle.map(({ fiber }) => fiber))
+          yield* Effect.timeoutOption(Fiber.awaitAll(fibers), grace)
+          // What is left gives its jobs back, for others to take at once.
+          yield* Fiber.interruptAll(fibers)
+        })
+        return yield* Effect.onExit(Effect.interruptible(Effect.never), () => stop)
+      })
+    )
 
 /**
  * Queues of jobs that outlast every process, over Effect's store in the database. A job is the id of a row elsewhere, which says
@@ -174,10 +208,11 @@ export class Jobs extends Context.Service<
     readonly work: (queue: QueueName, concurrency: number, handle: Handler) => Effect.Effect<never>
   }
 >()("tollgate/jobs/Jobs") {
-  static readonly layerFrom = ({ grace, lease, pollInterval }: JobsOptions) => {
+  static readonly layerFrom = (options: JobsOptions) => {
+    const { grace, lease } = options
     const store = PersistedQueue.layerStoreSql({
       tableName: JOB_TABLE,
-      pollInterval,
+      pollInterval: STORE_POLL,
       lockExpiration: lease,
       lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.25)
     })
@@ -186,7 +221,9 @@ export class Jobs extends Context.Service<
       Effect.gen(function* () {
         const queues = yield* PersistedQueue.PersistedQueueStore
         const sql = yield* SqlClient.SqlClient
-        return Jobs.of({ enqueue: enqueueWith(sql, queues), work: workWith(queues, grace) })
+        const worked: Worked = new Set()
+        yield* Effect.forkScoped(lookingFor(sql, queues, worked, options))
+        return Jobs.of({ enqueue: enqueueWith(sql, queues), work: workWith(queues, worked, grace) })
       })
     )
     const cleanup = PersistedQueue.layerCleanup({ interval: CLEANUP_INTERVAL, timeToLive: KEPT })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 
 /** The newest turn of a job: its element's id, and whether it waits for a worker. */
 export interface Turn {
@@ -29,3 +29,23 @@ export const newestTurn = (sql: SqlClient.SqlClient, queue: string, id: string, 
       SELECT id AS element, EXISTS (SELECT FROM kept) AS waiting FROM newest`,
     (rows): Turn | undefined => rows[0]
   )
+
+/** A job that a worker may take. */
+export interface DueJob<Queue extends string> {
+  readonly queue: Queue
+  readonly element: string
+  readonly id: string
+}
+
+/** One job of each of these queues that is due, and that nobody has or whoever has it has said nothing about for the lease. */
+export const dueJobs = <Queue extends string>(
+  sql: SqlClient.SqlClient,
+  queues: ReadonlyArray<Queue>,
+  leaseSeconds: number
+): Effect.Effect<ReadonlyArray<DueJob<Queue>>, SqlError.SqlError> =>
+  sql<DueJob<Queue>>`SELECT queue, due.id AS element, due.element::jsonb #>> '{}' AS id
+    FROM unnest(${[...queues]}::text[]) AS queue CROSS JOIN LATERAL (
+      SELECT id, element FROM job WHERE queue_name = queue AND state = 'pending' AND visible_at <= now()
+        AND (acquired_at IS NULL OR acquired_at < now() - make_interval(secs => ${leaseSeconds}))
+      LIMIT 1
+    ) AS due`

@@ -5,6 +5,7 @@ import { newResourceId } from "../platform/Ids.ts"
 import { Secrets } from "../platform/Secrets.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import {
+  anyPending,
   type AttemptNote,
   claimDue,
   type ClaimedRow,
@@ -64,6 +65,8 @@ export class Outbox extends Context.Service<
      * over, as it is when this one dies. However many wait for one endpoint, none waits behind them for another.
      */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>, Unavailable>
+    /** Whether anything is still to be told, now or later; costs less than a claim. */
+    readonly isPending: Effect.Effect<boolean, Unavailable>
     /** Writes down what came of an attempt, and what follows for the delivery and its endpoint, in one transaction. */
     readonly note: (claimed: Claimed, attempt: Attempt) => Effect.Effect<void, Unavailable>
     /** Gives back what was not tried to its end, to be tried at once. */
@@ -93,6 +96,7 @@ export class Outbox extends Context.Service<
               rows.map((row) => claimedOf(row, claim, secrets))
             )
           }),
+        isPending: storeErrors(anyPending(sql)),
         note: (claimed, attempt) => note(sql, audit, claimed, attempt),
         release: ({ claim, id }) => Effect.asVoid(storeErrors(releaseClaim(sql, id, claim))),
         wake: Effect.asVoid(latch.open),

@@ -63,6 +63,13 @@ export const claimDue = (
     RETURNING d.id, d.endpoint_id, d.event_id, d.step, d.delivered_at IS NOT NULL AS again, v.body, e.url, e.secret,
       CASE WHEN e.previous_until > now() THEN e.previous_secret END AS previous_secret`
 
+/** Whether anything is still to be delivered, now or later: one step in an index. */
+export const anyPending = (sql: Sql): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ pending: boolean }>`SELECT EXISTS (SELECT FROM webhook_delivery WHERE status = 'pending') AS pending`,
+    (rows) => rows[0]?.pending === true
+  )
+
 /** Gives back what was claimed and not tried to its end. */
 export const releaseClaim = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET claim = NULL, due_at = now() WHERE id = ${id} AND claim = ${claim}`

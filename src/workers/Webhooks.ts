@@ -1,4 +1,4 @@
-import { type Duration, Effect, Fiber, FiberSet, Layer, Schedule } from "effect"
+import { type Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule } from "effect"
 import { type Claimed, Outbox } from "../webhooks/Outbox.ts"
 import { type Attempt, Sender } from "../webhooks/Sender.ts"
 
@@ -7,6 +7,9 @@ const MOST_UNDER_WAY = 512
 
 /** How soon a node finds what it was not told of: what other nodes wrote, and what has become due. */
 const POLL = "250 millis"
+
+/** The same where nothing was to be told. It is all that a service without webhooks does for them, and is only a look. */
+const IDLE_POLL = "500 millis"
 
 /** How often an attempt that cannot be written down is tried to be, for as long as nobody else has it. */
 const NOTING = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "20 seconds" }))
@@ -46,7 +49,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
                   })
                 )
               )
-        if (claimed.length === 0) yield* Effect.timeoutOption(outbox.woken, POLL)
+        if (claimed.length === 0) yield* rest(outbox)
       })
 
       const claiming = yield* turn.pipe(
@@ -62,6 +65,13 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
       )
     })
   )
+
+/** Until something may be due. */
+const rest = Effect.fnUntraced(function* (outbox: Outbox["Service"]) {
+  let woken = yield* Effect.timeoutOption(outbox.woken, POLL)
+  while (Option.isNone(woken) && !(yield* outbox.isPending))
+    woken = yield* Effect.timeoutOption(outbox.woken, IDLE_POLL)
+})
 
 const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Attempt) =>
   outbox.note(claimed, attempt).pipe(

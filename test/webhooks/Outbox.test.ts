@@ -161,6 +161,23 @@ describe("claims", () => {
     )
   )
 
+  it.live("may be made for as long as anything is to be told, now or later", () =>
+    alone(
+      Effect.gen(function* () {
+        const { publish, register } = yield* webhookAccount
+        const outbox = yield* Outbox
+        yield* register(closed)
+        assert.isFalse(yield* outbox.isPending)
+        yield* publish()
+        assert.isTrue(yield* outbox.isPending)
+        const [one] = yield* outbox.claim(1)
+        assert.isTrue(yield* outbox.isPending)
+        yield* outbox.note(one!, attempt(200))
+        assert.isFalse(yield* outbox.isPending)
+      })
+    )
+  )
+
   it.live("read as many rows as there are endpoints, not as there are deliveries", () =>
     alone(
       Effect.gen(function* () {
