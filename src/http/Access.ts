@@ -181,17 +181,14 @@ const inferenceAccess = Layer.effectContext(
   })
 )
 
-const notKept = { "cache-control": "no-store" }
-
-/** What an operation answered, kept by no cache; and a write that failed is not tried again by clients on their own. */
-export const unkept = (
+/** A write that failed is not tried again by clients on their own. */
+export const unrepeated = (
   endpoint: HttpApiEndpoint.Top,
   response: HttpServerResponse.HttpServerResponse
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.setHeaders(
-    response,
-    endpoint.method !== "GET" && response.status >= 400 ? { ...notKept, "x-should-retry": "false" } : notKept
-  )
+  endpoint.method !== "GET" && response.status >= 400
+    ? HttpServerResponse.setHeader(response, "x-should-retry", "false")
+    : response
 
 const managementAccess = Layer.effect(
   ManagementAccess,
@@ -214,7 +211,7 @@ const managementAccess = Layer.effect(
             }
             return yield* Effect.provideService(app, Caller, principal)
           })
-          return unkept(endpoint, yield* answered(admitted, exchange))
+          return unrepeated(endpoint, yield* answered(admitted, exchange))
         })
     })
   })

@@ -78,6 +78,12 @@ const isApi = (url: string): boolean => url === API_PREFIX || url.startsWith(`${
 /** The console's cookie is for pages of this service alone: no page of another site may read an answer, or ask whether it may. */
 const isConsole = (url: string): boolean => url.startsWith(`${API_PREFIX}/console/`)
 
+/** What an account is and has is kept by no cache on the way, and neither is what went wrong. */
+const notKept = { "cache-control": "no-store" }
+
+const isUnkept = (url: string): boolean =>
+  isConsole(url) || url.startsWith(`${API_PREFIX}/management/`) || url.startsWith(`${API_PREFIX}/payments/`)
+
 const isFile = (url: string): boolean => url.startsWith(`${FILES_PATH}/`)
 
 const corsOf = (url: string): Record<string, string> => {
@@ -170,6 +176,7 @@ const Edge = HttpRouter.middleware(
         ...limitHeaders(verdict),
         ...sandbox,
         ...(preset === undefined ? none : presetHeaders(preset)),
+        ...(isUnkept(request.url) ? notKept : none),
         ...corsOf(request.url)
       })
 

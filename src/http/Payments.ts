@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { TopUps } from "../billing/TopUps.ts"
 import { invalid } from "../domain/Failure.ts"
-import { named, unkept } from "./Access.ts"
+import { named, unrepeated } from "./Access.ts"
 import { readBytes } from "./Body.ts"
 import { topUpOf } from "./console/TopUps.ts"
 import { makeRefuse } from "./Edge.ts"
@@ -47,7 +47,7 @@ export const layer = HttpApiBuilder.group(
       .handle("paySimulated", ({ endpoint, params }) =>
         Effect.map(
           answer(topUps.simulateCheckout(params.session_id), (row) => ({ data: topUpOf(row) })),
-          (response) => unkept(endpoint, response)
+          (response) => unrepeated(endpoint, response)
         )
       )
   })

@@ -95,7 +95,7 @@ export const makeMutate =
   (mutations: Mutations["Service"]) =>
   <A extends object, R>(
     by: Effect.Effect<Asker, never, R>,
-    { afterwards, body, outside, request, resource, secret, telling = Effect.succeed, type }: Asked,
+    { afterwards, body, outside, repeatable, request, resource, secret, telling = Effect.succeed, type }: Asked,
     work: (asker: Asker) => Mutation<A>["work"]
   ) =>
     answered(
@@ -103,7 +103,7 @@ export const makeMutate =
         const asker = yield* by
         const { requestId } = yield* Exchange
         // Only what would make a second thing needs to be known again: the others come to the same when they come twice.
-        const claims = request.method === "POST" && outside !== true
+        const claims = request.method === "POST" && outside !== true && repeatable !== true
         const header = claims ? request.headers["idempotency-key"] : undefined
         const claim = yield* Effect.fromResult(claimOf(header, request.method, pathOf(request.url), body ?? null))
         const { answer, audited, replayed } = yield* mutations.run<A>({

@@ -80,14 +80,16 @@ END $carve$`
 
 /**
  * What is spent of a budget may pass a threshold of it: that is noted in the transaction that spends it, once for each period,
- * and told afterwards. It is asked at every spend, since the limit may have been lowered in between.
+ * and told afterwards. It is asked at every spend, since the limit may have been lowered in between. What is less
+ * than a cent and than a hundredth of a budget is nothing: no request may fit in it, so that it would never be spent to the last.
  */
 const crossings = `
 CREATE FUNCTION budget_period_is_spent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO budget_crossing (budget_id, period_start, threshold_percent, limit_nano, spent)
     SELECT NEW.budget_id, NEW.period_start, t.percent, b.limit_nano, NEW.spent
     FROM budget b CROSS JOIN (VALUES (80), (100)) AS t(percent)
-    WHERE b.id = NEW.budget_id AND NEW.spent >= b.limit_nano::numeric * t.percent / 100
+    WHERE b.id = NEW.budget_id AND (NEW.spent >= b.limit_nano::numeric * t.percent / 100
+      OR t.percent = 100 AND NEW.spent > b.limit_nano - LEAST(10000000, b.limit_nano / 100))
     ON CONFLICT DO NOTHING;
   RETURN NULL;
 END $$`
