@@ -94,8 +94,8 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
     return Effect.fail(unreadable("it is not UTF-8"))
   }
   if (text.trim() === "") return Effect.fail(unreadable("it is empty"))
-  if (isCrowded(text)) return Effect.fail(invalid("body", `at most ${MAX_MEMBERS} members in one object`))
   try {
+    if (isCrowded(text)) return Effect.fail(invalid("body", `at most ${MAX_MEMBERS} members in one object`))
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {
       return Effect.fail(unreadable(`it is nested more than ${MAX_DEPTH} levels deep`))
@@ -165,14 +165,16 @@ class Received {
 const empty = new Uint8Array()
 
 /** Reads Node's own stream: a stream of effects around it costs more than all else that is done to an ordinary body. */
-const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effect<void, Failure> =>
+const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effect<unknown, Failure> =>
   Effect.callback((resume) => {
     const leave = () => {
       source.off("data", onData).off("end", onEnd).off("error", onLost).off("close", onLost)
+      received.drop()
     }
     const onEnd = () => {
+      const parsed = parse(received.bytes)
       leave()
-      resume(Effect.void)
+      resume(parsed)
     }
     const stop = (failed: Failure) => {
       leave()
@@ -192,7 +194,7 @@ const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effe
 const receiveStream = (
   request: HttpServerRequest.HttpServerRequest,
   received: Received
-): Effect.Effect<void, Failure> =>
+): Effect.Effect<unknown, Failure> =>
   request.stream.pipe(
     Stream.mapError((error) => bodyFailure(error) ?? lost),
     Stream.runForEachArray((pieces) => {
@@ -201,7 +203,9 @@ const receiveStream = (
         if (failed !== undefined) return Effect.fail(failed)
       }
       return Effect.void
-    })
+    }),
+    Effect.flatMap(() => parse(received.bytes)),
+    Effect.ensuring(Effect.sync(() => received.drop()))
   )
 
 /** A client that waits to be told to go on is told so by the request's own stream. */
@@ -209,14 +213,10 @@ const isDirect = (source: unknown, headers: Headers.Headers): source is Incoming
   source instanceof IncomingMessage && headers["expect"] === undefined
 
 const receive = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
-  Effect.flatMap(NodeBodyBudget, (budget) => {
-    const received = new Received(budget)
+  Effect.withFiber((fiber) => {
+    const received = new Received(fiber.getRef(NodeBodyBudget))
     const source = NodeHttpServerRequest.toIncomingMessage(request)
-    const all = isDirect(source, request.headers) ? receiveDirect(source, received) : receiveStream(request, received)
-    return Effect.ensuring(
-      Effect.flatMap(all, () => parse(received.bytes)),
-      Effect.sync(() => received.drop())
-    )
+    return isDirect(source, request.headers) ? receiveDirect(source, received) : receiveStream(request, received)
   })
 
 /**
