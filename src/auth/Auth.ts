@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
-import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
+import { hashKey, hashTextOf, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 
@@ -22,13 +22,11 @@ const principalOf = (row: KeyRow): Principal => ({
   budget: row.budget_id === null ? undefined : { id: row.budget_id, period: row.budget_period ?? "lifetime" }
 })
 
-/** The hash of the key in an `Authorization` header; undefined when that has none, or not in the form of one. */
-const hashOf = (header: string): Buffer | undefined => {
+/** The key in an `Authorization` header; undefined when that has none, or not in the form of one. */
+const keyOf = (header: string): string | undefined => {
   const key = /^bearer +(\S+) *$/i.exec(header)?.[1]
-  return key === undefined || !isWellFormedKey(key) ? undefined : hashKey(key)
+  return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
-
-const nameOf = (hash: Buffer): string => hash.toString("latin1")
 
 /** Turns a credential into the principal it stands for. */
 export class Auth extends Context.Service<
@@ -62,13 +60,13 @@ export class Auth extends Context.Service<
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
       }
 
-      const read = (hash: Buffer) =>
-        keys.findByHash(hash).pipe(
+      const read = (key: string) =>
+        keys.findByHash(hashKey(key)).pipe(
           Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
           Effect.flatMap((row) => {
             if (row === undefined || !row.active) return Effect.fail(invalidKey)
             const principal = principalOf(row)
-            remember(nameOf(hash), principal, row)
+            remember(hashTextOf(key), principal, row)
             return Effect.succeed(principal)
           })
         )
@@ -85,13 +83,13 @@ export class Auth extends Context.Service<
       return Auth.of({
         authenticate: (authorization, kind) => {
           if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
-          const hash = hashOf(authorization)
-          if (hash === undefined) return Effect.fail(invalidKey)
-          return Effect.flatMap(read(hash), (principal) => ofKind(principal, kind))
+          const key = keyOf(authorization)
+          if (key === undefined) return Effect.fail(invalidKey)
+          return Effect.flatMap(read(key), (principal) => ofKind(principal, kind))
         },
         remembered: (authorization, kind) => {
-          const hash = hashOf(authorization ?? "")
-          const known = hash === undefined ? undefined : cache.get(nameOf(hash))
+          const key = keyOf(authorization ?? "")
+          const known = key === undefined ? undefined : cache.get(hashTextOf(key))
           return known !== undefined && known.until > Date.now() && known.principal.kind === kind
             ? known.principal
             : undefined
