@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
-import { hashKey, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
+import { hashKey, hashTextOf, isWellFormedKey, type KeyKind, Keys } from "../account/Keys.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
@@ -32,13 +32,11 @@ const principalOf = (row: KeyRow): Principal => ({
   ...routingOf(row)
 })
 
-/** The hash of the key in an `Authorization` header; undefined when that has none, or not in the form of one. */
-const hashOf = (header: string): Buffer | undefined => {
+/** The key in an `Authorization` header; undefined when that has none, or not in the form of one. */
+const keyOf = (header: string): string | undefined => {
   const key = /^bearer +(\S+) *$/i.exec(header)?.[1]
-  return key === undefined || !isWellFormedKey(key) ? undefined : hashKey(key)
+  return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
-
-const nameOf = (hash: Buffer): string => hash.toString("latin1")
 
 /** Turns a credential into the principal it stands for. */
 export class Auth extends Context.Service<
@@ -83,13 +81,13 @@ export class Auth extends Context.Service<
           Effect.flatMap((row) => (row === undefined || !row.active ? Effect.fail(invalidKey) : Effect.succeed(row)))
         )
 
-      const read = (hash: Buffer) =>
+      const read = (key: string) =>
         Effect.suspend(() => {
           const before = changes
-          return Effect.map(active(keys.findByHash(hash)), (row) => {
+          return Effect.map(active(keys.findByHash(hashKey(key))), (row) => {
             const principal = principalOf(row)
             // What was read while a project changed may be out of date.
-            if (changes === before) remember(nameOf(hash), principal, row)
+            if (changes === before) remember(hashTextOf(key), principal, row)
             return principal
           })
         })
@@ -107,13 +105,13 @@ export class Auth extends Context.Service<
       return Auth.of({
         authenticate: (authorization, kind) => {
           if (authorization === undefined || authorization === "") return Effect.fail(missingKey)
-          const hash = hashOf(authorization)
-          if (hash === undefined) return Effect.fail(invalidKey)
-          return Effect.flatMap(read(hash), (principal) => ofKind(principal, kind))
+          const key = keyOf(authorization)
+          if (key === undefined) return Effect.fail(invalidKey)
+          return Effect.flatMap(read(key), (principal) => ofKind(principal, kind))
         },
         remembered: (authorization, kind) => {
-          const hash = hashOf(authorization ?? "")
-          const known = hash === undefined ? undefined : cache.get(nameOf(hash))
+          const key = keyOf(authorization ?? "")
+          const known = key === undefined ? undefined : cache.get(hashTextOf(key))
           return known !== undefined && known.until > Date.now() && known.principal.kind === kind
             ? known.principal
             : undefined

@@ -163,6 +163,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const run = yield* batches
     return leanHandlers(
+      "batch",
       HttpApiBuilder.group(Api, "batch", (handlers) =>
         handlers.handleRaw("batch", ({ request }) => answered(run(request)))
       )

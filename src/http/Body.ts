@@ -94,8 +94,8 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
     return Effect.fail(unreadable("it is not UTF-8"))
   }
   if (text.trim() === "") return Effect.fail(unreadable("it is empty"))
-  if (isCrowded(text)) return Effect.fail(invalid("body", `at most ${MAX_MEMBERS} members in one object`))
   try {
+    if (isCrowded(text)) return Effect.fail(invalid("body", `at most ${MAX_MEMBERS} members in one object`))
     const value: unknown = JSON.parse(text)
     if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {
       return Effect.fail(unreadable(`it is nested more than ${MAX_DEPTH} levels deep`))
@@ -166,15 +166,20 @@ class Received {
 
 const empty = new Uint8Array()
 
+/** What is made of all that came, while its place in the budget is still taken; throws nothing. */
+type Made<A> = (bytes: Uint8Array) => Effect.Effect<A, Failure>
+
 /** Reads Node's own stream: a stream of effects around it costs more than all else that is done to an ordinary body. */
-const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effect<void, Failure> =>
+const receiveDirect = <A>(source: IncomingMessage, received: Received, made: Made<A>): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {
     const leave = () => {
       source.off("data", onData).off("end", onEnd).off("error", onLost).off("close", onLost)
+      received.drop()
     }
     const onEnd = () => {
+      const whole = made(received.bytes)
       leave()
-      resume(Effect.void)
+      resume(whole)
     }
     const stop = (failed: Failure) => {
       leave()
@@ -191,10 +196,11 @@ const receiveDirect = (source: IncomingMessage, received: Received): Effect.Effe
     return Effect.sync(leave)
   })
 
-const receiveStream = (
+const receiveStream = <A>(
   request: HttpServerRequest.HttpServerRequest,
-  received: Received
-): Effect.Effect<void, Failure> =>
+  received: Received,
+  made: Made<A>
+): Effect.Effect<A, Failure> =>
   request.stream.pipe(
     Stream.mapError((error) => bodyFailure(error) ?? lost),
     Stream.runForEachArray((pieces) => {
@@ -203,7 +209,9 @@ const receiveStream = (
         if (failed !== undefined) return Effect.fail(failed)
       }
       return Effect.void
-    })
+    }),
+    Effect.flatMap(() => made(received.bytes)),
+    Effect.ensuring(Effect.sync(() => received.drop()))
   )
 
 /** A client that waits to be told to go on is told so by the request's own stream. */
@@ -213,18 +221,16 @@ const isDirect = (source: unknown, headers: Headers.Headers): source is Incoming
 const receive = <A>(
   request: HttpServerRequest.HttpServerRequest,
   limitBytes: number,
-  made: (bytes: Uint8Array) => Effect.Effect<A, Failure>
+  made: Made<A>
 ): Effect.Effect<A, Failure> => {
   const declared = Number(request.headers["content-length"] ?? 0)
   if (declared > limitBytes) return Effect.fail(tooLarge(limitBytes))
-  return Effect.flatMap(NodeBodyBudget, (budget) => {
-    const received = new Received(budget, limitBytes)
+  return Effect.withFiber((fiber) => {
+    const received = new Received(fiber.getRef(NodeBodyBudget), limitBytes)
     const source = NodeHttpServerRequest.toIncomingMessage(request)
-    const all = isDirect(source, request.headers) ? receiveDirect(source, received) : receiveStream(request, received)
-    return Effect.ensuring(
-      Effect.flatMap(all, () => made(received.bytes)),
-      Effect.sync(() => received.drop())
-    )
+    return isDirect(source, request.headers)
+      ? receiveDirect(source, received, made)
+      : receiveStream(request, received, made)
   })
 }
 

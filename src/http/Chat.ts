@@ -72,6 +72,7 @@ export const layer = Layer.unwrap(
     const chatCompletions = yield* completions
     const estimate = yield* estimates
     return leanHandlers(
+      "chat",
       HttpApiBuilder.group(Api, "chat", (handlers) =>
         handlers
           .handleRaw("chatCompletions", ({ request }) => answered(chatCompletions(request)))

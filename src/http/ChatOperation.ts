@@ -68,20 +68,21 @@ export interface Received {
 }
 
 /** Reads what a request says beside its body; fails where a header of it is wrong. */
-export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> =>
-  Result.gen(function* () {
-    const { body, exchange, operation, path, principal, request, sandbox } = received
-    const { headers, method } = request
-    return {
-      requestId: exchange.requestId,
-      operation,
-      principal,
-      claim: yield* claimOf(headers["idempotency-key"], method, path, body),
-      steering: yield* steeringOf(headers["x-svc-sandbox"], sandbox),
-      trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
-      arrivedAt: exchange.arrivedAt
-    }
-  })
+export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> => {
+  const { body, exchange, operation, path, principal, request, sandbox } = received
+  const { headers, method } = request
+  const claim = claimOf(headers["idempotency-key"], method, path, body)
+  if (Result.isFailure(claim)) return Result.fail(claim.failure)
+  return Result.map(steeringOf(headers["x-svc-sandbox"], sandbox), (steering) => ({
+    requestId: exchange.requestId,
+    operation,
+    principal,
+    claim: claim.success,
+    steering,
+    trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
+    arrivedAt: exchange.arrivedAt
+  }))
+}
 
 /** A body, and the presets that take part in it. */
 export interface ChatBody {

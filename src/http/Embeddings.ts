@@ -203,6 +203,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const embed = yield* embeddings
     return leanHandlers(
+      "embeddings",
       HttpApiBuilder.group(Api, "embeddings", (handlers) =>
         handlers.handleRaw("embeddings", ({ request }) => answered(embed(request)))
       )

@@ -28,6 +28,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const make = yield* images({ operation: "images.generations", path: "/images/generations" })
     return leanHandlers(
+      "images",
       HttpApiBuilder.group(Api, "images", (handlers) =>
         handlers.handleRaw("generations", ({ request }) => answered(make(request)))
       )

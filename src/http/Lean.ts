@@ -1,5 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { HttpServer } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Api } from "../../schemas/Api.ts"
 
 /**
  * Whatever serves requests keeps the context it was built in and copies all of it for every one of them, several times. Services
@@ -8,26 +10,41 @@ import type { HttpServer } from "effect/http"
 const without = <A>(context: Context.Context<A>, isDropped: (key: string) => boolean): Context.Context<A> =>
   Context.makeUnsafe(new Map([...context.mapUnsafe].filter(([key]) => !isDropped(key))))
 
-/** Services of rooms have keys such as `tollgate/ledger/Ledger`; what is declared by the contract has none. */
-const isOfRoom = (key: string): boolean => /^tollgate\/(?!http\/)[^/]+\//.test(key)
+/** Services of rooms have keys such as `tollgate/ledger/Ledger`; what the edge gives its requests is of `tollgate/http`. */
+const isOfRoom = (key: string): boolean => /^tollgate\/((?!http\/)[^/]+\/|http\/Ops$)/.test(key)
 
-const isOfContract = (key: string): boolean => /^tollgate\/[^/]+$/.test(key)
+/** What the database's client, the platform and the server were made of. */
+const isOfPlatform = (key: string): boolean =>
+  /^[@~]effect\/|^effect\/(FileSystem|Layer|Path|Terminal|process|sql|http\/(Etag|HttpPlatform|HttpServer))(\/|$)/.test(
+    key
+  )
 
-/** The same handlers, without the services they were made from: all that is looked up later is their middleware. */
-export const leanHandlers = <A, E, R>(handlers: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
-  Layer.fromBuild((memoMap, scope) =>
+/** Keys of the middleware that operations of a group declare. */
+const middlewareOf = (group: keyof typeof Api.groups): ReadonlySet<string> => {
+  const endpoints: ReadonlyArray<HttpApiEndpoint.Top> = Object.values(Api.groups[group].endpoints)
+  return new Set(endpoints.flatMap(({ middlewares }) => [...middlewares].map(({ key }) => key)))
+}
+
+/** The same handlers, without the services they were made from: all that is looked up later is the middleware of their group. */
+export const leanHandlers = <A, E, R>(
+  group: keyof typeof Api.groups,
+  handlers: Layer.Layer<A, E, R>
+): Layer.Layer<A, E, R> => {
+  const kept = middlewareOf(group)
+  return Layer.fromBuild((memoMap, scope) =>
     Effect.updateContext(Layer.buildWithMemoMap(handlers, memoMap, scope), (context: Context.Context<R>) =>
-      without(context, (key) => !isOfContract(key))
+      without(context, (key) => !kept.has(key))
     )
   )
+}
 
 type Server = HttpServer.HttpServer["Service"]
 
-/** The same server, whose requests start without the services of the rooms. */
+/** The same server, whose requests start without the services of the rooms and what these are made of. */
 export const leanServer = (server: Server): Server => ({
   address: server.address,
   serve: ((app: never, middleware: never) =>
     Effect.updateContext(server.serve(app, middleware), (context: Context.Context<unknown>) =>
-      without(context, isOfRoom)
+      without(context, (key) => isOfRoom(key) || isOfPlatform(key))
     )) as Server["serve"]
 })

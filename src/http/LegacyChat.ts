@@ -112,6 +112,7 @@ export const layer = Layer.unwrap(
     const chat = yield* legacyChat
     const draw = yield* images({ operation: "images", path: "/images" })
     return leanHandlers(
+      "legacy",
       HttpApiBuilder.group(Api, "legacy", (handlers) =>
         handlers
           .handleRaw("chat", (input) => answered(chat(input)))

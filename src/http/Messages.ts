@@ -48,6 +48,7 @@ export const layer = Layer.unwrap(
     const messages = yield* chatOperation(messagesDialect)
     const countTokens = yield* counting
     return leanHandlers(
+      "messages",
       HttpApiBuilder.group(Api, "messages", (handlers) =>
         handlers
           .handleRaw("messages", ({ request }) => answered(messages(request, place)))

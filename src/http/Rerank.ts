@@ -47,6 +47,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const rerank = yield* reranking
     return leanHandlers(
+      "rerank",
       HttpApiBuilder.group(Api, "rerank", (handlers) =>
         handlers.handleRaw("rerank", ({ request }) => answered(rerank(request)))
       )

@@ -54,6 +54,7 @@ export const layer = Layer.unwrap(
     const responses = yield* chatOperation(responsesDialect)
     const inputTokens = yield* counting
     return leanHandlers(
+      "responses",
       HttpApiBuilder.group(Api, "responses", (handlers) =>
         handlers
           .handleRaw("responses", ({ request }) => answered(responses(request, place)))

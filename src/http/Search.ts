@@ -60,6 +60,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const find = yield* search
     return leanHandlers(
+      "search",
       HttpApiBuilder.group(Api, "search", (handlers) =>
         handlers.handleRaw("search", ({ request }) => answered(find(request)))
       )

@@ -121,6 +121,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { create, exporting } = yield* handlers
     return leanHandlers(
+      "sessions",
       HttpApiBuilder.group(Api, "sessions", (group) =>
         group
           .handleRaw("createSession", ({ request }) => answered(create(request)))

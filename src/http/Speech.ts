@@ -41,6 +41,7 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const speak = yield* speech
     return leanHandlers(
+      "speech",
       HttpApiBuilder.group(Api, "speech", (handlers) =>
         handlers.handleRaw("speech", ({ request }) => answered(speak(request)))
       )

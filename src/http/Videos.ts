@@ -40,6 +40,7 @@ export const videos = Layer.unwrap(
       return HttpServerResponse.redirect(url)
     })
     return leanHandlers(
+      "videos",
       HttpApiBuilder.group(Api, "videos", (handlers) =>
         handlers
           .handleRaw("createVideo", ({ request }) => answered(submit(request)))
@@ -58,6 +59,7 @@ export const legacyVideos = Layer.unwrap(
     const submit = yield* submits({ operation: "video", path: "/video" }, encodeLegacyVideo)
     const ask = yield* asks
     return leanHandlers(
+      "legacyVideos",
       HttpApiBuilder.group(Api, "legacyVideos", (handlers) =>
         handlers
           .handleRaw("video", ({ request }) => answered(submit(request)))

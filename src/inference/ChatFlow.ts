@@ -110,14 +110,17 @@ export const carryOutChat = (
   admitted: AdmittedChat,
   running: Running
 ): Effect.Effect<Answer, Failure> =>
-  Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running))))
-    if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
-    const { failures, outcome } = unserved(exit)
-    const endedAt = performance.now()
-    const carried: CarriedChat = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
-    yield* close(options, admitted, carried, settlementOf(outcome, undefined), () =>
-      keptRefusal(admitted, outcome.error)
-    )
-    return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
-  }).pipe(Effect.uninterruptible)
+  Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running)))).pipe(
+    Effect.flatMap((exit) => {
+      if (Exit.isSuccess(exit)) return finishServed(options, admitted, exit.value)
+      const { failures, outcome } = unserved(exit)
+      const endedAt = performance.now()
+      const carried: CarriedChat = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+      const kept = () => keptRefusal(admitted, outcome.error)
+      return Effect.andThen(
+        close(options, admitted, carried, settlementOf(outcome, undefined), kept),
+        Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
+      )
+    }),
+    Effect.uninterruptible
+  )

@@ -19,13 +19,12 @@ export const makeOwnFibers: Effect.Effect<OwnFibers, never, Scope.Scope> = Effec
   })
   return {
     run: (work) =>
-      Effect.suspend(() =>
-        Effect.map(Effect.forkDetach(closed ? Effect.interrupt : work, { startImmediately: true }), (fiber) => {
-          const place = fibers.join(fiber)
-          fiber.addObserver(() => fibers.leave(place))
-          return fiber
-        })
-      ),
+      Effect.withFiberSucceed((caller) => {
+        const fiber = Effect.runForkWith(caller.context)(closed ? Effect.interrupt : work)
+        const place = fibers.join(fiber)
+        fiber.addObserver(() => fibers.leave(place))
+        return fiber
+      }),
     empty: Effect.whileLoop({
       while: () => fibers.size > 0,
       body: () => Fiber.awaitAll(fibers.members),

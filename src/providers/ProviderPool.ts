@@ -154,15 +154,23 @@ const givenBy = <A>({ result }: Pick<Ended<A>, "result">): A | undefined =>
 const faultOf = <A>({ result }: Pick<Ended<A>, "result">) =>
   result._tag === "Failure" ? result.failure.fault : undefined
 
-const run = Effect.fnUntraced(function* <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
   shared: Courses,
   call: Q,
   kind: CallKind<P, Q, C>,
   ask: Asking<A, R, P, Q, C>
+) =>
+  Effect.withFiber((fiber) => {
+    const random = fiber.getRef(Random.Random)
+    const chance = () => random.nextDoubleUnsafe()
+    return follow(new Course(shared, call, kind, fiber.getRef(Clock.Clock), chance), ask)
+  })
+
+/** Asks whoever is next on the course, until one gives content. */
+const follow = Effect.fnUntraced(function* <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+  course: Course<P, Q, C>,
+  ask: Asking<A, R, P, Q, C>
 ) {
-  const random = yield* Random.Random
-  const chance = () => random.nextDoubleUnsafe()
-  const course = new Course(shared, call, kind, yield* Clock.Clock, chance)
   for (;;) {
     const { upcoming, waitMs } = course
     if (upcoming === undefined) {

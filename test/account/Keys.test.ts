@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
-import { hashKey, isWellFormedKey, Keys, MAX_ACTIVE_INFERENCE_KEYS } from "../../src/account/Keys.ts"
+import { hashKey, hashTextOf, isWellFormedKey, Keys, MAX_ACTIVE_INFERENCE_KEYS } from "../../src/account/Keys.ts"
 import { layer as database } from "../support/Database.ts"
 
 const actor = { type: "operator", id: "test" } as const
@@ -35,6 +35,10 @@ describe("Keys", () => {
         )
       })
     )
+
+    it("has one hash, as bytes and as a text", () => {
+      assert.deepStrictEqual(Buffer.from(hashTextOf("svc_sk_é"), "base64"), hashKey("svc_sk_é"))
+    })
 
     it.effect("stores a hash and nothing that gives the key away", () =>
       Effect.gen(function* () {

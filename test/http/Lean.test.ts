@@ -5,6 +5,12 @@ import { leanHandlers } from "../../src/http/Lean.ts"
 import { serve } from "./serve.ts"
 
 const keysOf = (context: Context.Context<never>) => [...context.mapUnsafe.keys()]
+const ofPlatform = [
+  "effect/FileSystem",
+  "effect/http/HttpServer",
+  "effect/http/HttpPlatform",
+  "effect/Layer/CurrentMemoMap"
+]
 const ofRooms = (keys: ReadonlyArray<string>) => keys.filter((key) => /^tollgate\/(?!http\/)[^/]+\//.test(key))
 
 const key = <K extends string>(name: K) => Context.Service<string>(name)
@@ -20,6 +26,7 @@ describe("what a request is given", () => {
       const { origin } = yield* serve(given)
       const keys = (yield* Effect.promise(async () => (await fetch(`${origin}/keys`)).json())) as ReadonlyArray<string>
       assert.deepStrictEqual(ofRooms(keys), [])
+      for (const key of ofPlatform) assert.notInclude(keys, key)
       assert.includeMembers(
         [...keys],
         ["tollgate/http/Exchange", "effect/http/HttpServerRequest", "effect/Logger/CurrentLoggers"]
@@ -27,7 +34,7 @@ describe("what a request is given", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("has of its handlers' context what the contract declares", () =>
+  it.effect("has of its handlers' context the middleware that its operations declare", () =>
     Effect.gen(function* () {
       const seen = key("tollgate/Seen")
       const handlers = Layer.effect(
@@ -37,11 +44,13 @@ describe("what a request is given", () => {
       const given = Context.empty().pipe(
         Context.add(key("tollgate/ledger/Ledger"), ""),
         Context.add(key("tollgate/InferenceAccess"), ""),
+        Context.add(key("tollgate/ManagementAccess"), ""),
         Context.add(key("effect/FileSystem"), "")
       )
-      const context = yield* Layer.build(leanHandlers(handlers)).pipe(Effect.provideContext(given))
+      const context = yield* Layer.build(leanHandlers("chat", handlers)).pipe(Effect.provideContext(given))
       const keys = Context.get(context, seen).split(" ")
       assert.include(keys, "tollgate/InferenceAccess")
+      assert.notInclude(keys, "tollgate/ManagementAccess")
       assert.notInclude(keys, "tollgate/ledger/Ledger")
       assert.notInclude(keys, "effect/FileSystem")
     }).pipe(Effect.scoped)
