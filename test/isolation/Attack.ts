@@ -15,6 +15,8 @@ export interface Known {
 export interface Pair {
   readonly what: string
   readonly credential: PublishedOperation["credential"]
+  /** It names what is not the caller's, and so must be refused; else it may be answered with what is. */
+  readonly refused: boolean
   readonly theirs: Call
   readonly nobodys: Call
   /** Every id in them. */
@@ -36,6 +38,60 @@ const naming = operations
   .map((operation) => ({ operation, named: namedBy(operation.id) }))
   .filter(({ named }) => named.length > 0)
 
+/** Questions that name things elsewhere than an operation's usual call does: in bodies, filters and cursors. */
+const others: ReadonlyArray<{
+  readonly what: string
+  readonly credential: PublishedOperation["credential"]
+  readonly call: (things: Things, own: Things) => Call
+}> = [
+  {
+    what: "a key made in a project",
+    credential: "management key",
+    call: ({ project }) => ({ method: "POST", path: "/management/keys", body: { name: "k", project_id: project } })
+  },
+  {
+    what: "a key moved into a project",
+    credential: "management key",
+    call: ({ project }, own) => ({
+      method: "PATCH",
+      path: `/management/keys/${own.key}`,
+      body: { project_id: project }
+    })
+  },
+  {
+    what: "a preset as a model",
+    credential: "inference key",
+    call: ({ preset }) => ({
+      method: "POST",
+      path: "/chat/completions",
+      body: { model: `@${preset}`, messages: [{ role: "user", content: "Hello!" }] }
+    })
+  },
+  {
+    what: "what a key did",
+    credential: "management key",
+    call: ({ managementKey }) => ({ method: "GET", path: `/management/audit?actor_ids[]=${managementKey}` })
+  },
+  ...(
+    [
+      ["management key", "/management/keys?cursor=", "key"],
+      ["management key", "/management/projects?cursor=", "project"],
+      ["management key", "/management/webhooks?cursor=", "webhook"],
+      ["management key", "/management/presets?cursor=", "key"],
+      ["session", "/console/management-keys?cursor=", "managementKey"],
+      ["session", "/console/top-ups?cursor=", "topUp"],
+      ["inference key", "/requests?cursor=", "request"],
+      ["inference key", "/webhooks?cursor=", "webhook"],
+      ["inference key", "/batches?after=", "batch"],
+      ["inference key", "/files?after=", "file"]
+    ] as const
+  ).map(([credential, path, name]) => ({
+    what: `a page behind a ${name}`,
+    credential,
+    call: (things: Things): Call => ({ method: "GET", path: path + things[name] })
+  }))
+]
+
 /** Some of theirs, at least one, among some of their own. */
 const chosen = (random: Random, { own, theirs }: Known, named: ReadonlyArray<keyof Things>) => {
   const sure = random.pick(named)
@@ -53,8 +109,20 @@ const asked = (random: Random, call: Call): Call => {
   return { ...call, path: `${call.path}?${random.pick(["limit=1", "limit=100", "limit=0", "unknown=1"])}` }
 }
 
+const otherPair = (random: Random, { own, theirs }: Known): Pair => {
+  const { call, credential, what } = random.pick(others)
+  const absent = absentThings(theirs, () => random.hex(12))
+  return {
+    ...{ what, credential, refused: false },
+    theirs: call(theirs, own),
+    nobodys: call(absent, own),
+    asked: [...Object.values(theirs), ...Object.values(absent)]
+  }
+}
+
 /** The next pair, always the same for the same numbers. */
 export const nextPair = (random: Random, known: Known): Pair => {
+  if (random.chance(0.2)) return otherPair(random, known)
   const { named, operation } = random.pick(naming)
   const things = chosen(random, known, named)
   const theirs = callsOf(things.theirs).get(operation.id)!
@@ -63,6 +131,7 @@ export const nextPair = (random: Random, known: Known): Pair => {
   return {
     what: operation.id,
     credential: operation.credential,
+    refused: true,
     theirs: closer,
     nobodys: { ...nobodys, path: nobodys.path + closer.path.slice(theirs.path.length) },
     asked: [...Object.values(things.theirs), ...Object.values(things.nobodys)]
