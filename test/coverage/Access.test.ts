@@ -1,0 +1,235 @@
+/**
+ * Every operation of the contract, asked as everybody who may not have it. What does not hold stands in `gaps.txt`, a line for each
+ * operation and case, which may only get shorter.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { allows, scopes } from "../../src/auth/Scopes.ts"
+import { upstream } from "../providers/upstream.ts"
+import { absentThings, answerOf } from "../support/Answers.ts"
+import { bearer, type Call, callsOf, type Credential, noThings, send, type Things } from "../support/Calls.ts"
+import { operations, type PublishedOperation } from "../support/Published.ts"
+import { type Service, startService } from "../support/Service.ts"
+import { textOf } from "../support/Sources.ts"
+import { thingsOf } from "../support/Things.ts"
+
+const actor = { type: "operator", id: "test" } as const
+
+const codeOf = (response: Response) =>
+  Effect.map(
+    Effect.promise(() => response.json()),
+    (body) => `${response.status} ${body.error?.code ?? body.code} ${body.error?.param ?? "-"}`
+  )
+
+interface Stage {
+  readonly service: Service
+  /** Good credentials of an account. */
+  readonly good: Readonly<Record<PublishedOperation["credential"], Credential>>
+  /** The same, once they are good no more. */
+  readonly revoked: Readonly<Record<PublishedOperation["credential"], Credential>>
+  /** What another account has. */
+  readonly theirs: Things
+  readonly withScopes: (granted: ReadonlyArray<string>) => Effect.Effect<Credential, unknown>
+}
+
+const makeStage = Effect.gen(function* () {
+  const receiver = yield* upstream((_, response) => response.writeHead(204).end())
+  const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+  const mine = yield* service.account()
+  const accountId = mine.account.id
+  const withScopes = (granted: ReadonlyArray<string>) =>
+    Effect.map(service.keys.create({ accountId, kind: "management", name: "some", scopes: granted, actor }), ({ key }) =>
+      bearer(key)
+    )
+  const spare = (kind: "inference" | "management") =>
+    Effect.gen(function* () {
+      const { id, key } = yield* service.keys.create({ accountId, kind, name: "spare", scopes, actor })
+      yield* service.keys.revoke(id, actor)
+      return bearer(key)
+    })
+  const session = yield* service.signedIn(accountId)
+  const ended = yield* service.signedIn(accountId)
+  yield* service.sql`DELETE FROM owner_session WHERE id = (SELECT max(id) FROM owner_session)`
+  return {
+    service,
+    good: { "inference key": bearer(mine.inferenceKey), "management key": bearer(mine.managementKey), session, none: {} },
+    revoked: {
+      "inference key": yield* spare("inference"),
+      "management key": yield* spare("management"),
+      session: ended,
+      none: {}
+    },
+    theirs: yield* thingsOf(service, yield* service.account(), receiver.origin),
+    withScopes
+  }
+})
+
+/** What somebody who may not have an operation is to be answered; undefined where the case does not arise. */
+interface Case {
+  readonly arises: (operation: PublishedOperation) => boolean
+  /** Undefined when it holds, else what was answered instead. */
+  readonly fault: (operation: PublishedOperation, stage: Stage) => Effect.Effect<string | undefined, unknown>
+}
+
+const answers = (
+  { service }: Stage,
+  call: Call,
+  credential: Credential,
+  expected: string
+): Effect.Effect<string | undefined> =>
+  Effect.map(Effect.flatMap(send(service.api, call, credential), codeOf), (code) =>
+    code === expected ? undefined : code
+  )
+
+const callOf = ({ id }: PublishedOperation, things: Partial<Things> = {}): Call => callsOf(things).get(id)!
+
+const isKeyed = ({ credential }: PublishedOperation): boolean => credential !== "none"
+
+/** Ids that are nobody's and stand for nothing, by which it shows that a call names one. */
+const marks = Object.fromEntries(Object.keys(noThings).map((name) => [name, `a-${name}`]))
+
+const namesThings = (operation: PublishedOperation): boolean =>
+  JSON.stringify(callOf(operation)) !== JSON.stringify(callOf(operation, marks))
+
+const cases: Readonly<Record<string, Case>> = {
+  "no key": {
+    arises: isKeyed,
+    fault: (operation, stage) =>
+      answers(
+        stage,
+        callOf(operation),
+        {},
+        operation.credential === "session" ? "401 not_signed_in -" : "401 missing_api_key -"
+      )
+  },
+  "no such key": {
+    arises: isKeyed,
+    fault: (operation, stage) => {
+      const token = randomBytes(32).toString("base64url")
+      const made = {
+        "inference key": bearer(`svc_sk_${token}`),
+        "management key": bearer(`svc_mk_${token}`),
+        session: { cookie: `svc_session=${token}`, "x-csrf-token": token },
+        none: {}
+      }[operation.credential]
+      const code = operation.credential === "session" ? "not_signed_in" : "invalid_api_key"
+      return answers(stage, callOf(operation), made, `401 ${code} -`)
+    }
+  },
+  "wrong kind": {
+    arises: isKeyed,
+    fault: (operation, stage) => {
+      const { credential } = operation
+      const other = stage.good[credential === "management key" ? "inference key" : "management key"]
+      const code = credential === "session" ? "401 not_signed_in -" : "403 wrong_key_kind -"
+      return answers(stage, callOf(operation), other, code)
+    }
+  },
+  revoked: {
+    arises: isKeyed,
+    fault: (operation, stage) => {
+      const code = operation.credential === "session" ? "not_signed_in" : "invalid_api_key"
+      return answers(stage, callOf(operation), stage.revoked[operation.credential], `401 ${code} -`)
+    }
+  },
+  "missing scope": {
+    arises: ({ credential }) => credential === "management key",
+    fault: (operation, stage) =>
+      Effect.gen(function* () {
+        const { scope } = operation
+        if (scope === undefined) return "no scope"
+        const credential = yield* stage.withScopes(scopes.filter((one) => !allows([one], scope)))
+        return yield* answers(stage, callOf(operation), credential, `403 insufficient_scope ${scope}`)
+      })
+  },
+  "another account's": {
+    arises: (operation) => isKeyed(operation) && namesThings(operation),
+    fault: (operation, stage) =>
+      Effect.gen(function* () {
+        const credential = stage.good[operation.credential]
+        const ask = (things: Things) =>
+          Effect.flatMap(send(stage.service.api, callOf(operation, things), credential), (response) =>
+            answerOf(response, Object.values(things))
+          )
+        const [theirs, nobodys] = [yield* ask(stage.theirs), yield* ask(absentThings(stage.theirs, () => randomBytes(6).toString("hex")))]
+        return theirs === nobodys && /^\[4/.test(theirs) ? undefined : `${theirs} instead of ${nobodys}`
+      })
+  }
+}
+
+
+const listed = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
+
+describe("every operation", () => {
+  it.live("is refused to who may not have it", () =>
+    Effect.gen(function* () {
+      const stage = yield* makeStage
+      const gaps: Array<string> = []
+      const faults: Array<string> = []
+      for (const operation of operations) {
+        for (const [name, { arises, fault }] of Object.entries(cases)) {
+          if (!arises(operation)) continue
+          const found = yield* fault(operation, stage)
+          if (found === undefined) continue
+          gaps.push(`${operation.id}: ${name}`)
+          faults.push(`${operation.id}: ${name}: ${found}`)
+        }
+      }
+      assert.deepStrictEqual(gaps, [...listed(textOf("test/coverage/gaps.txt"))], faults.join("\n"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused beyond its limit", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.0001" })
+      const { account, inferenceKey, managementKey } = yield* service.account(1)
+      const good = {
+        "inference key": bearer(inferenceKey),
+        "management key": bearer(managementKey),
+        session: yield* service.signedIn(account.id),
+        none: {}
+      }
+      const unrefused: Array<string> = []
+      for (const operation of operations) {
+        const { credential, id, limit } = operation
+        const [ask, twice] = [callOf(operation), [1, 2]]
+        const [, second] = yield* Effect.forEach(twice, () => send(service.api, ask, good[credential]))
+        if ((second?.status === 429) === (limit === "video_status")) unrefused.push(`${id}: ${second?.status}`)
+      }
+      assert.deepStrictEqual(unrefused, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** What changes an account without being paid for, and who asks for it. */
+const mutations = operations.filter(
+  ({ charge, credential, method }) =>
+    charge === "free" && method !== "GET" && (credential === "management key" || credential === "session")
+)
+
+describe("every mutation", () => {
+  it.live("has a line in the audit log, of who asked for it and in which request, that says how it ended", () =>
+    Effect.gen(function* () {
+      const receiver = yield* upstream((_, response) => response.writeHead(204).end())
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const without: Array<string> = []
+      for (const operation of mutations) {
+        const customer = yield* service.account()
+        const { account, managementKey } = customer
+        const things = yield* thingsOf(service, customer, receiver.origin)
+        const credential =
+          operation.credential === "session" ? yield* service.signedIn(account.id) : bearer(managementKey)
+        const response = yield* send(service.api, callOf(operation, things), credential)
+        const requestId = response.headers.get("x-request-id")
+        const lines = yield* service.sql`SELECT e.actor_type, c.outcome FROM audit_event e
+          LEFT JOIN audit_completion c ON c.event_id = e.id
+          WHERE e.account_id = ${account.id} AND e.request_id = ${requestId}`
+        const actorType = operation.credential === "session" ? "owner" : "key"
+        const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")
+        if (response.status !== 200 || !told) without.push(`${operation.id}: ${response.status} ${JSON.stringify(lines)}`)
+      }
+      assert.deepStrictEqual(without, [])
+    }).pipe(Effect.scoped)
+  )
+})
