@@ -81,6 +81,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   aws4fetch: ["platform"],
   nodemailer: ["platform"],
   stripe: ["billing"],
+  "libphonenumber-js": ["billing"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
   "@effect/platform-node": ["platform", "http"]
