@@ -40,19 +40,28 @@ const recordOf = ({ sid, status, to }: Verification, valid: boolean) => ({
   ...{ amount: null, payee: null, date_created: "2026-01-01T00:00:00Z", date_updated: "2026-01-01T00:00:00Z" }
 })
 
+/** What it does instead of what it does. */
+interface Told {
+  /** What is answered in its stead, while it says something. */
+  answer: ((response: ServerResponse) => void) | undefined
+  /** The number that is meant by another spelling of it. */
+  spells: (phone: string) => string
+}
+
 const MAX_CHECKS = 5
 
-/** The service until the scope closes; `answer` says what is answered in its stead, while it says something. */
+/** The service until the scope closes. */
 export const twilio = Effect.gen(function* () {
   const verifications: Array<Verification> = []
   const asked: Array<AskedOfTwilio> = []
-  const told: { answer: ((response: ServerResponse) => void) | undefined } = { answer: undefined }
+  const told: Told = { answer: undefined, spells: (phone) => phone }
 
   const begin = (form: Readonly<Record<string, string>>, response: ServerResponse) => {
-    const { To: to = "" } = form
-    if (form["Channel"] !== "sms" || !/^\+\d{7,15}$/.test(to)) {
+    const { To: asked = "" } = form
+    if (form["Channel"] !== "sms" || !/^\+\d{7,15}$/.test(asked)) {
       return refused(response, 400, 60200, "Invalid parameter `To`")
     }
+    const to = told.spells(asked)
     const sent = verifications.filter((one) => one.to === to && one.status === "pending")
     if (sent.length >= 5) return refused(response, 429, 60203, "Max send attempts reached")
     const code = String(randomInt(1_000_000)).padStart(6, "0")
