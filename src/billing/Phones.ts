@@ -70,7 +70,8 @@ export class Phones extends Context.Service<
       const ledger = yield* Ledger
       const phones = yield* PhoneVerification
       const { digest } = yield* Secrets
-      const { rateLimitScale } = yield* Config
+      const { phoneCodesPerDay, rateLimitScale } = yield* Config
+      const all: Bound = { subject: "telephones", sends: phoneCodesPerDay, window: Duration.hours(24) }
       const numberOf = (phone: string) => digest(phone, "telephone")
       const desk: Desk = { sql, audit, codes, ledger }
 
@@ -81,7 +82,7 @@ export class Phones extends Context.Service<
             const claim = yield* Effect.fromResult(inOneSpelling(asked))
             const { accountId, actor } = claim
             if ((yield* storeErrors(phoneOf(sql, accountId))) !== undefined) return yield* verifiedBefore
-            yield* codes.admit(sendsOf(claim, client, rateLimitScale))
+            yield* codes.admit([all, ...sendsOf(claim, client, rateLimitScale)])
             const { phone, reference } = yield* Effect.mapError(phones.begin(claim.phone), ofPhone)
             const last2 = phone.slice(-2)
             return Effect.gen(function* () {
@@ -143,7 +144,7 @@ const verifiedOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, c
 
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
-/** Text messages cost the house, and wake people: counted by number, by account and by client. */
+/** Text messages cost the house, and wake people: counted by number, by account and by client, and all together. */
 const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<Bound> => [
   ...boundsOf(`telephone ${phone}`, PER_ADDRESS),
   ...boundsOf(`telephone of ${accountId}`, PER_ADDRESS),

@@ -11,22 +11,25 @@ import { twilio } from "../support/Twilio.ts"
 const NUMBER = "+4915112345678"
 
 /** Two nodes on one database. */
-const stage = Effect.gen(function* () {
-  const mail = yield* postbox()
-  const verify = yield* twilio
-  const settings = { ...mail.settings, ...verify.settings, SECRETS_KEY: "k".repeat(32) }
-  const one = yield* startService(settings)
-  const other = yield* startService({ ...settings, DATABASE_URL: one.databaseUrl })
-  const owner = (email: string) =>
-    Effect.gen(function* () {
-      const here = page(one.origin)
-      const { body } = yield* here.signIn(mail, email)
-      const there = page(other.origin)
-      Object.assign(there.has, here.has)
-      return { id: body.account.id as string, pages: [here, there] as const }
-    })
-  return { one, other, owner, verify }
-})
+const staged = (more: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const mail = yield* postbox()
+    const verify = yield* twilio
+    const settings = { ...mail.settings, ...verify.settings, SECRETS_KEY: "k".repeat(32), ...more }
+    const one = yield* startService(settings)
+    const other = yield* startService({ ...settings, DATABASE_URL: one.databaseUrl })
+    const owner = (email: string) =>
+      Effect.gen(function* () {
+        const here = page(one.origin)
+        const { body } = yield* here.signIn(mail, email)
+        const there = page(other.origin)
+        Object.assign(there.has, here.has)
+        return { id: body.account.id as string, pages: [here, there] as const }
+      })
+    return { one, other, owner, verify }
+  })
+
+const stage = staged()
 
 describe("Phones", () => {
   it.live("give a credit once for a number that two accounts verify in the same instant", () =>
@@ -136,6 +139,25 @@ describe("Phones", () => {
       }
       assert.deepStrictEqual(credited, [0.5, 0])
       assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are sent no more codes in a day than all nodes together may send", () =>
+    Effect.gen(function* () {
+      const { owner, verify } = yield* staged({ PHONE_CODES_PER_DAY: "3" })
+      const begun: Array<unknown> = []
+      for (let n = 0; n < 5; n++) {
+        const { pages } = yield* owner(`ann-${n}@example.com`)
+        const { body, headers, status } = yield* pages[n % 2]!.ask("POST", "/phone", { phone: `+491511234567${n}` })
+        begun.push([status, body.error?.code])
+        if (status === 429) assert.isAbove(Number(headers.get("retry-after")), 80_000)
+      }
+      const [sent, full] = [
+        [200, undefined],
+        [429, "rate_limit_exceeded"]
+      ]
+      assert.deepStrictEqual(begun, [sent, sent, sent, full, full])
+      assert.lengthOf(verify.asked, 3)
     }).pipe(Effect.scoped)
   )
 
