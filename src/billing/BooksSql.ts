@@ -16,3 +16,19 @@ export const topUpsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
   SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
     min(format('top-up %s was paid with %s, its transfer is of %s', id, COALESCE(amount, 0), COALESCE(moved, 0)))
       FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
+
+/**
+ * Each starter credit against the one transfer that gave it, by the reference with its account: from the house's grants, to that
+ * account, of its amount. Nothing else is given from there.
+ */
+export const starterCreditsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
+  WITH compared AS (
+    SELECT COALESCE(p.account_id, t.credit) AS id, p.credited AS amount, t.amount AS moved,
+      t.kind = 'credit' AND t.debit = 'house:grants' AND t.credit = p.account_id AND t.amount = p.credited AS right
+    FROM (SELECT account_id, credited FROM verified_phone WHERE credited > 0) AS p
+    FULL JOIN (SELECT * FROM transfer WHERE debit = 'house:grants' OR reference LIKE 'starter credit %') AS t
+      ON t.reference = 'starter credit ' || p.account_id
+  )
+  SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
+    min(format('account %s has a starter credit of %s, its transfer is of %s', id, COALESCE(amount, 0), COALESCE(moved, 0)))
+      FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`

@@ -1,5 +1,6 @@
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { parsePhoneNumberFromString } from "libphonenumber-js/mobile"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { type Bound, Codes } from "../account/Codes.ts"
 import { boundsOf, PER_ADDRESS, PER_CLIENT } from "../account/SignIn.ts"
@@ -22,10 +23,15 @@ export interface PhoneState {
   readonly credited: Nano
 }
 
+/** The same of one that is verified. */
+export interface VerifiedPhone extends PhoneState {
+  readonly last2: string
+}
+
 /** Whose telephone, and who says so. */
 export interface PhoneClaim {
   readonly accountId: string
-  /** E.164: a plus and up to 15 digits. */
+  /** E.164: a plus and up to 15 digits, in any spelling that countries take for the same number. */
   readonly phone: string
   readonly actor: Actor
 }
@@ -36,23 +42,23 @@ export class Phones extends Context.Service<
   {
     readonly of: (accountId: string) => Effect.Effect<PhoneState, Unavailable>
     /**
-     * Sends a code to a telephone, and answers what is to be written down of that in a transaction of the caller's. Fails with
-     * `Conflict` when the account's is verified, with `RateLimitExceeded`, with `ServiceUnavailable` where nobody can send it, and
-     * with `ValidationError` for a number that gets none.
+     * Sends a code to a telephone, and answers what writes that down in a transaction of the caller's and tells the last two digits.
+     * Fails with `Conflict` when the account's is verified, with `RateLimitExceeded`, with `ServiceUnavailable` where nobody can
+     * send it, and with `ValidationError` for what is no mobile number, or gets no code.
      */
     readonly begin: (
       claim: PhoneClaim,
       client: string
-    ) => Effect.Effect<Effect.Effect<void, SqlError.SqlError>, Failure | Unavailable>
+    ) => Effect.Effect<Effect.Effect<string, SqlError.SqlError>, Failure | Unavailable>
     /**
      * Checks a code, and answers what makes the telephone the account's in a transaction of the caller's: with the credit, if the
-     * number was given none before. Fails with `InvalidCode`, whatever is wrong, and with `Conflict` where another telephone is
-     * verified.
+     * number was given none before. Fails with `InvalidCode`, whatever is wrong with it, with `Conflict` where another telephone is
+     * verified, and with `ValidationError` for what is no mobile number.
      */
     readonly verify: (
       claim: PhoneClaim,
       code: string
-    ) => Effect.Effect<Effect.Effect<PhoneState, Failure | Unavailable | SqlError.SqlError>, Failure | Unavailable>
+    ) => Effect.Effect<Effect.Effect<VerifiedPhone, Failure | Unavailable | SqlError.SqlError>, Failure | Unavailable>
   }
 >()("tollgate/billing/Phones") {
   static readonly layer = Layer.effect(
@@ -64,40 +70,45 @@ export class Phones extends Context.Service<
       const ledger = yield* Ledger
       const phones = yield* PhoneVerification
       const { digest } = yield* Secrets
-      const { rateLimitScale } = yield* Config
+      const { phoneCodesPerDay, rateLimitScale } = yield* Config
+      const all: Bound = { subject: "telephones", sends: phoneCodesPerDay, window: Duration.hours(24) }
       const numberOf = (phone: string) => digest(phone, "telephone")
       const desk: Desk = { sql, audit, codes, ledger }
 
       return Phones.of({
         of: (accountId) => storeErrors(Effect.map(phoneOf(sql, accountId), stateOf)),
-        begin: (claim, client) =>
+        begin: (asked, client) =>
           Effect.gen(function* () {
-            const { accountId, actor, phone } = claim
+            const claim = yield* Effect.fromResult(inOneSpelling(asked))
+            const { accountId, actor } = claim
             if ((yield* storeErrors(phoneOf(sql, accountId))) !== undefined) return yield* verifiedBefore
-            yield* codes.admit(sendsOf(claim, client, rateLimitScale))
-            const reference = yield* Effect.mapError(phones.begin(phone), ofPhone)
-            return Effect.andThen(
-              codes.refer(subjectOf(claim), reference),
-              audit.append({
+            yield* codes.admit([all, ...sendsOf(claim, client, rateLimitScale)])
+            const { phone, reference } = yield* Effect.mapError(phones.begin(claim.phone), ofPhone)
+            const last2 = phone.slice(-2)
+            return Effect.gen(function* () {
+              yield* codes.refer(subjectOf(claim), reference)
+              yield* audit.append({
                 ...{ accountId, type: "phone.code_sent", actor },
                 resource: { type: "account", id: accountId },
-                changes: { last2: phone.slice(-2) }
+                changes: { last2 }
               })
-            )
+              return last2
+            })
           }),
-        verify: (claim, code) =>
+        verify: (asked, code) =>
           Effect.gen(function* () {
+            const claim = yield* Effect.fromResult(inOneSpelling(asked))
             const number = numberOf(claim.phone)
             const before = yield* storeErrors(phoneOf(sql, claim.accountId))
             if (before !== undefined) {
-              return isSame(before, number) ? Effect.succeed(stateOf(before)) : yield* verifiedBefore
+              return isSame(before, number) ? Effect.succeed(verifiedOf(before)) : yield* verifiedBefore
             }
             const attempt = yield* codes.attempt(subjectOf(claim))
             if (attempt === undefined || attempt.reference === null) return yield* failure({ _tag: "InvalidCode" })
-            if (!(yield* Effect.mapError(phones.check(attempt.reference, code), ofPhone))) {
-              return yield* failure({ _tag: "InvalidCode" })
-            }
-            return verified(desk, claim, { number, codeId: attempt.id })
+            const sent = { reference: attempt.reference, phone: claim.phone }
+            const phone = yield* Effect.mapError(phones.check(sent, code), ofPhone)
+            if (phone === undefined) return yield* failure({ _tag: "InvalidCode" })
+            return verified(desk, claim, { phone, number: numberOf(phone), codeId: attempt.id })
           })
       })
     })
@@ -111,16 +122,29 @@ interface Desk {
   readonly ledger: Ledger["Service"]
 }
 
+/**
+ * The claim with the one spelling of its number: many countries let people dial a number in several, each of which reaches the same
+ * telephone. Numbers of fixed lines, of which some differ from a mobile number by such a digit alone, get no text messages.
+ */
+const inOneSpelling = (claim: PhoneClaim): Result.Result<PhoneClaim, Failure> => {
+  const parsed = parsePhoneNumberFromString(claim.phone, { extract: false })
+  return parsed?.isValid() === true
+    ? Result.succeed({ ...claim, phone: parsed.number })
+    : Result.fail(invalid("phone", "is no mobile number that is in use"))
+}
+
 const verifiedBefore = failure({ _tag: "Conflict", detail: "The telephone of this account is verified" })
 
 const subjectOf = ({ accountId, phone }: PhoneClaim): string => `telephone ${accountId} ${phone}`
 
 const stateOf = (row: PhoneRow | undefined): PhoneState =>
-  row === undefined ? { last2: null, credited: 0n } : { last2: row.last2, credited: row.credited }
+  row === undefined ? { last2: null, credited: 0n } : verifiedOf(row)
+
+const verifiedOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, credited })
 
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
-/** Text messages cost the house, and wake people: counted by number, by account and by client. */
+/** Text messages cost the house, and wake people: counted by number, by account and by client, and all together. */
 const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<Bound> => [
   ...boundsOf(`telephone ${phone}`, PER_ADDRESS),
   ...boundsOf(`telephone of ${accountId}`, PER_ADDRESS),
@@ -131,25 +155,26 @@ const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number
 const verified = (
   { audit, codes, ledger, sql }: Desk,
   claim: PhoneClaim,
-  { codeId, number }: { readonly codeId: string; readonly number: Uint8Array }
+  { codeId, number, phone }: { readonly codeId: string; readonly number: Uint8Array; readonly phone: string }
 ) =>
   Effect.gen(function* () {
-    const { accountId, actor, phone } = claim
+    const { accountId, actor } = claim
+    const last2 = phone.slice(-2)
     if (!(yield* codes.use(subjectOf(claim), codeId))) return yield* failure({ _tag: "InvalidCode" })
-    const credited = yield* insertPhone(sql, { accountId, number, last2: phone.slice(-2), credited: STARTER_CREDIT })
+    const credited = yield* insertPhone(sql, { accountId, number, last2, credited: STARTER_CREDIT })
     // Another telephone of the account was verified in the same instant.
     if (credited === undefined) return yield* verifiedBefore
     yield* audit.append({
       ...{ accountId, type: "phone.verified", actor },
       resource: { type: "account", id: accountId },
-      changes: { last2: phone.slice(-2), starter_credit_usd: usdFromNano(credited) }
+      changes: { last2, starter_credit_usd: usdFromNano(credited) }
     })
     // Last, because it locks the balance that running requests wait for.
     if (credited > 0n) {
       const reference = `starter credit ${accountId}`
       yield* ledger.within(sql, { _tag: "Credit", accountId, amount: credited, source: "grants", reference })
     }
-    return { last2: phone.slice(-2), credited }
+    return { last2, credited }
   })
 
 const ofPhone = (error: PhoneError): Failure => {

@@ -21,7 +21,7 @@ const Payment = Schema.optionalKey(
 
 const Session = Schema.Struct({
   id: Id,
-  client_reference_id: Text,
+  metadata: Metadata,
   amount_total: Amount,
   currency: Text,
   payment_status: Schema.String,
@@ -72,7 +72,8 @@ const checkout = (object: unknown, said: (session: Session) => CheckoutSaid): Op
   Option.map(decodeSession(object), (session) => ({
     _tag: "Checkout",
     said: said(session),
-    topUpId: topUpIdOf(session.client_reference_id)
+    // Its client_reference_id is no proof: whoever opens a payment link of the same account chooses it.
+    topUpId: topUpIdOf(session.metadata?.top_up_id)
   }))
 
 const notice = (

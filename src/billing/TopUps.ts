@@ -1,9 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type Actor, Audit } from "../account/Audit.ts"
+import { lockAccount } from "../account/KeysSql.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { NANO_PER_CENT, usdFromNano } from "../domain/Money.ts"
-import { type CheckoutSaid, nextOf } from "../domain/TopUp.ts"
+import { type CheckoutSaid, nextOf, type TopUpStanding } from "../domain/TopUp.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
@@ -11,6 +12,7 @@ import { Payments } from "./Payments.ts"
 import type { Processor, Told } from "./Processor.ts"
 import type { NotSigned } from "./StripeEvents.ts"
 import {
+  countOpen,
   type DueRow,
   expireUnopened,
   insertNotice,
@@ -21,6 +23,8 @@ import {
   setCheckout,
   setEnded,
   setPaid,
+  setRefunded,
+  setStopped,
   takeDue,
   topUpById,
   topUpBySession,
@@ -36,6 +40,9 @@ const MOST_ASK_MS = 6 * 3_600_000
 
 /** How long a checkout can be paid; Stripe's own limit. */
 const LIFE_MS = 24 * 3_600_000
+
+/** Open top-ups of an account: more than anybody pays at once, and few enough to ask about. */
+const MOST_OPEN = 20
 
 const SWEEP_BATCH = 20
 const SWEEP_CONCURRENCY = 4
@@ -64,7 +71,10 @@ export interface NewTopUp {
 export class TopUps extends Context.Service<
   TopUps,
   {
-    /** Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`. */
+    /**
+     * Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`, and with
+     * `Conflict` where an account has 20 of them.
+     */
     readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
     /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `ServiceUnavailable`. */
     readonly checkout: (accountId: string, id: string) => Effect.Effect<TopUpRow, Failure | Unavailable>
@@ -138,6 +148,8 @@ interface Desk {
 
 const notSetUp = failure({ _tag: "ServiceUnavailable", detail: "Payments are not set up here" })
 
+const tooManyOpen = failure({ _tag: "Conflict", detail: `An account has at most ${MOST_OPEN} open top-ups` })
+
 const found = (row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure> =>
   row === undefined ? Effect.fail(failure({ _tag: "NotFound", what: "top-up", id })) : Effect.succeed(row)
 
@@ -145,6 +157,8 @@ const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: stri
   Effect.gen(function* () {
     if (processor === undefined) return yield* notSetUp
     const { accountId, actor, amountCents, id } = wish
+    yield* lockAccount(sql, accountId)
+    if ((yield* countOpen(sql, accountId)) >= MOST_OPEN) return yield* tooManyOpen
     yield* audit.append({
       accountId,
       actor,
@@ -187,6 +201,13 @@ const apply = (desk: Desk, told: Told): Effect.Effect<void, SqlError.SqlError> =
   }
 }
 
+const standingOf = (row: TopUpRow): TopUpStanding => ({
+  status: row.status,
+  amountCents: row.amount_cents,
+  sessionId: row.session_id,
+  refundedCents: Number(row.refunded_cents)
+})
+
 /** What is said of a checkout becomes so, in one transaction behind the lock of its top-up. */
 const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.Effect<void, SqlError.SqlError> =>
   Effect.gen(function* () {
@@ -195,14 +216,14 @@ const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.
     if (row === undefined) {
       return yield* Effect.logWarning(`a checkout is of no top-up that is known here: ${said._tag} ${said.sessionId}`)
     }
-    const step = nextOf({ status: row.status, amountCents: row.amount_cents, sessionId: row.session_id }, said)
+    const step = nextOf(standingOf(row), said)
     switch (step._tag) {
       case "Credits":
         return yield* credit(desk, row, said)
       case "Ends":
         return yield* Effect.asVoid(setEnded(sql, row.id, step.status))
       case "Attends":
-        yield* setAttention(sql, row.id, step.reason)
+        yield* setStopped(sql, row.id, step.reason)
         return yield* Effect.logError(`top-up ${row.id} needs an operator: ${step.reason}`)
       case "Nothing":
         return
@@ -230,7 +251,10 @@ const credit = ({ audit, ledger, sql }: Desk, row: TopUpRow, said: CheckoutSaid)
     if (moved._tag === "Gone") return yield* Effect.die(new Error(`top-up ${id} could not be credited`))
   })
 
-/** What the processor did with money that was credited is for an operator to judge; the balance stays as it is. */
+/**
+ * What the processor did with money that was credited is for an operator to judge; the balance stays as it is. What is told before that
+ * keeps all that was given back from being credited, and keeps nobody from asking what became of the checkout.
+ */
 const notice = (
   { audit, sql }: Desk,
   told: Extract<Told, { readonly _tag: "Notice" }>
@@ -241,6 +265,7 @@ const notice = (
     if (row === undefined) return yield* Effect.logWarning(`a payment is of no top-up that is known here: ${type}`)
     if (!(yield* insertNotice(sql, { eventId, topUpId: row.id, type }))) return
     yield* setAttention(sql, row.id, type)
+    if (about === "refund") yield* setRefunded(sql, row.id, amount)
     yield* audit.append({
       accountId: row.account_id,
       type: about === "refund" ? "top_up.refund_reported" : "top_up.dispute_reported",
@@ -248,7 +273,7 @@ const notice = (
       resource: { type: "top_up", id: row.id },
       changes: { event: type, event_id: eventId, amount_usd: amount === null ? null : usdFromNano(nanoOfTopUp(amount)) }
     })
-    yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what was credited`)
+    yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what it was credited`)
   }).pipe(sql.withTransaction)
 
 const simulate = (desk: Desk, row: TopUpRow | undefined, id: string): Effect.Effect<TopUpRow, Failure | Unavailable> =>

@@ -15,6 +15,8 @@ export interface TopUpRow {
   readonly status: TopUpStatus
   readonly session_id: string | null
   readonly checkout_url: string | null
+  /** The most that was told of what its payer was given back. */
+  readonly refunded_cents: bigint
   /** Why an operator has to look at it; null where nobody has to. */
   readonly attention: string | null
   readonly created_at: Date
@@ -23,7 +25,7 @@ export interface TopUpRow {
 
 const columns = (sql: Sql) =>
   sql.literal(
-    "id, account_id, amount_cents, processor, return_url, status, session_id, checkout_url, attention, created_at, paid_at"
+    "id, account_id, amount_cents, processor, return_url, status, session_id, checkout_url, refunded_cents, attention, created_at, paid_at"
   )
 
 const first = (statement: Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError>) =>
@@ -103,6 +105,23 @@ export const setEnded = (sql: Sql, id: string, status: "expired" | "failed") =>
 export const setAttention = (sql: Sql, id: string, reason: string) =>
   sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`
 
+/** The same, and its processor is not asked about it until then. */
+export const setStopped = (sql: Sql, id: string, reason: string) =>
+  sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}), stopped = true WHERE id = ${id}`
+
+/** Notes how much was given back, by now: notices come in any order. All of it, where that was not said. */
+export const setRefunded = (sql: Sql, id: string, cents: number | null) =>
+  sql`UPDATE top_up SET refunded_cents = GREATEST(refunded_cents, COALESCE(${cents}::int8, amount_cents)) WHERE id = ${id}`
+
+/** How many of an account wait to be paid. */
+export const countOpen = (sql: Sql, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql<{
+      count: number
+    }>`SELECT count(*)::int AS count FROM top_up WHERE account_id = ${accountId} AND status = 'open'`,
+    (rows) => rows[0]?.count ?? 0
+  )
+
 /** Notes an event that tells of a payment; false where it was noted before. */
 export const insertNotice = (
   sql: Sql,
@@ -138,7 +157,7 @@ export const takeDue = (
 ): Effect.Effect<ReadonlyArray<DueRow>, SqlError.SqlError> =>
   sql<DueRow>`UPDATE top_up SET ask_at = now() + LEAST(${of.mostMs} * interval '1 millisecond',
       GREATEST(${of.leastMs} * interval '1 millisecond', (now() - created_at) / 2))
-    WHERE id IN (SELECT id FROM top_up WHERE status = 'open' AND attention IS NULL AND ask_at <= now()
+    WHERE id IN (SELECT id FROM top_up WHERE status = 'open' AND NOT stopped AND ask_at <= now()
       AND processor = ${of.processor} ORDER BY ask_at LIMIT ${of.limit} FOR UPDATE SKIP LOCKED)
     RETURNING id, session_id, created_at < now() - ${of.lifeMs} * interval '1 millisecond' AS old`
 

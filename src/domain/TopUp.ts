@@ -12,6 +12,8 @@ export interface TopUpStanding {
   readonly amountCents: number
   /** The checkout that was opened for it; null until it is known. */
   readonly sessionId: string | null
+  /** The most that was told of what its payer was given back, which may be heard of before the payment is. */
+  readonly refundedCents: number
 }
 
 /** What the processor says of a checkout, by an event or when it is asked. */
@@ -51,7 +53,8 @@ const nothing: TopUpStep = { _tag: "Nothing" }
 
 /**
  * What follows of what is said. Whatever is said twice, late or in another order comes to the same: `paid` is final, and what was
- * paid is credited even where the top-up had ended without it, because the customer's money has been taken.
+ * paid is credited even where the top-up had ended without it, because the customer's money has been taken. Where all of it is known
+ * to be given back, it has not.
  */
 export const nextOf = (standing: TopUpStanding, said: CheckoutSaid): TopUpStep => {
   const open = standing.status === "open"
@@ -61,9 +64,14 @@ export const nextOf = (standing: TopUpStanding, said: CheckoutSaid): TopUpStep =
   switch (said._tag) {
     case "Paid":
       if (standing.status === "paid") return nothing
-      return said.amount === standing.amountCents && said.currency === "usd"
+      if (said.amount !== standing.amountCents || said.currency !== "usd") {
+        return attends(
+          `paid ${said.amount} ${said.currency} instead of ${standing.amountCents} usd, in the smallest unit`
+        )
+      }
+      return standing.refundedCents < standing.amountCents
         ? { _tag: "Credits" }
-        : attends(`paid ${said.amount} ${said.currency} instead of ${standing.amountCents} usd, in the smallest unit`)
+        : attends("all of it was given back before it was credited")
     case "Failed":
     case "Expired":
       return open ? { _tag: "Ends", status: said._tag === "Failed" ? "failed" : "expired" } : nothing

@@ -110,6 +110,8 @@ export interface Settings {
   readonly mail: MailSettings | undefined
   /** Absent: no telephone is verified; a sandbox writes codes into its log instead. */
   readonly twilio: TwilioSettings | undefined
+  /** Codes that all nodes together send to telephones in 24 hours. */
+  readonly phoneCodesPerDay: number
   /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
   readonly redisUrl: Redacted.Redacted | undefined
   /** Whether providers without a key are served by simulated doubles. */
@@ -433,6 +435,12 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     ),
     mail: yield* mail,
     twilio: yield* twilio,
+    phoneCodesPerDay: yield* readOr(
+      "PHONE_CODES_PER_DAY",
+      1_000,
+      "a whole number from 1 to 10000000",
+      wholeNumber(1, 10_000_000)
+    ),
     redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
     sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
     stripe: yield* stripe,

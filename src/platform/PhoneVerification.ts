@@ -19,14 +19,24 @@ export class PhoneError extends Data.TaggedError("PhoneError")<{
   }
 }
 
+/** A code that was sent. */
+export interface SentTo {
+  /** By what it can be checked. */
+  readonly reference: string
+  /** E.164. Of one number several spellings may be dialled: as its sender spells it, if that was said. */
+  readonly phone: string
+}
+
 /** Verifies telephones. A sandbox without Twilio writes codes into its log, so that it can be tried. */
 export class PhoneVerification extends Context.Service<
   PhoneVerification,
   {
-    /** Sends a code to this number (E.164), and answers by what it can be checked. */
-    readonly begin: (phone: string) => Effect.Effect<string, PhoneError>
-    /** Whether this is the code that was sent; false as well once it is no longer valid. */
-    readonly check: (reference: string, code: string) => Effect.Effect<boolean, PhoneError>
+    /** Sends a code to this number (E.164). */
+    readonly begin: (phone: string) => Effect.Effect<SentTo, PhoneError>
+    /**
+     * The number that this code was sent to, as its sender spells it; undefined for another code, and once it is no longer valid.
+     */
+    readonly check: (sent: SentTo, code: string) => Effect.Effect<string | undefined, PhoneError>
   }
 >()("tollgate/platform/PhoneVerification") {
   static readonly layer = Layer.effect(
@@ -51,9 +61,10 @@ const byLog = ({ digest }: Secrets["Service"]) => {
       Effect.suspend(() => {
         const reference = randomUUID()
         const said = `a text message to ${phone}, which a sandbox does not send: your code is ${codeOf(reference)}`
-        return Effect.as(Effect.logInfo(said), reference)
+        return Effect.as(Effect.logInfo(said), { reference, phone })
       }),
-    check: (reference: string, code: string) => Effect.sync(() => code === codeOf(reference))
+    check: ({ phone, reference }: SentTo, code: string) =>
+      Effect.sync(() => (code === codeOf(reference) ? phone : undefined))
   }
 }
 
@@ -69,6 +80,12 @@ const memberOf = ({ body }: OutboundResponse, name: string): unknown => {
   } catch {
     return undefined
   }
+}
+
+/** The number that an answer of Twilio's is about; this one where it names none. */
+const numberOf = (answer: OutboundResponse, phone: string): string => {
+  const to = memberOf(answer, "to")
+  return typeof to === "string" && /^\+[1-9]\d{6,14}$/.test(to) ? to : phone
 }
 
 const unreachable = (detail: string) => new PhoneError({ reason: "unreachable", detail })
@@ -103,14 +120,18 @@ const byTwilio = (settings: TwilioSettings, outbound: Outbound["Service"]) => {
       Effect.flatMap(post("Verifications", { To: phone, Channel: "sms" }), (answer) => {
         if (!isOk(answer)) return Effect.fail(refused(answer))
         const sid = memberOf(answer, "sid")
-        return typeof sid === "string" ? Effect.succeed(sid) : Effect.fail(unreachable("Twilio named no verification"))
+        return typeof sid === "string"
+          ? Effect.succeed({ reference: sid, phone: numberOf(answer, phone) })
+          : Effect.fail(unreachable("Twilio named no verification"))
       }),
-    check: (reference: string, code: string) =>
+    check: ({ phone, reference }: SentTo, code: string) =>
       Effect.flatMap(post("VerificationCheck", { VerificationSid: reference, Code: code }), (answer) => {
-        if (isOk(answer)) return Effect.succeed(memberOf(answer, "status") === "approved")
+        if (isOk(answer)) {
+          return Effect.succeed(memberOf(answer, "status") === "approved" ? numberOf(answer, phone) : undefined)
+        }
         // It has expired, was approved before, or was guessed at too often (60202).
         const isOver = answer.status === 404 || memberOf(answer, "code") === 60202
-        return isOver || answer.status === 400 ? Effect.succeed(false) : Effect.fail(refused(answer))
+        return isOver || answer.status === 400 ? Effect.undefined : Effect.fail(refused(answer))
       })
   }
 }

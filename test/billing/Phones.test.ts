@@ -11,22 +11,25 @@ import { twilio } from "../support/Twilio.ts"
 const NUMBER = "+4915112345678"
 
 /** Two nodes on one database. */
-const stage = Effect.gen(function* () {
-  const mail = yield* postbox()
-  const verify = yield* twilio
-  const settings = { ...mail.settings, ...verify.settings, SECRETS_KEY: "k".repeat(32) }
-  const one = yield* startService(settings)
-  const other = yield* startService({ ...settings, DATABASE_URL: one.databaseUrl })
-  const owner = (email: string) =>
-    Effect.gen(function* () {
-      const here = page(one.origin)
-      const { body } = yield* here.signIn(mail, email)
-      const there = page(other.origin)
-      Object.assign(there.has, here.has)
-      return { id: body.account.id as string, pages: [here, there] as const }
-    })
-  return { one, other, owner, verify }
-})
+const staged = (more: Record<string, string> = {}) =>
+  Effect.gen(function* () {
+    const mail = yield* postbox()
+    const verify = yield* twilio
+    const settings = { ...mail.settings, ...verify.settings, SECRETS_KEY: "k".repeat(32), ...more }
+    const one = yield* startService(settings)
+    const other = yield* startService({ ...settings, DATABASE_URL: one.databaseUrl })
+    const owner = (email: string) =>
+      Effect.gen(function* () {
+        const here = page(one.origin)
+        const { body } = yield* here.signIn(mail, email)
+        const there = page(other.origin)
+        Object.assign(there.has, here.has)
+        return { id: body.account.id as string, pages: [here, there] as const }
+      })
+    return { one, other, owner, verify }
+  })
+
+const stage = staged()
 
 describe("Phones", () => {
   it.live("give a credit once for a number that two accounts verify in the same instant", () =>
@@ -79,6 +82,82 @@ describe("Phones", () => {
       const credited = lines.filter(({ changes }) => JSON.stringify(changes).includes("starter_credit_usd"))
       assert.lengthOf(credited, 1)
       assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are known by their canonical spelling, and give a credit once however they are dialled", () =>
+    Effect.gen(function* () {
+      const { one, owner, verify } = yield* stage
+      const spellings = [
+        ["+447911123456", "+447911123456", 0.5],
+        ["+4407911123456", "+447911123456", 0],
+        ["+525512345678", "+525512345678", 0.5],
+        ["+49015112345678", NUMBER, 0.5],
+        [NUMBER, NUMBER, 0]
+      ] as const
+      for (const [n, [phone, canonical, credited]] of spellings.entries()) {
+        const { pages } = yield* owner(`ann-${n}@example.com`)
+        const begun = yield* pages[0].ask("POST", "/phone", { phone })
+        assert.strictEqual(begun.status, 200, phone)
+        assert.strictEqual(verify.asked.at(-1)?.form["To"], canonical)
+        // The code is for the number, not for its spelling.
+        const code = verify.codeFor(canonical)
+        const { body, status } = yield* pages[1].ask("POST", "/phone/verify", { phone: canonical, code })
+        assert.deepStrictEqual([status, body.data?.starter_credit_usd], [200, credited], phone)
+        const again = yield* pages[1].ask("POST", "/phone/verify", { phone, code })
+        assert.deepStrictEqual(again.body, body)
+      }
+      const { pages } = yield* owner("bob@example.com")
+      const sent = verify.asked.length
+      // The old spelling of Mexico's, one of Brazil's with a digit too few, a fixed line, one that is given to nobody, no country.
+      for (const phone of ["+5215512345678", "+551187654321", "+493012345678", "+447700900123", "+9991234567"]) {
+        for (const path of ["/phone", "/phone/verify"]) {
+          const { body, status } = yield* pages[0].ask("POST", path, {
+            ...{ phone },
+            ...(path === "/phone" ? {} : { code: "000000" })
+          })
+          assert.deepStrictEqual([status, body.error.param], [400, "phone"], `${path} ${phone}`)
+        }
+      }
+      assert.strictEqual(verify.asked.length, sent)
+      assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are known as Twilio spells them", () =>
+    Effect.gen(function* () {
+      const { one, owner, verify } = yield* stage
+      verify.told.spells = (phone) => (phone === "+4915187654321" ? NUMBER : phone)
+      const credited: Array<number> = []
+      for (const phone of [NUMBER, "+4915187654321"]) {
+        const { pages } = yield* owner(`${phone.slice(1)}@example.com`)
+        const begun = yield* pages[0].ask("POST", "/phone", { phone })
+        assert.strictEqual(begun.body.data.last2, NUMBER.slice(-2))
+        const verified = yield* pages[1].ask("POST", "/phone/verify", { phone, code: verify.codeFor(NUMBER) })
+        assert.strictEqual(verified.body.data.last2, NUMBER.slice(-2))
+        credited.push(verified.body.data.starter_credit_usd)
+      }
+      assert.deepStrictEqual(credited, [0.5, 0])
+      assert.deepStrictEqual(yield* one.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("are sent no more codes in a day than all nodes together may send", () =>
+    Effect.gen(function* () {
+      const { owner, verify } = yield* staged({ PHONE_CODES_PER_DAY: "3" })
+      const begun: Array<unknown> = []
+      for (let n = 0; n < 5; n++) {
+        const { pages } = yield* owner(`ann-${n}@example.com`)
+        const { body, headers, status } = yield* pages[n % 2]!.ask("POST", "/phone", { phone: `+491511234567${n}` })
+        begun.push([status, body.error?.code])
+        if (status === 429) assert.isAbove(Number(headers.get("retry-after")), 80_000)
+      }
+      const [sent, full] = [
+        [200, undefined],
+        [429, "rate_limit_exceeded"]
+      ]
+      assert.deepStrictEqual(begun, [sent, sent, sent, full, full])
+      assert.lengthOf(verify.asked, 3)
     }).pipe(Effect.scoped)
   )
 

@@ -4,14 +4,15 @@ import { readEvent, saidOf } from "../../src/billing/StripeEvents.ts"
 import { STRIPE_SECRET, stripeEvent, stripeSession } from "../support/Stripe.ts"
 
 const topUpId = "0123456789abcdef01234567"
-const session = stripeSession({ client_reference_id: topUpId })
+const metadata = { top_up_id: topUpId }
+const session = stripeSession({ metadata })
 const paid = stripeSession({
-  client_reference_id: topUpId,
+  metadata,
   status: "complete",
   payment_status: "paid",
   payment_intent: "pi_1"
 })
-const done = stripeSession({ client_reference_id: topUpId, status: "complete" })
+const done = stripeSession({ metadata, status: "complete" })
 
 const read = (type: string, object: object) => {
   const { raw, signature } = stripeEvent(type, object)
@@ -76,7 +77,16 @@ describe("an event of Stripe's", () => {
   it.effect("names a top-up only by what is an id of one", () =>
     Effect.gen(function* () {
       for (const other of ["order-7", "", "0123456789ABCDEF01234567", "a\0b", null]) {
-        const told = yield* read("checkout.session.completed", { ...paid, client_reference_id: other })
+        const told = yield* read("checkout.session.completed", { ...paid, metadata: { top_up_id: other } })
+        assert.deepInclude(told, { _tag: "Checkout", topUpId: null })
+      }
+      for (const none of [null, {}]) {
+        // Buyers at a payment link choose the reference.
+        const told = yield* read("checkout.session.completed", {
+          ...paid,
+          metadata: none,
+          client_reference_id: topUpId
+        })
         assert.deepInclude(told, { _tag: "Checkout", topUpId: null })
       }
     })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, type Scope } from "effect"
+import { Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { fileURLToPath } from "node:url"
 import { makeSimulated } from "../../src/billing/SimulatedPayments.ts"
@@ -115,7 +115,7 @@ describe("what is paid", () => {
       Effect.gen(function* () {
         const { create, posted, row } = yield* payer
         const id = yield* create()
-        const session = stripeSession({ client_reference_id: id, status: "complete", payment_status: "paid" })
+        const session = stripeSession({ metadata: { top_up_id: id }, status: "complete", payment_status: "paid" })
         yield* deliver(topUps, stripeEvent(COMPLETED, session))
         assert.deepInclude(yield* row(id), { status: "paid", session_id: session.id })
         const second = { ...session, id: "cs_test_second" }
@@ -157,7 +157,7 @@ describe("many payments", () => {
       within(({ nodes, stripe }) =>
         Effect.gen(function* () {
           const random = new Random(seed)
-          const payers = [yield* payer, yield* payer, yield* payer]
+          const payers = [yield* payer, yield* payer, yield* payer, yield* payer, yield* payer, yield* payer]
           const told: Array<Effect.Effect<void, unknown>> = []
           const expected = payers.map(() => 0n)
           for (let count = 0; count < 40; count++) {
@@ -193,9 +193,10 @@ describe("an event", () => {
         const before = yield* row(id)
         const paid = stripeSession({ status: "complete", payment_status: "paid" })
         yield* deliver(topUps, stripeEvent(COMPLETED, paid))
-        yield* deliver(topUps, stripeEvent(COMPLETED, { ...paid, client_reference_id: newResourceId() }))
+        yield* deliver(topUps, stripeEvent(COMPLETED, { ...paid, metadata: { top_up_id: newResourceId() } }))
+        yield* deliver(topUps, stripeEvent(COMPLETED, { ...paid, client_reference_id: id }))
         yield* deliver(topUps, stripeEvent("customer.created", { client_reference_id: id }))
-        yield* deliver(topUps, stripeEvent(COMPLETED, { client_reference_id: id }))
+        yield* deliver(topUps, stripeEvent(COMPLETED, { metadata: { top_up_id: id } }))
         yield* deliver(topUps, stripeEvent("charge.refunded", { payment_intent: "pi_none" }))
         assert.deepStrictEqual(yield* row(id), before)
         assert.strictEqual(yield* posted, 0n)
@@ -245,7 +246,83 @@ describe("an event", () => {
   )
 })
 
+describe("money given back before its payment is told", () => {
+  /** Pays a top-up and gives so much of it back, of which nothing is told yet. */
+  const paidAndRefunded = (stripe: Scene["stripe"], cents: number | null) =>
+    Effect.gen(function* () {
+      const made = yield* payer
+      const { id, sessionId } = yield* made.opened()
+      const session = stripe.pay(sessionId)
+      const charge = { id: "ch_1", payment_intent: session.payment_intent, metadata: { top_up_id: id } }
+      const refunded = stripeEvent("charge.refunded", { ...charge, amount_refunded: cents }, { id: `evt_${sessionId}` })
+      return { ...made, id, refunded, completed: stripeEvent(COMPLETED, session) }
+    })
+
+  it.live("is credited by nobody but an operator where it is all of it, however often either is told", () =>
+    within(({ nodes, stripe }) =>
+      Effect.gen(function* () {
+        for (const cents of [2_500, null]) {
+          const { audited, completed, id, posted, refunded, row } = yield* paidAndRefunded(stripe, cents)
+          yield* deliver(nodes[0], refunded)
+          yield* Effect.all(
+            Array.from({ length: 10 }, (_, index) =>
+              deliver(nodes[index % 2]!, index % 3 === 0 ? refunded : completed)
+            ),
+            { concurrency: 10 }
+          )
+          assert.deepInclude(yield* row(id), { status: "open", attention: "charge.refunded" })
+          assert.strictEqual(yield* posted, 0n)
+          assert.deepStrictEqual(yield* audited, ["top_up.refund_reported", "top_up.created"])
+          yield* aged(id, 25)
+          assert.strictEqual(yield* nodes[0].sweep, 0)
+        }
+        assert.deepStrictEqual(yield* faults, [])
+      })
+    )
+  )
+
+  it.live("lets the sweep find out what became of it, and credits what it was only a part of", () =>
+    within(({ nodes: [topUps], stripe }) =>
+      Effect.gen(function* () {
+        const part = yield* paidAndRefunded(stripe, 1_000)
+        const whole = yield* paidAndRefunded(stripe, 2_500)
+        for (const { id, refunded } of [part, whole]) {
+          yield* deliver(topUps, refunded)
+          yield* aged(id, 1)
+        }
+        assert.strictEqual(yield* topUps.sweep, 2)
+        assert.deepInclude(yield* part.row(part.id), { status: "paid", attention: "charge.refunded" })
+        assert.deepInclude(yield* whole.row(whole.id), { status: "open", attention: "charge.refunded" })
+        assert.strictEqual(yield* part.posted, 25_000_000_000n)
+        assert.strictEqual(yield* whole.posted, 0n)
+        assert.deepStrictEqual(yield* faults, [])
+      })
+    )
+  )
+})
+
 describe("a checkout", () => {
+  it.live("is opened for twenty top-ups of an account that wait, and for no more at once", () =>
+    within(({ nodes, stripe }) =>
+      Effect.gen(function* () {
+        const { accountId, create, opened } = yield* payer
+        const { sessionId } = yield* opened()
+        const made = yield* Effect.all(
+          Array.from({ length: 25 }, () => Effect.exit(create())),
+          { concurrency: 5 }
+        )
+        assert.lengthOf(made.filter(Exit.isSuccess), 19)
+        assert.deepInclude(yield* Effect.flip(create()), {
+          reason: { _tag: "Conflict", detail: "An account has at most 20 open top-ups" }
+        })
+        assert.lengthOf((yield* nodes[1].list(accountId, { limit: 100, cursor: undefined })).rows, 20)
+        yield* (yield* payer).create()
+        yield* deliver(nodes[0], stripeEvent(COMPLETED, stripe.pay(sessionId)))
+        yield* create()
+      })
+    )
+  )
+
   it.live("is opened once, also when the process is killed before it knows of it", () =>
     within(({ nodes, stripe, url }) =>
       Effect.gen(function* () {

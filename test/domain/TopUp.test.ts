@@ -7,7 +7,7 @@ const quiet = (["Open", "Pending", "Failed", "Expired", "Unknown"] as const).map
   _tag,
   sessionId
 }))
-const open: TopUpStanding = { status: "open", amountCents: 2_500, sessionId }
+const open: TopUpStanding = { status: "open", amountCents: 2_500, sessionId, refundedCents: 0 }
 
 /** Every order of these. */
 const orders = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
@@ -15,12 +15,23 @@ const orders = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
     ? [[]]
     : all.flatMap((one, index) => orders(all.toSpliced(index, 1)).map((others) => [one, ...others]))
 
+/** So much is told to have been given back in all. */
+interface Refunded {
+  readonly _tag: "Refunded"
+  readonly cents: number
+}
+
 /** What becomes of a top-up of which all of this is said, and how often it is credited. */
-const after = (said: ReadonlyArray<CheckoutSaid>) => {
+const after = (said: ReadonlyArray<CheckoutSaid | Refunded>) => {
   let status: TopUpStatus = "open"
   let credits = 0
+  let refundedCents = 0
   for (const one of said) {
-    const step = nextOf({ ...open, status }, one)
+    if (one._tag === "Refunded") {
+      refundedCents = Math.max(refundedCents, one.cents)
+      continue
+    }
+    const step = nextOf({ ...open, status, refundedCents }, one)
     if (step._tag === "Credits") {
       status = "paid"
       credits += 1
@@ -38,6 +49,24 @@ describe("a top-up", () => {
         { status: "paid", credits: 1 },
         order.map(({ _tag }) => _tag).join()
       )
+    }
+  })
+
+  it("is credited once when a part was given back, and not at all when all was before, in every order", () => {
+    const refund = (cents: number): Refunded => ({ _tag: "Refunded", cents })
+    for (const order of orders([paid, refund(1_000), refund(2_499), quiet[0]!, quiet[2]!, quiet[3]!])) {
+      assert.deepStrictEqual(after([...order, ...order]), { status: "paid", credits: 1 })
+    }
+    for (const order of orders([paid, refund(1_000), refund(2_500), quiet[0]!, quiet[2]!, quiet[3]!])) {
+      const before = order.findIndex((one) => one._tag === "Refunded" && one.cents === 2_500) < order.indexOf(paid)
+      const { credits, status } = after([...order, ...order])
+      assert.deepStrictEqual([credits, status === "paid"], before ? [0, false] : [1, true])
+    }
+    for (const status of ["open", "expired", "failed"] as const) {
+      assert.deepStrictEqual(nextOf({ ...open, status, refundedCents: 2_500 }, paid), {
+        _tag: "Attends",
+        reason: "all of it was given back before it was credited"
+      })
     }
   })
 

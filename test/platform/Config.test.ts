@@ -16,6 +16,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["DATABASE_POOL_SIZE", ["0", "1", "501", "many"], "a whole number from 2 to 500"],
   ["REDIS_URL", ["localhost:6379", "http://localhost"], "redis://host:6379"],
   ["SANDBOX", ["yes", "1"], "one of auto, on, off"],
+  ["PHONE_CODES_PER_DAY", ["0", "1.5", "x", "10000001"], "a whole number from 1 to 10000000"],
   ["RATE_LIMIT_SCALE", ["0", "-1", "Infinity", "x"], "a number above zero"],
   ["TRUSTED_PROXIES", ["proxy", "10.0.0.0/33", "::1/129", "10.0.0.1,,10.0.0.2", "10.0.0.0/8/8"], "CIDR ranges"],
   ["OUTBOUND_ALLOW_LOOPBACK", ["2", "maybe"], "0 or 1"],

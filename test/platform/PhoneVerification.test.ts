@@ -39,12 +39,13 @@ describe("PhoneVerification", () => {
       const verify = yield* twilio
       yield* using(verify.settings, (phones) =>
         Effect.gen(function* () {
-          const reference = yield* phones.begin(NUMBER)
+          const sent = yield* phones.begin(NUMBER)
+          const { reference } = sent
           const code = verify.codeFor(NUMBER)
           const wrong = code === "000000" ? "000001" : "000000"
-          assert.isFalse(yield* phones.check(reference, wrong))
-          assert.isTrue(yield* phones.check(reference, code))
-          assert.isFalse(yield* phones.check(reference, code), "it was approved")
+          assert.isUndefined(yield* phones.check(sent, wrong))
+          assert.strictEqual(yield* phones.check(sent, code), NUMBER)
+          assert.isUndefined(yield* phones.check(sent, code), "it was approved")
           const authorization = `Basic ${Buffer.from(`${ACCOUNT_SID}:${AUTH_TOKEN}`).toString("base64")}`
           assert.deepStrictEqual(verify.asked.slice(0, 2), [
             {
@@ -61,17 +62,37 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("knows a number as Twilio spells it", () =>
+    Effect.gen(function* () {
+      const verify = yield* twilio
+      verify.told.spells = () => NUMBER
+      yield* using(verify.settings, (phones) =>
+        Effect.gen(function* () {
+          const sent = yield* phones.begin("+49015112345678")
+          assert.strictEqual(sent.phone, NUMBER)
+          const asked = { ...sent, phone: "+49015112345678" }
+          assert.strictEqual(yield* phones.check(asked, verify.codeFor(NUMBER)), NUMBER)
+          for (const to of ["", "+49 151", null, 7]) {
+            verify.told.answer = (response) => void response.end(JSON.stringify({ sid: "VE1", to, status: "approved" }))
+            assert.strictEqual((yield* phones.begin(NUMBER)).phone, NUMBER)
+            assert.strictEqual(yield* phones.check(sent, "000000"), NUMBER)
+          }
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("knows a code that has expired, was guessed at too often, or was asked for too often", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
       yield* using(verify.settings, (phones) =>
         Effect.gen(function* () {
-          const reference = yield* phones.begin(NUMBER)
+          const sent = yield* phones.begin(NUMBER)
           const code = verify.codeFor(NUMBER)
-          for (const wrong of ["1", "2", "3", "4", "5"]) assert.isFalse(yield* phones.check(reference, wrong))
-          assert.isFalse(yield* phones.check(reference, code))
+          for (const wrong of ["1", "2", "3", "4", "5"]) assert.isUndefined(yield* phones.check(sent, wrong))
+          assert.isUndefined(yield* phones.check(sent, code))
           verify.expire()
-          assert.isFalse(yield* phones.check(reference, code))
+          assert.isUndefined(yield* phones.check(sent, code))
           yield* Effect.forEach([1, 2, 3, 4, 5], () => phones.begin(NUMBER))
           assert.strictEqual(yield* reasonOf(phones.begin(NUMBER)), "too many")
           assert.strictEqual(yield* reasonOf(phones.begin("+1")), "number")
@@ -98,7 +119,8 @@ describe("PhoneVerification", () => {
             const error = yield* Effect.flip(phones.begin(NUMBER))
             assert.strictEqual(error.reason, "unreachable", String(status))
             assert.notMatch(error.message, new RegExp(`${AUTH_TOKEN}|${NUMBER.slice(1)}`))
-            if (status !== 201) assert.strictEqual(yield* reasonOf(phones.check("VE1", "1")), "unreachable")
+            if (status !== 201)
+              assert.strictEqual(yield* reasonOf(phones.check({ reference: "VE1", phone: NUMBER }, "1")), "unreachable")
           }
           verify.told.answer = (response) => void response.destroy()
           assert.strictEqual(yield* reasonOf(phones.begin(NUMBER)), "unreachable")
@@ -112,15 +134,15 @@ describe("PhoneVerification", () => {
   it.live("writes the code into the log of a sandbox, which any node can check, and verifies nothing elsewhere", () =>
     Effect.gen(function* () {
       const sandbox = { SANDBOX: "on" }
-      const reference = yield* Effect.provide(
+      const sent = yield* Effect.provide(
         using(sandbox, (phones) => phones.begin(NUMBER)),
         log
       )
       const code = /code is (\d{6})$/.exec(lines.at(-1) ?? "")?.[1] ?? ""
-      assert.isTrue(yield* using(sandbox, (phones) => phones.check(reference, code)))
-      assert.isFalse(yield* using(sandbox, (phones) => phones.check("another", code)))
+      assert.strictEqual(yield* using(sandbox, (phones) => phones.check(sent, code)), NUMBER)
+      assert.isUndefined(yield* using(sandbox, (phones) => phones.check({ ...sent, reference: "another" }, code)))
       assert.strictEqual(yield* using({}, (phones) => reasonOf(phones.begin(NUMBER))), "not set up")
-      assert.strictEqual(yield* using({}, (phones) => reasonOf(phones.check(reference, code))), "not set up")
+      assert.strictEqual(yield* using({}, (phones) => reasonOf(phones.check(sent, code))), "not set up")
     }).pipe(Effect.scoped)
   )
 })

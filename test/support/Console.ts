@@ -13,7 +13,13 @@ export interface Shown {
 /** A page of the service at this origin, signed in by nobody. */
 export const page = (origin: string) => {
   const has: { cookie: string | undefined; csrf: string | undefined } = { cookie: undefined, csrf: undefined }
-  const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  const ask = (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal
+  ) =>
     Effect.promise(async (): Promise<Shown> => {
       const response = await fetch(`${origin}/api/v1/console${path}`, {
         method,
@@ -24,7 +30,8 @@ export const page = (origin: string) => {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...headers
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(signal === undefined ? {} : { signal })
       })
       const [set] = response.headers.getSetCookie()
       if (set !== undefined) has.cookie = /Max-Age=0;/.test(set) ? undefined : set.split(";", 1)[0]

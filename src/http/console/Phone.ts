@@ -5,7 +5,7 @@ import { Owner } from "../../../schemas/Access.ts"
 import { Api } from "../../../schemas/Api.ts"
 import { PhoneCode, PhoneRequest, type PhoneResult } from "../../../schemas/console/Phone.ts"
 import { Mutations } from "../../account/Mutations.ts"
-import { type PhoneState, Phones } from "../../billing/Phones.ts"
+import { Phones, type VerifiedPhone } from "../../billing/Phones.ts"
 import { decoder } from "../../dialects/Decode.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { readJson } from "../Body.ts"
@@ -15,16 +15,14 @@ import { answered, asOwner, makeMutate } from "../management/Answers.ts"
 const decodeRequest = decoder(PhoneRequest, { strict: true })
 const decodeCode = decoder(PhoneCode, { strict: true })
 
-const resultOf = (phone: string, { credited, last2 }: PhoneState): PhoneResult => ({
-  data: {
-    object: "phone",
-    verified: last2 !== null,
-    last2: last2 ?? phone.slice(-2),
-    starter_credit_usd: usdFromNano(credited)
-  }
+const resultOf = (verified: boolean, { credited, last2 }: VerifiedPhone): PhoneResult => ({
+  data: { object: "phone", verified, last2, starter_credit_usd: usdFromNano(credited) }
 })
 
-/** `/console/phone`: the telephone of an account. Text messages are sent, and codes checked, before anything is written of it. */
+/**
+ * `/console/phone`: the telephone of an account. Text messages are sent, and codes checked, before anything is written of it; and what
+ * was sent or approved is written even where the caller leaves meanwhile, because neither can be had again. Both take seconds at most.
+ */
 export const layer = HttpApiBuilder.group(
   Api,
   "consolePhone",
@@ -32,25 +30,40 @@ export const layer = HttpApiBuilder.group(
     const mutate = makeMutate(yield* Mutations)
     const phones = yield* Phones
 
-    const send = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const send = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, phone: string) {
       const { address } = yield* Exchange
       const { accountId: id } = yield* Owner
-      const { phone } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
       const noted = yield* phones.begin({ ...(yield* asOwner), phone }, address())
       const asked = { request, type: "phone.code_sent", resource: { type: "account", id }, repeatable: true } as const
-      return yield* mutate(asOwner, asked, () => Effect.as(noted, resultOf(phone, { last2: null, credited: 0n })))
+      return yield* mutate(asOwner, asked, () => Effect.map(noted, (last2) => resultOf(false, { last2, credited: 0n })))
     })
 
-    const verify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const verify = Effect.fnUntraced(function* (
+      request: HttpServerRequest.HttpServerRequest,
+      { code, phone }: typeof PhoneCode.Type
+    ) {
       const { accountId: id } = yield* Owner
-      const { code, phone } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
       const verified = yield* phones.verify({ ...(yield* asOwner), phone }, code)
       const asked = { request, type: "phone.verified", resource: { type: "account", id }, repeatable: true } as const
-      return yield* mutate(asOwner, asked, () => Effect.map(verified, (state) => resultOf(phone, state)))
+      return yield* mutate(asOwner, asked, () => Effect.map(verified, (phone) => resultOf(true, phone)))
     })
 
     return handlers
-      .handleRaw("sendCode", ({ request }) => answered(send(request)))
-      .handleRaw("verifyPhone", ({ request }) => answered(verify(request)))
+      .handleRaw("sendCode", ({ request }) =>
+        answered(
+          Effect.gen(function* () {
+            const { phone } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
+            return yield* Effect.uninterruptible(send(request, phone))
+          })
+        )
+      )
+      .handleRaw("verifyPhone", ({ request }) =>
+        answered(
+          Effect.gen(function* () {
+            const sent = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
+            return yield* Effect.uninterruptible(verify(request, sent))
+          })
+        )
+      )
   })
 )

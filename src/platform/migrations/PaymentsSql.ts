@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 export const payments = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // `return_url` is kept so that a checkout is asked for in the same words again: the processor compares them.
+  // An operator has to look at what has `attention`; what is `stopped` is not asked about until then.
   yield* sql`CREATE TABLE top_up (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
     account_id text NOT NULL REFERENCES account,
@@ -15,17 +16,20 @@ export const payments = Effect.gen(function* () {
     session_id text UNIQUE,
     checkout_url text,
     payment_id text,
+    refunded_cents bigint NOT NULL DEFAULT 0 CHECK (refunded_cents >= 0),
     attention text,
+    stopped boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(),
     ask_at timestamptz NOT NULL,
     paid_at timestamptz,
     CHECK ((status = 'paid') = (paid_at IS NOT NULL)),
-    CHECK (status <> 'paid' OR session_id IS NOT NULL)
+    CHECK (status <> 'paid' OR session_id IS NOT NULL),
+    CHECK (NOT stopped OR attention IS NOT NULL)
   ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX top_up_account ON top_up (account_id, id DESC)`
   yield* sql`CREATE INDEX top_up_payment ON top_up (payment_id) WHERE payment_id IS NOT NULL`
-  yield* sql`CREATE INDEX top_up_ask ON top_up (ask_at) WHERE status = 'open' AND attention IS NULL`
-  // What was told of a payment after it was credited, so that telling it again writes no second line of the audit log.
+  yield* sql`CREATE INDEX top_up_ask ON top_up (ask_at) WHERE status = 'open' AND NOT stopped`
+  // What was told of a payment beside that it was made, so that telling it again writes no second line of the audit log.
   yield* sql`CREATE TABLE payment_notice (
     event_id text PRIMARY KEY,
     top_up_id text NOT NULL REFERENCES top_up,

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Fiber, Schema } from "effect"
 import { PhoneResult } from "../../../schemas/console/Phone.ts"
 import { get, json, startService } from "../../support/Service.ts"
 import { page } from "../../support/Console.ts"
 import { postbox } from "../../support/Postbox.ts"
 import { twilio } from "../../support/Twilio.ts"
+import { eventually } from "../../support/WebhookRooms.ts"
 
 const decode = Schema.decodeUnknownSync(PhoneResult, { onExcessProperty: "error" })
 
@@ -107,6 +108,42 @@ describe("the telephone of an account", () => {
         const { body, status } = yield* ann.ask("POST", "/phone", { phone })
         assert.deepStrictEqual([status, body.error.param], [400, "phone"], phone)
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is verified also for who leaves while the code is sent, and while it is checked", () =>
+    Effect.gen(function* () {
+      const { service, signedIn, verify } = yield* stage
+      const ann = yield* signedIn("ann@example.com")
+      /** Asks, and leaves while Twilio has an answer that it keeps for a while. */
+      const leaving = (path: string, body: object) =>
+        Effect.gen(function* () {
+          const [answered, leave] = [Promise.withResolvers<void>(), new AbortController()]
+          verify.told.waits = answered.promise
+          const before = verify.asked.length
+          const gone = ann.ask("POST", path, body, {}, leave.signal).pipe(Effect.exit, Effect.forkChild)
+          const fiber = yield* gone
+          yield* eventually(
+            Effect.sync(() => verify.asked.length),
+            (asked) => asked > before
+          )
+          leave.abort()
+          assert.isTrue(Exit.isFailure(yield* Fiber.join(fiber)))
+          // By then the service has heard of it.
+          for (let reads = 0; reads < 3; reads++)
+            assert.isFalse((yield* ann.ask("GET", "/session")).body.phone_verified)
+          verify.told.waits = undefined
+          answered.resolve()
+        })
+      yield* leaving("/phone", { phone: NUMBER })
+      yield* eventually(
+        service.audit(ann.id),
+        ([line]) => line?.type === "phone.code_sent" && line.outcome === "succeeded"
+      )
+      yield* leaving("/phone/verify", { phone: NUMBER, code: verify.codeFor(NUMBER) })
+      const verified = yield* eventually(ann.ask("GET", "/session"), ({ body }) => body.phone_verified)
+      assert.strictEqual(verified.body.starter_credit_usd, 0.5)
+      assert.deepStrictEqual(yield* service.balance(ann.id), { posted: 500_000_000n, held: 0n })
     }).pipe(Effect.scoped)
   )
 
