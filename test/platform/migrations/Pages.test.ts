@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { auditEvents } from "../../../src/account/AuditSql.ts"
 import { keysOf } from "../../../src/account/KeysSql.ts"
 import { projectsOf } from "../../../src/account/ProjectsSql.ts"
@@ -8,6 +8,7 @@ import { topUpsOf } from "../../../src/billing/TopUpsSql.ts"
 import { presetsOf, versionsOf } from "../../../src/presets/PresetsSql.ts"
 import { deliveriesOf, endpointsOf } from "../../../src/webhooks/WebhooksSql.ts"
 import { layer as database } from "../../support/Database.ts"
+import { genericPlan, nodesOf } from "../../support/Plans.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -40,31 +41,6 @@ const rows = (sql: Sql) => {
     yield* sql`ANALYZE`
   })
 }
-
-interface Plan {
-  readonly "Node Type": string
-  readonly Plans?: ReadonlyArray<Plan>
-  readonly "Relation Name"?: string
-  readonly "Index Cond"?: string
-}
-
-const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-
-/** The plan that a statement has whatever its parameters are, which a connection keeps for it sooner or later. */
-const genericPlan = (sql: Sql, page: Effect.Effect<unknown, SqlError.SqlError>) =>
-  sql.withTransaction(
-    Effect.gen(function* () {
-      const [text, parameters] = (page as Statement.Statement<unknown>).compile()
-      yield* sql`SET LOCAL plan_cache_mode = force_generic_plan`
-      yield* sql.unsafe(`PREPARE page AS ${text}`)
-      const execute = `EXECUTE page (${parameters.map(() => "NULL").join(", ")})`
-      const [explained] = yield* sql.unsafe<{ "QUERY PLAN": ReadonlyArray<{ Plan: Plan }> }>(
-        `EXPLAIN (FORMAT JSON) ${execute}`
-      )
-      yield* sql`DEALLOCATE page`
-      return explained!["QUERY PLAN"][0]!.Plan
-    })
-  )
 
 const accountId = id(1)
 const page = { limit: 20, cursor: id(2_000) }
