@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
-/** What a management key may be allowed to do. Who may write a resource may read it. */
+/** What a management key may be allowed to do. Who may write keys, projects or webhooks may read them. */
 export const ManagementScope = Schema.Literals([
   "keys:read",
   "keys:write",

@@ -22,7 +22,7 @@ export const NewManagedKey = Schema.Struct({
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
   /** What may be spent with it in each period; unlimited unless told. */
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  /** The UTC day, week from Monday, month, or all of its life, which it is unless told. */
+  /** The UTC day, week from Monday, month, or all of its life, which it is unless told. Null without a budget only. */
   budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
   /** For requests that do not say otherwise. Needs the scope `routing:write`. */
@@ -34,7 +34,8 @@ export const ManagedKeyChange = Schema.Struct({
   name: Schema.optionalKey(wanted.name),
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  budget_period: Schema.optionalKey(BudgetPeriod),
+  /** Null beside `budget_cents: null` only. */
+  budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   expires_at: Schema.optionalKey(Schema.NullOr(wanted.expires_at)),
   /** Needs the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(wanted.routing))

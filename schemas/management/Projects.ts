@@ -15,8 +15,8 @@ export const NewProject = Schema.Struct({
   slug: Schema.optionalKey(PresetSlug),
   /** What its keys together may spend in each period; unlimited unless told. */
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  /** All of its life unless told. */
-  budget_period: Schema.optionalKey(BudgetPeriod),
+  /** All of its life unless told. Null without a budget only. */
+  budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   /** For requests of its keys that do not say otherwise. Needs the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(KeptRoutingPolicy)),
   /** The laxest that requests of its keys may have. Needs the scope `routing:write`. */
@@ -29,7 +29,8 @@ export const ProjectChange = Schema.Struct({
   name: Schema.optionalKey(ProjectName),
   slug: Schema.optionalKey(PresetSlug),
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
-  budget_period: Schema.optionalKey(BudgetPeriod),
+  /** Null without a budget only. */
+  budget_period: Schema.optionalKey(Schema.NullOr(BudgetPeriod)),
   /** Needs the scope `routing:write`. */
   routing: Schema.optionalKey(Schema.NullOr(KeptRoutingPolicy)),
   /** Needs the scope `routing:write`. */

@@ -152,13 +152,20 @@ const checkSlug = (
     taken ? Effect.fail(conflict(`The account has a project with the slug ${project.slug}`)) : Effect.void
   )
 
+/** The period that is said for a budget of this limit; null beside null says nothing. */
+const periodOf = (limitCents: number | null, period: NewProject["budget_period"]) => {
+  if (limitCents === null && period != null) return invalid("budget_period", "requires budget_cents")
+  if (limitCents !== null && period === null) return invalid("budget_period", "may be null only without a budget")
+  return Effect.succeed(period ?? undefined)
+}
+
 /** Under the account's lock, so that no two find the same slug free, and no key comes in while its project is archived. */
 const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"]["create"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
-    const { budget_cents: limitCents = null, budget_period: period, data_policy: dataPolicy = "default" } = project
+    const { budget_cents: limitCents = null, data_policy: dataPolicy = "default" } = project
     const { name, routing = null } = project
-    if (period !== undefined && limitCents === null) return yield* invalid("budget_period", "requires budget_cents")
+    const period = yield* periodOf(limitCents, project.budget_period)
     yield* lockAccount(desk.sql, accountId)
     if ((yield* countProjects(desk.sql, accountId)) >= MAX_PROJECTS_PER_ACCOUNT) {
       return yield* conflict(`An account has at most ${MAX_PROJECTS_PER_ACCOUNT} projects, archived ones among them`)
@@ -177,9 +184,9 @@ const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"
 /** The budget from now on; untouched where nothing is said of it. */
 const budgetOf = ({ budgets }: Desk, { accountId, id }: Doing, before: Project, change: ProjectChange) =>
   Effect.gen(function* () {
-    const { budget_cents: limitCents = before.budget?.budgetCents ?? null, budget_period: period } = change
-    if (change.budget_cents === undefined && period === undefined) return before.budget_id
-    if (period !== undefined && limitCents === null) return yield* invalid("budget_period", "requires budget_cents")
+    const { budget_cents: limitCents = before.budget?.budgetCents ?? null } = change
+    if (change.budget_cents === undefined && change.budget_period === undefined) return before.budget_id
+    const period = yield* periodOf(limitCents, change.budget_period)
     return yield* budgets.set({
       ...{ accountId, owner: { scope: "project", id } as const, budgetId: before.budget_id, limitCents },
       period: period ?? before.budget?.period ?? "lifetime"

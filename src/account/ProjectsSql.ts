@@ -112,5 +112,5 @@ export const projectsOf = (
   accountId: string,
   { cursor, limit }: { readonly cursor: string | null; readonly limit: number }
 ) =>
-  sql<ProjectRow>`SELECT ${columns(sql)} FROM project
-    WHERE account_id = ${accountId} AND (${cursor}::text IS NULL OR id < ${cursor}) ORDER BY id DESC LIMIT ${limit}`
+  sql<ProjectRow>`SELECT ${columns(sql)} FROM project WHERE account_id = ${accountId}
+    AND id COLLATE "C" < COALESCE(${cursor}::text, 'g') ORDER BY id COLLATE "C" DESC LIMIT ${limit}::int`

@@ -14,6 +14,6 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
-/** Whether these scopes allow what needs that one. Who may write a resource may read it. */
+/** Whether these scopes allow what needs that one. Each `:write` allows the `:read` of the same name. */
 export const allows = (granted: ReadonlyArray<string>, needed: string): boolean =>
   granted.includes(needed) || (needed.endsWith(":read") && granted.includes(needed.replace(/read$/, "write")))

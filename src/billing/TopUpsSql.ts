@@ -58,8 +58,8 @@ export const topUpsOf = (
   page: { readonly limit: number; readonly cursor: string | null }
 ): Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError> =>
   sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up
-    WHERE account_id = ${accountId} AND (${page.cursor}::text IS NULL OR id < ${page.cursor}::text)
-    ORDER BY id DESC LIMIT ${page.limit}`
+    WHERE account_id = ${accountId} AND id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
+    ORDER BY id COLLATE "C" DESC LIMIT ${page.limit}::int`
 
 export const topUpById = (sql: Sql, accountId: string, id: string) =>
   first(sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE id = ${id} AND account_id = ${accountId}`)

@@ -127,6 +127,8 @@ const makeWorker = (store: Store, queue: QueueName, handle: Handler) => {
   )
   return {
     run: Effect.repeat(step, { until: () => stopping }),
+    /** Whether it waits for a job. */
+    isIdle: () => !busy && !stopping,
     /** Whether a step is under way, which is to be waited for. */
     stop: () => {
       stopping = true
@@ -135,17 +137,18 @@ const makeWorker = (store: Store, queue: QueueName, handle: Handler) => {
   }
 }
 
-/** The queues that are worked on here, once for each that works. */
-type Worked = Set<{ readonly queue: QueueName }>
+/** The workers that there are here, with their queues. */
+type Worked = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }>
 
 /**
- * Looks for what is due in all queues that are worked on here, again and again, by a statement that only reads. What is found is
- * offered once more: that changes nothing, and wakes the store.
+ * Looks for what is due in all queues for which a worker waits here, again and again, by a statement that only reads. What is found
+ * is offered once more: that changes no job, takes a number of the table's sequence, and wakes the store. Workers that are all busy
+ * need no waking: each takes the next job when it has ended its own.
  */
 const lookingFor = (sql: SqlClient.SqlClient, store: Store, worked: Worked, options: JobsOptions) => {
   const leaseSeconds = Math.ceil(Duration.toSeconds(options.lease))
   const look = Effect.gen(function* () {
-    const queues = new Set(Array.from(worked, ({ queue }) => queue))
+    const queues = new Set(Array.from(worked).flatMap(({ isIdle, queue }) => (isIdle() ? [queue] : [])))
     if (queues.size === 0) return
     for (const { element, id, queue } of yield* dueJobs(sql, [...queues], leaseSeconds)) {
       yield* offer(store, queue, id, element, Duration.zero)
@@ -163,15 +166,14 @@ const workWith =
   (store: Store, worked: Worked, grace: Duration.Input) => (queue: QueueName, concurrency: number, handle: Handler) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
-        const working = { queue }
-        worked.add(working)
         const workers = yield* Effect.forEach(Array.from({ length: concurrency }), () => {
           const worker = makeWorker(store, queue, handle)
-          return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber }))
+          return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber, queue }))
         })
+        for (const worker of workers) worked.add(worker)
         const fibers = workers.map(({ fiber }) => fiber)
         const stop = Effect.gen(function* () {
-          worked.delete(working)
+          for (const worker of workers) worked.delete(worker)
           const idle = workers.filter((worker) => !worker.stop())
           yield* Fiber.interruptAll(idle.map(({ fiber }) => fiber))
           yield* Effect.timeoutOption(Fiber.awaitAll(fibers), grace)

@@ -37,7 +37,7 @@ export interface DueJob<Queue extends string> {
   readonly id: string
 }
 
-/** One job of each of these queues that is due, and that nobody has or whoever has it has said nothing about for the lease. */
+/** The job of each of these queues that has been due for longest, and that nobody has or whoever has it has said nothing about for the lease. */
 export const dueJobs = <Queue extends string>(
   sql: SqlClient.SqlClient,
   queues: ReadonlyArray<Queue>,
@@ -47,5 +47,5 @@ export const dueJobs = <Queue extends string>(
     FROM unnest(${[...queues]}::text[]) AS queue CROSS JOIN LATERAL (
       SELECT id, element FROM job WHERE queue_name = queue AND state = 'pending' AND visible_at <= now()
         AND (acquired_at IS NULL OR acquired_at < now() - make_interval(secs => ${leaseSeconds}))
-      LIMIT 1
+      ORDER BY visible_at LIMIT 1
     ) AS due`

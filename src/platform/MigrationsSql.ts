@@ -10,6 +10,7 @@ import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
+import { pages } from "./migrations/PagesSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
@@ -283,5 +284,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0021_total": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE AGGREGATE total(bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE)`
-  })
+  }),
+  "0023_pages": pages
 }

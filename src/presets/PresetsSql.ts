@@ -99,7 +99,8 @@ export const presetsOf = (
   { cursor, limit }: { readonly cursor: string | null; readonly limit: number }
 ) =>
   sql<PresetRow>`SELECT id, slug, name, description, active_version, created_at, updated_at FROM preset
-    WHERE account_id = ${accountId} AND (${cursor}::text IS NULL OR id < ${cursor}) ORDER BY id DESC LIMIT ${limit}`
+    WHERE account_id = ${accountId} AND id COLLATE "C" < COALESCE(${cursor}::text, 'g')
+    ORDER BY id COLLATE "C" DESC LIMIT ${limit}::int`
 
 export const versionsOf = (
   sql: Sql,
@@ -108,6 +109,8 @@ export const versionsOf = (
   { before, limit }: { readonly before: number | null; readonly limit: number }
 ) =>
   sql<VersionRow>`SELECT v.version, v.config, v.created_at
-    FROM preset p JOIN preset_version v ON v.preset_id = p.id
-    WHERE p.account_id = ${accountId} AND p.slug = ${slug} AND (${before}::int IS NULL OR v.version < ${before}::int)
-    ORDER BY v.version DESC LIMIT ${limit}`
+    FROM (SELECT id FROM preset WHERE account_id = ${accountId} AND slug = ${slug}) p CROSS JOIN LATERAL (
+      SELECT version, config, created_at FROM preset_version
+      WHERE preset_id = p.id AND version < COALESCE(${before}::int, 2147483647)
+      ORDER BY version DESC LIMIT ${limit}::int
+    ) v ORDER BY v.version DESC`

@@ -106,8 +106,8 @@ export const endpointsOf = (
   page: { readonly limit: number; readonly cursor: string | null }
 ): Effect.Effect<ReadonlyArray<EndpointRow>, SqlError.SqlError> =>
   sql<EndpointRow>`SELECT id, url, events, status, created_at FROM webhook_endpoint
-    WHERE account_id = ${accountId} AND status <> 'removed' AND (${page.cursor}::text IS NULL OR id < ${page.cursor}::text)
-    ORDER BY id DESC LIMIT ${page.limit}`
+    WHERE account_id = ${accountId} AND status <> 'removed' AND id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
+    ORDER BY id COLLATE "C" DESC LIMIT ${page.limit}::int`
 
 export const endpointById = (
   sql: Sql,
@@ -202,8 +202,8 @@ export const deliveriesOf = (
   sql<DeliveryRow>`SELECT d.id, d.event_id, v.type, d.status, d.created_at, d.ended_at, d.attempts,
       CASE WHEN d.status = 'pending' AND (d.claim IS NULL OR d.due_at <= now()) THEN d.due_at END AS next_at
     FROM webhook_delivery d JOIN webhook_event v ON v.id = d.event_id
-    WHERE d.endpoint_id = ${endpointId} AND (${page.cursor}::text IS NULL OR d.id < ${page.cursor}::text)
-    ORDER BY d.id DESC LIMIT ${page.limit}`
+    WHERE d.endpoint_id = ${endpointId} AND d.id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
+    ORDER BY d.id COLLATE "C" DESC LIMIT ${page.limit}::int`
 
 export const deliveryById = (
   sql: Sql,

@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, Queue, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs, type JobsOptions, type Outcome } from "../../src/jobs/Jobs.ts"
+import { dueJobs } from "../../src/jobs/JobsSql.ts"
 import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
+import { genericPlan, nodesOf } from "../support/Plans.ts"
 import { runScript } from "../platform/Child.ts"
 
 const usual: JobsOptions = { lease: "30 seconds", pollInterval: "20 millis", grace: "20 seconds" }
@@ -297,6 +299,62 @@ describe("what two transactions wrote that enqueue the same job at once", () => 
           yield* settled
           assert.strictEqual(seen.get(job), 2, job)
         }
+      })
+    )
+  )
+})
+
+describe("what other processes enqueue", () => {
+  it.live("is looked for in the order of an index, however many jobs wait", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO job (id, queue_name, element, state, attempts, visible_at, created_at, updated_at)
+        SELECT n, 'videos', '"v"', 'pending', 0, now() + (n - 1500) * interval '1 second', now(), now()
+        FROM generate_series(1, 3000) n`
+      yield* sql`ANALYZE job`
+      const nodes = nodesOf(yield* genericPlan(sql, dueJobs(sql, ["videos"], 30)))
+      const read = nodes.filter((node) => node["Relation Name"] === "job")
+      assert.lengthOf(read, 1)
+      assert.match(read[0]!["Index Cond"] ?? "", /queue_name.* AND \(visible_at <= now\(\)\)/)
+      assert.notInclude(
+        nodes.map((node) => node["Node Type"]),
+        "Sort"
+      )
+    }).pipe(Effect.provide(database))
+  )
+
+  it.live("is not offered again while all workers of its queue are busy", () =>
+    on(
+      { ...usual, pollInterval: "1 millis" },
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        // Fires for what is there already, too.
+        yield* sql`CREATE TABLE offered (queue text)`
+        yield* sql`CREATE FUNCTION note_offer() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN INSERT INTO offered VALUES (NEW.queue_name); RETURN NEW; END $$`
+        yield* sql`CREATE TRIGGER noted BEFORE INSERT ON job FOR EACH ROW EXECUTE FUNCTION note_offer()`
+        const { enqueue, work } = yield* Jobs
+        const go = yield* Deferred.make<void>()
+        const { delivered } = yield* working([Effect.andThen(Deferred.await(go), done)], 1)
+        yield* enqueue("videos", "first")
+        assert.strictEqual(yield* delivered, "first 1")
+        yield* enqueue("videos", "second")
+        const found = yield* Queue.unbounded<string>()
+        yield* Effect.forkScoped(work("batches", 1, (id) => Effect.as(Queue.offer(found, id), "done" as const)))
+        const look = (id: string) =>
+          Effect.andThen(
+            sql`INSERT INTO job (id, queue_name, element, state, attempts, visible_at, created_at, updated_at)
+              VALUES (${`${id}.0`}, 'batches', ${JSON.stringify(id)}, 'pending', 0, now(), now(), now())`,
+            Queue.take(found)
+          )
+        // A look that began before the worker was busy has ended by the second.
+        yield* look("a")
+        yield* look("b")
+        yield* sql`DELETE FROM offered`
+        for (const id of ["c", "d", "e"]) assert.strictEqual(yield* look(id), id)
+        assert.deepStrictEqual(yield* sql`SELECT DISTINCT queue FROM offered`, [{ queue: "batches" }])
+        yield* Deferred.succeed(go, undefined)
+        assert.strictEqual(yield* delivered, "second 1")
       })
     )
   )

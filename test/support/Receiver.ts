@@ -37,8 +37,8 @@ export const receiver = (answer: Answer = status(200)) =>
       read(request, (body) => {
         const message = { path: request.url ?? "", headers: request.headers as Record<string, string>, body }
         received.push(message)
-        for (const { count, there } of waiting) if (received.length >= count) Deferred.doneUnsafe(there, Effect.void)
         told.answer(message, response)
+        for (const { count, there } of waiting) if (received.length >= count) Deferred.doneUnsafe(there, Effect.void)
       })
     })
     server.on("clientError", () => undefined)
@@ -57,7 +57,7 @@ export const receiver = (answer: Answer = status(200)) =>
       received,
       /** Answers otherwise from now on. */
       answerWith: (next: Answer) => void (told.answer = next),
-      /** Waits until so many messages have come. */
+      /** Waits until so many messages have come and been answered. */
       have: (count: number) =>
         Effect.gen(function* () {
           if (received.length >= count) return

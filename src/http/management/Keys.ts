@@ -58,12 +58,15 @@ const readOptional = (request: HttpServerRequest.HttpServerRequest) => {
   return length === "0" && encoding === undefined ? Effect.succeed({}) : readJson(request)
 }
 
+const NULL_PERIOD = "may be null only beside a budget_cents of null"
+
 const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof NewManagedKey.Type) =>
   Effect.gen(function* () {
     const unlimited = limitCents === undefined || limitCents === null
     if (unlimited && period !== undefined && period !== null) {
       return yield* invalid("budget_period", "needs budget_cents")
     }
+    if (!unlimited && period === null) return yield* invalid("budget_period", NULL_PERIOD)
     return {
       name: wanted.name,
       projectId: wanted.project_id,
@@ -75,10 +78,11 @@ const newOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: t
 
 const changeOf = ({ budget_cents: limitCents, budget_period: period, ...wanted }: typeof ManagedKeyChange.Type) =>
   Effect.gen(function* () {
-    if (limitCents === null && period !== undefined) return yield* invalid("budget_period", "needs budget_cents")
+    if (limitCents === null && period != null) return yield* invalid("budget_period", "needs budget_cents")
+    if (limitCents !== null && period === null) return yield* invalid("budget_period", NULL_PERIOD)
     const budget = {
-      ...(limitCents === undefined || limitCents === null ? {} : { limitCents }),
-      ...(period === undefined ? {} : { period })
+      ...(limitCents == null ? {} : { limitCents }),
+      ...(period == null ? {} : { period })
     }
     const change: KeyChange = {
       name: wanted.name,

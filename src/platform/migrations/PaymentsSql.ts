@@ -26,7 +26,8 @@ export const payments = Effect.gen(function* () {
     CHECK (status <> 'paid' OR session_id IS NOT NULL),
     CHECK (NOT stopped OR attention IS NOT NULL)
   ) WITH (fillfactor = 80)`
-  yield* sql`CREATE INDEX top_up_account ON top_up (account_id, id DESC)`
+  // The order of no other index, as that of `api_key_of_kind`.
+  yield* sql`CREATE INDEX top_up_account ON top_up (account_id, id COLLATE "C" DESC)`
   yield* sql`CREATE INDEX top_up_payment ON top_up (payment_id) WHERE payment_id IS NOT NULL`
   yield* sql`CREATE INDEX top_up_ask ON top_up (ask_at) WHERE status = 'open' AND NOT stopped`
   // What was told of a payment beside that it was made, so that telling it again writes no second line of the audit log.

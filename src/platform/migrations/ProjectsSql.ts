@@ -18,6 +18,8 @@ export const projects = Effect.gen(function* () {
     UNIQUE (account_id, id),
     UNIQUE (account_id, slug)
   )`
+  // The order of no other index, as that of `api_key_of_kind`.
+  yield* sql`CREATE INDEX project_account ON project (account_id, id COLLATE "C" DESC)`
   // A key cannot come into the project of another account, whatever a program gets wrong.
   yield* sql`ALTER TABLE api_key ADD CONSTRAINT api_key_project_fkey
     FOREIGN KEY (account_id, project_id) REFERENCES project (account_id, id)`

@@ -61,6 +61,10 @@ describe("keys of an account", () => {
       assert.strictEqual(changed.status, 200)
       assert.deepStrictEqual(changed.body.data, { ...used, name: "desk", expires_at: null, routing: null })
 
+      const { budget_cents, budget_period, expires_at, name, project_id, routing: kept } = changed.body.data
+      const same = { budget_cents, budget_period, expires_at, name, project_id, routing: kept }
+      assert.deepStrictEqual((yield* ask("PATCH", `/${data.id}`, same)).body, changed.body)
+
       const rotated = yield* ask("POST", `/${data.id}/rotate`, {})
       assert.strictEqual(rotated.status, 200)
       assert.notStrictEqual(rotated.body.key, key)
@@ -153,6 +157,7 @@ describe("keys of an account", () => {
         ["budget_cents", "POST", { name: "a", budget_cents: -1 }],
         ["budget_period", "POST", { name: "a", budget_cents: 1, budget_period: "yearly" }],
         ["budget_period", "POST", { name: "a", budget_period: "daily" }],
+        ["budget_period", "POST", { name: "a", budget_cents: 1, budget_period: null }],
         ["expires_at", "POST", { name: "a", expires_at: 1 }],
         ["project_id", "POST", { name: "a", project_id: "x" }],
         ["project_id", "POST", { name: "a", project_id: absent }],
@@ -163,6 +168,8 @@ describe("keys of an account", () => {
         ["name", "PATCH", { name: null }],
         ["budget_period", "PATCH", { budget_period: "daily" }],
         ["budget_period", "PATCH", { budget_cents: null, budget_period: "daily" }],
+        ["budget_period", "PATCH", { budget_cents: 1, budget_period: null }],
+        ["budget_period", "PATCH", { budget_period: null }],
         ["expires_at", "PATCH", { expires_at: 1 }],
         ["project_id", "PATCH", { project_id: absent }],
         ["grace_seconds", "ROTATE", { grace_seconds: 86_401 }],

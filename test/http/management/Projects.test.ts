@@ -47,7 +47,12 @@ describe("projects of an account", () => {
         },
         data_policy: "no_training"
       })
-      const more = yield* Effect.forEach(["b", "c"], (name) => ask("POST", "/projects", { name }))
+      const { budget_cents, budget_period, data_policy, name: kept, routing: none, slug } = changed.body.data
+      const same = { budget_cents, budget_period, data_policy, name: kept, routing: none, slug }
+      const sent = yield* ask("PATCH", `/projects/${data.id}`, same)
+      assert.deepStrictEqual({ ...sent.body.data, updated_at: 0 }, { ...changed.body.data, updated_at: 0 })
+      const unlimited = { name: "b", budget_cents: null, budget_period: null }
+      const more = yield* Effect.forEach([unlimited, { name: "c" }], (project) => ask("POST", "/projects", project))
       const newest = more.map(({ body }) => body.data.id).toReversed()
       const page = decodeList((yield* ask("GET", "/projects?limit=2")).body)
       assert.deepStrictEqual([page.data.map(({ id }) => id), page.next_cursor], [newest, newest[1]])
@@ -158,6 +163,7 @@ describe("projects of an account", () => {
         [{ name: "a", budget_cents: 1.5 }, "budget_cents"],
         [{ name: "a", budget_period: "daily" }, "budget_period"],
         [{ name: "a", budget_cents: 1, budget_period: "yearly" }, "budget_period"],
+        [{ name: "a", budget_cents: 1, budget_period: null }, "budget_period"],
         [{ name: "a", routing: { strategy: "fast" } }, "routing.strategy"],
         [{ name: "a", routing: { colour: 1 } }, "routing.colour"],
         [{ name: "a", routing: { providers: { only: ["\ud800"] } } }, "routing"],
@@ -168,9 +174,10 @@ describe("projects of an account", () => {
         assert.strictEqual(refused.headers.get("x-should-retry"), "false")
       }
       assert.deepStrictEqual(refusal(yield* ask("PATCH", `/projects/${id}`, {})), [400, "validation_error", "body"])
-      assert.deepStrictEqual(refusal(yield* ask("PATCH", `/projects/${id}`, { budget_period: "daily" })), [
-        ...[400, "validation_error", "budget_period"]
-      ])
+      for (const change of [{ budget_period: "daily" }, { budget_cents: 1, budget_period: null }]) {
+        const refused = refusal(yield* ask("PATCH", `/projects/${id}`, change))
+        assert.deepStrictEqual(refused, [400, "validation_error", "budget_period"])
+      }
     }).pipe(Effect.scoped)
   )
 

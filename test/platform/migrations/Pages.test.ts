@@ -1,0 +1,91 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { auditEvents } from "../../../src/account/AuditSql.ts"
+import { keysOf } from "../../../src/account/KeysSql.ts"
+import { projectsOf } from "../../../src/account/ProjectsSql.ts"
+import { topUpsOf } from "../../../src/billing/TopUpsSql.ts"
+import { presetsOf, versionsOf } from "../../../src/presets/PresetsSql.ts"
+import { deliveriesOf, endpointsOf } from "../../../src/webhooks/WebhooksSql.ts"
+import { layer as database } from "../../support/Database.ts"
+import { genericPlan, nodesOf } from "../../support/Plans.ts"
+
+type Sql = SqlClient.SqlClient
+
+const id = (number: number) => number.toString(16).padStart(24, "0")
+
+/** Three thousand rows of each kind, of twenty accounts in turn; and three hundred versions of each of ten presets. */
+const rows = (sql: Sql) => {
+  const idOf = (number: string) => sql.literal(`lpad(to_hex(${number}), 24, '0')`)
+  const of = sql`${idOf("n")} AS id, ${idOf("n % 20")} AS account_id FROM generate_series(0, 2999) n`
+  return Effect.gen(function* () {
+    yield* sql`INSERT INTO account (id, email) SELECT ${idOf("n")}, n || '@example.com' FROM generate_series(0, 19) n`
+    yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
+      SELECT id, account_id, 'inference', 'k', sha256(id::bytea), 'p', 'l' FROM (SELECT ${of}) made`
+    yield* sql`INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id)
+      SELECT id, account_id, 'key.created', 'operator', 'o', 'key', id FROM (SELECT ${of}) made`
+    yield* sql`INSERT INTO project (id, account_id, name, slug) SELECT id, account_id, 'p', id FROM (SELECT ${of}) made`
+    yield* sql`INSERT INTO top_up (id, account_id, amount_cents, processor, return_url, ask_at)
+      SELECT id, account_id, 500, 'simulated', 'u', now() FROM (SELECT ${of}) made`
+    yield* sql`WITH made AS (INSERT INTO preset (id, account_id, slug, name, active_version)
+        SELECT id, account_id, id, 'p', 1 FROM (SELECT ${of}) made RETURNING id)
+      INSERT INTO preset_version (preset_id, version, config)
+      SELECT id, generate_series(1, CASE WHEN id < ${id(10)} THEN 300 ELSE 1 END), '{}' FROM made`
+    yield* sql`INSERT INTO webhook_endpoint (id, account_id, url, events, secret, sealed_with)
+      SELECT id, account_id, 'u', '{}', '', 's' FROM (SELECT ${of}) made`
+    yield* sql`INSERT INTO webhook_event (id, account_id, type, body, created_at)
+      SELECT n, ${id(0)}, 't', 'b', now() FROM generate_series(1, 150) n`
+    yield* sql`INSERT INTO webhook_delivery (id, endpoint_id, event_id)
+      SELECT ${idOf("20 * event + endpoint")}, ${idOf("endpoint")}, event
+      FROM generate_series(1, 150) event, generate_series(0, 19) endpoint`
+    yield* sql`ANALYZE`
+  })
+}
+
+const accountId = id(1)
+const page = { limit: 20, cursor: id(2_000) }
+const starts = { daily: "2026-01-01", weekly: "2026-01-01", monthly: "2026-01-01", lifetime: "2026-01-01" }
+const audited = {
+  ...{ accountId, types: undefined, actors: undefined, resources: undefined },
+  ...{ least: id(0), end: id(2_000), limit: 20 }
+}
+
+/** What is read a page at a time: its table, what the page is of and in the order of, and its statement. */
+const pages: ReadonlyArray<
+  readonly [string, ReadonlyArray<string>, (sql: Sql) => Effect.Effect<unknown, SqlError.SqlError>]
+> = [
+  ["api_key", ["account_id", "id"], (sql) => keysOf(sql, { accountId, kind: "inference" }, { ...page, starts })],
+  ["audit_event", ["account_id", "id"], (sql) => auditEvents(sql, audited)],
+  ["audit_event", ["hashtextextended", "id"], (sql) => auditEvents(sql, { ...audited, types: ["key.created"] })],
+  ["project", ["account_id", "id"], (sql) => projectsOf(sql, accountId, page)],
+  ["preset", ["account_id", "id"], (sql) => presetsOf(sql, accountId, page)],
+  ["preset_version", ["preset_id", "version"], (sql) => versionsOf(sql, accountId, id(1), { limit: 20, before: 200 })],
+  ["webhook_endpoint", ["account_id", "id"], (sql) => endpointsOf(sql, accountId, page)],
+  ["webhook_delivery", ["endpoint_id", "id"], (sql) => deliveriesOf(sql, id(1), page)],
+  ["top_up", ["account_id", "id"], (sql) => topUpsOf(sql, accountId, page)]
+]
+
+describe("a page", () => {
+  it.live("is found by an index of what it is of and begins behind, without a look at what is newer or another's", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* rows(sql)
+      for (const [table, columns, statement] of pages) {
+        const plan = yield* genericPlan(sql, statement(sql))
+        const read = nodesOf(plan).filter((node) => node["Relation Name"] === table)
+        assert.isNotEmpty(read, table)
+        // What is sorted is a page already.
+        for (const sorted of nodesOf(plan).filter((node) => node["Node Type"].includes("Sort"))) {
+          assert.include(
+            nodesOf(sorted).map((node) => node["Node Type"]),
+            "Limit",
+            JSON.stringify(plan)
+          )
+        }
+        for (const { "Index Cond": condition = "" } of read) {
+          for (const column of columns) assert.match(condition, new RegExp(`\\(${column}\\b`), JSON.stringify(plan))
+        }
+      }
+    }).pipe(Effect.provide(database))
+  )
+})
