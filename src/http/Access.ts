@@ -181,15 +181,6 @@ const inferenceAccess = Layer.effectContext(
   })
 )
 
-/** A write that failed is not tried again by clients on their own. */
-export const unrepeated = (
-  endpoint: HttpApiEndpoint.Top,
-  response: HttpServerResponse.HttpServerResponse
-): HttpServerResponse.HttpServerResponse =>
-  endpoint.method !== "GET" && response.status >= 400
-    ? HttpServerResponse.setHeader(response, "x-should-retry", "false")
-    : response
-
 const managementAccess = Layer.effect(
   ManagementAccess,
   Effect.gen(function* () {
@@ -211,7 +202,7 @@ const managementAccess = Layer.effect(
             }
             return yield* Effect.provideService(app, Caller, principal)
           })
-          return unrepeated(endpoint, yield* answered(admitted, exchange))
+          return yield* answered(admitted, exchange)
         })
     })
   })
