@@ -121,8 +121,9 @@ export const makeTried = Effect.gen(function* () {
       // while its address has requests left. Those that have been go on from there, whatever others do at their address.
       if (!familiar.has(hash)) yield* look(exchange, undefined)
       const found = yield* Effect.tapError(read, ({ reason }) => {
-        // What cannot be read at present is as good as it was.
-        if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
+        // What cannot be read at present is as good as it was, and nobody's guess.
+        if (reason._tag === "StoreUnavailable") return Effect.void
+        familiar.drop(hash)
         return count(exchange, undefined)
       })
       familiar.add(hash)

@@ -49,6 +49,26 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("do not count against an address what could not be looked up", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { inferenceKey, managementKey } = yield* service.account(1)
+      const session = yield* service.signedIn((yield* service.account(1)).account.id)
+      const asks = [
+        get(`${service.api}/requests`, inferenceKey),
+        get(`${service.api}/management/balance`, managementKey),
+        Effect.promise(() => fetch(`${service.api}/console/session`, { headers: session }))
+      ]
+      yield* takeAway(service.databaseUrl)
+      for (const ask of [...asks, ...asks]) {
+        const { headers, status } = yield* ask
+        assert.deepStrictEqual([status, headers.get("x-ratelimit-remaining")], [503, "3"])
+      }
+      yield* giveBack(service.databaseUrl)
+      for (const ask of asks) assert.strictEqual((yield* ask).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("refuse in the envelope, and say when to come back", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.01" })
