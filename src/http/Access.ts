@@ -197,10 +197,12 @@ const managementAccess = Layer.effect(
           const admitted = Effect.gen(function* () {
             const principal = yield* authenticated(exchange, headers["authorization"], "management")
             exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            yield* count(exchange, principal, limit)
             if (scope !== undefined && !allows(principal.scopes, scope)) {
+              // The account's window is for keys that may: a leaked one that may nothing of the kind cannot use it up.
+              yield* count(exchange, principal)
               return yield* failure({ _tag: "InsufficientScope", scope })
             }
+            yield* count(exchange, principal, limit)
             return yield* Effect.provideService(app, Caller, principal)
           })
           return yield* answered(admitted, exchange)
