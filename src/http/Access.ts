@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Types } from "effect"
-import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
 import {
