@@ -13,6 +13,8 @@ export interface OperationFacts {
     | "video_status"
     | "management_reads"
     | "management_writes"
+    | "console_reads"
+    | "console_writes"
   /** What a success is charged by. */
   readonly charge: "free" | "tokens" | "characters" | "requests" | "images" | "seconds"
   /** The scope that a management key needs for it. */

@@ -7,8 +7,8 @@ import { KeyPage } from "../management/Keys.ts"
 import { operation } from "../Operation.ts"
 import { ManagementKeyList, ManagementKeyRevoked, ManagementKeyWithSecret, NewManagementKey } from "./ManagementKeys.ts"
 
-const reads = { limit: "management_reads", charge: "free" } as const
-const writes = { limit: "management_writes", charge: "free" } as const
+const reads = { limit: "console_reads", charge: "free" } as const
+const writes = { limit: "console_writes", charge: "free" } as const
 
 /** The management keys of an account, which nobody but its owner makes. */
 export class ConsoleManagementKeysGroup extends HttpApiGroup.make("consoleManagementKeys")

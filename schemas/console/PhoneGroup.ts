@@ -4,7 +4,7 @@ import { ConflictError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 import { PhoneCode, PhoneRequest, PhoneResult } from "./Phone.ts"
 
-const writes = { limit: "management_writes", charge: "free" } as const
+const writes = { limit: "console_writes", charge: "free" } as const
 
 /** The telephone of an account, for which it is given a starter credit once. */
 export class ConsolePhoneGroup extends HttpApiGroup.make("consolePhone")

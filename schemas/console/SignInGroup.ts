@@ -4,8 +4,8 @@ import { operation } from "../Operation.ts"
 import { ConsoleSession, SessionsEnded, SignInCode, SignInRequest, SignInSent } from "./SignIn.ts"
 
 const open = { limit: "default", charge: "free" } as const
-const reads = { limit: "management_reads", charge: "free" } as const
-const writes = { limit: "management_writes", charge: "free" } as const
+const reads = { limit: "console_reads", charge: "free" } as const
+const writes = { limit: "console_writes", charge: "free" } as const
 
 /** The way into the console: a code that is sent by mail. */
 export class ConsoleSignInGroup extends HttpApiGroup.make("consoleSignIn")

@@ -8,8 +8,8 @@ import { NewTopUp, TopUpList, TopUpPage, TopUpReport } from "./TopUps.ts"
 
 const params = { top_up_id: ResourceId }
 
-const reads = { limit: "management_reads", charge: "free" } as const
-const writes = { limit: "management_writes", charge: "free" } as const
+const reads = { limit: "console_reads", charge: "free" } as const
+const writes = { limit: "console_writes", charge: "free" } as const
 
 /** Money that owners pay in. */
 export class ConsoleTopUpsGroup extends HttpApiGroup.make("consoleTopUps")

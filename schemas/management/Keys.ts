@@ -32,6 +32,7 @@ export const NewManagedKey = Schema.Struct({
 /** What is to be otherwise with a key, one member at least. A null takes away. */
 export const ManagedKeyChange = Schema.Struct({
   name: Schema.optionalKey(wanted.name),
+  /** Needs the scope `routing:write`, for its routing and data policy hold for the key. */
   project_id: Schema.optionalKey(Schema.NullOr(wanted.project_id)),
   budget_cents: Schema.optionalKey(Schema.NullOr(BudgetCents)),
   /** Null beside `budget_cents: null` only. */

@@ -71,12 +71,14 @@ export const NewPreset = Schema.Struct({
 }).annotate({ identifier: "NewPreset" })
 export type NewPreset = typeof NewPreset.Type
 
-/** What is to change of a preset. Another `config` becomes its next version, which is active from then on. */
+/** What is to change of a preset, one member at least. Another `config` becomes its next version, which is active from then on. */
 export const PresetChange = Schema.Struct({
   name: Schema.optionalKey(name),
   description: Schema.optionalKey(description),
   config: Schema.optionalKey(PresetConfig)
-}).annotate({ identifier: "PresetChange" })
+})
+  .check(Schema.isMinProperties(1, { message: "at least one member" }))
+  .annotate({ identifier: "PresetChange" })
 export type PresetChange = typeof PresetChange.Type
 
 const preset = {

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Types } from "effect"
-import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
 import {
@@ -121,8 +121,9 @@ export const makeTried = Effect.gen(function* () {
       // while its address has requests left. Those that have been go on from there, whatever others do at their address.
       if (!familiar.has(hash)) yield* look(exchange, undefined)
       const found = yield* Effect.tapError(read, ({ reason }) => {
-        // What cannot be read at present is as good as it was.
-        if (reason._tag !== "StoreUnavailable") familiar.drop(hash)
+        // What cannot be read at present is as good as it was, and nobody's guess.
+        if (reason._tag === "StoreUnavailable") return Effect.void
+        familiar.drop(hash)
         return count(exchange, undefined)
       })
       familiar.add(hash)
@@ -181,15 +182,6 @@ const inferenceAccess = Layer.effectContext(
   })
 )
 
-/** A write that failed is not tried again by clients on their own. */
-export const unrepeated = (
-  endpoint: HttpApiEndpoint.Top,
-  response: HttpServerResponse.HttpServerResponse
-): HttpServerResponse.HttpServerResponse =>
-  endpoint.method !== "GET" && response.status >= 400
-    ? HttpServerResponse.setHeader(response, "x-should-retry", "false")
-    : response
-
 const managementAccess = Layer.effect(
   ManagementAccess,
   Effect.gen(function* () {
@@ -205,13 +197,15 @@ const managementAccess = Layer.effect(
           const admitted = Effect.gen(function* () {
             const principal = yield* authenticated(exchange, headers["authorization"], "management")
             exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            yield* count(exchange, principal, limit)
             if (scope !== undefined && !allows(principal.scopes, scope)) {
+              // The account's window is for keys that may: a leaked one that may nothing of the kind cannot use it up.
+              yield* count(exchange, principal)
               return yield* failure({ _tag: "InsufficientScope", scope })
             }
+            yield* count(exchange, principal, limit)
             return yield* Effect.provideService(app, Caller, principal)
           })
-          return unrepeated(endpoint, yield* answered(admitted, exchange))
+          return yield* answered(admitted, exchange)
         })
     })
   })

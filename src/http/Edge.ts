@@ -73,25 +73,72 @@ const preflight = HttpServerResponse.empty({
 const isPreflight = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
 
-const isApi = (url: string): boolean => url === API_PREFIX || url.startsWith(`${API_PREFIX}/`)
-
-/** The console's cookie is for pages of this service alone: no page of another site may read an answer, or ask whether it may. */
-const isConsole = (url: string): boolean => url.startsWith(`${API_PREFIX}/console/`)
+/** What all answers to requests below a path have in common. */
+interface Area {
+  readonly headers: Readonly<Record<string, string>>
+  /** Pages of any origin may ask before they send. */
+  readonly preflight: boolean
+  /** A write that failed is not tried again by clients on their own. */
+  readonly writesOnce: boolean
+}
 
 /** What an account is and has is kept by no cache on the way, and neither is what went wrong. */
 const notKept = { "cache-control": "no-store" }
 
-const isUnkept = (url: string): boolean =>
-  isConsole(url) || url.startsWith(`${API_PREFIX}/management/`) || url.startsWith(`${API_PREFIX}/payments/`)
+/** The first that a path is in, or below, is its own. */
+const areas: ReadonlyArray<readonly [prefix: string, Area]> = [
+  // The cookie is for pages of this service alone: no page of another site may read an answer, or ask whether it may.
+  [`${API_PREFIX}/console`, { headers: notKept, preflight: false, writesOnce: true }],
+  [`${API_PREFIX}/management`, { headers: { ...notKept, ...cors }, preflight: true, writesOnce: true }],
+  [`${API_PREFIX}/payments`, { headers: { ...notKept, ...cors }, preflight: true, writesOnce: false }],
+  [API_PREFIX, { headers: cors, preflight: true, writesOnce: false }],
+  [FILES_PATH, { headers: filesCors, preflight: true, writesOnce: false }]
+]
 
-const isFile = (url: string): boolean => url.startsWith(`${FILES_PATH}/`)
+const elsewhere: Area = { headers: none, preflight: false, writesOnce: false }
 
-const corsOf = (url: string): Record<string, string> => {
-  if (isConsole(url)) return none
-  return isApi(url) ? cors : isFile(url) ? filesCors : none
-}
+const isIn = (path: string, prefix: string): boolean =>
+  path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/")
+
+const areaOf = (path: string): Area => areas.find(([prefix]) => isIn(path, prefix))?.[1] ?? elsewhere
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
+/**
+ * The path of a request as the router reads it, who takes many spellings for one: without an origin that is no URL, decoded but for
+ * what has a meaning in a path, and with single slashes.
+ */
+export const routedPath = (url: string): string => {
+  const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/.*?\//, "/")
+  const path = target.split(/[?;#]/, 1)[0] ?? target
+  const plain = path.includes("%") ? decoded(path) : path
+  return plain.includes("//") ? plain.replace(/\/{2,}/g, "/") : plain
+}
+
+/** What is asked for. */
+interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly path: string
+  readonly area: Area
+}
+
+const askedOf = ({ method, url }: HttpServerRequest.HttpServerRequest): Asked => {
+  const path = routedPath(url)
+  return { method, url, path, area: areaOf(path) }
+}
+
+const READS = new Set(["GET", "HEAD"])
+
+const notRepeated = { "x-should-retry": "false" }
 
 /** The document of the API, which the API does not list itself. */
 export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
@@ -164,7 +211,7 @@ const Edge = HttpRouter.middleware(
     const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
 
     const dressed = (
-      request: HttpServerRequest.HttpServerRequest,
+      { area, method }: Asked,
       { errors, preset, requestId }: Exchange,
       verdict: Verdict,
       response: HttpServerResponse.HttpServerResponse
@@ -173,30 +220,30 @@ const Edge = HttpRouter.middleware(
         "x-request-id": requestId,
         // Where clients of Anthropic's look for it.
         ...(errors === "messages" ? { "request-id": requestId } : none),
+        ...(area.writesOnce && response.status >= 400 && !READS.has(method) ? notRepeated : none),
+        // Says otherwise of what was refused for its number, and so not begun.
         ...limitHeaders(verdict),
         ...sandbox,
         ...(preset === undefined ? none : presetHeaders(preset)),
-        ...(isUnkept(request.url) ? notKept : none),
-        ...corsOf(request.url)
+        ...area.headers
       })
 
     const finish = (
-      request: HttpServerRequest.HttpServerRequest,
+      asked: Asked,
       exchange: Exchange,
       response: HttpServerResponse.HttpServerResponse
     ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
       exchange.verdict === undefined
         ? Effect.map(
             limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
-            (verdict) => dressed(request, exchange, verdict, response)
+            (verdict) => dressed(asked, exchange, verdict, response)
           )
-        : Effect.succeed(dressed(request, exchange, exchange.verdict, response))
+        : Effect.succeed(dressed(asked, exchange, exchange.verdict, response))
 
-    const answer = (request: HttpServerRequest.HttpServerRequest, exchange: Exchange, cause: Cause.Cause<unknown>) => {
+    const answer = ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {
       if (isRouteNotFound(cause)) {
-        const { method, url } = request
         // Who asks for what there is not below messages is a client of Anthropic's, as for its batches.
-        if (url.startsWith(`${API_PREFIX}/messages/`)) exchange.errors = "messages"
+        if (path.startsWith(`${API_PREFIX}/messages/`)) exchange.errors = "messages"
         return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
       }
       const failed = failureOf(cause)
@@ -221,16 +268,17 @@ const Edge = HttpRouter.middleware(
           span: spanOf(request.source)
         }
         exchange.span?.set({ "svc.request_id": exchange.requestId })
-        if (corsOf(request.url) !== none && isPreflight(request)) return finish(request, exchange, preflight)
+        const asked = askedOf(request)
+        if (asked.area.preflight && isPreflight(request)) return finish(asked, exchange, preflight)
         return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
           onFailure: (cause) => {
-            const answered = answer(request, exchange, cause)
+            const answered = answer(asked, exchange, cause)
             return answered === undefined
               ? Effect.failCause(cause)
-              : Effect.flatMap(answered, (response) => finish(request, exchange, response))
+              : Effect.flatMap(answered, (response) => finish(asked, exchange, response))
           },
           onSuccess: (response) => {
-            const finished = finish(request, exchange, response)
+            const finished = finish(asked, exchange, response)
             return isWritten(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
           }
         })

@@ -6,7 +6,7 @@ import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../schemas/Acc
 import { isCsrfTokenOf, OwnerSessions } from "../account/OwnerSessions.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { answered, factsOf, makeCounter, makeTried, named, unrepeated } from "./Access.ts"
+import { answered, factsOf, makeCounter, makeTried, named } from "./Access.ts"
 import { Exchange } from "./Exchange.ts"
 
 const notSignedIn = failure({ _tag: "NotSignedIn" })
@@ -78,7 +78,7 @@ const ownerAccess = Layer.effect(
             }
             return yield* Effect.provideService(app, Owner, owner)
           })
-          return unrepeated(endpoint, yield* answered(admitted, exchange))
+          return yield* answered(admitted, exchange)
         })
     })
   })
@@ -99,7 +99,7 @@ const signInAccess = Layer.effect(
           yield* fromHere(endpoint, headers, publicUrl.base())
           return yield* app
         })
-        return unrepeated(endpoint, yield* answered(admitted, exchange))
+        return yield* answered(admitted, exchange)
       })
     )
   })

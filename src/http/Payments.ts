@@ -4,7 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { TopUps } from "../billing/TopUps.ts"
 import { invalid } from "../domain/Failure.ts"
-import { named, unrepeated } from "./Access.ts"
+import { named } from "./Access.ts"
 import { readBytes } from "./Body.ts"
 import { topUpOf } from "./console/TopUps.ts"
 import { makeRefuse } from "./Edge.ts"
@@ -44,11 +44,8 @@ export const layer = HttpApiBuilder.group(
           return receive(request)
         })
       )
-      .handle("paySimulated", ({ endpoint, params }) =>
-        Effect.map(
-          answer(topUps.simulateCheckout(params.session_id), (row) => ({ data: topUpOf(row) })),
-          (response) => unrepeated(endpoint, response)
-        )
+      .handle("paySimulated", ({ params }) =>
+        answer(topUps.simulateCheckout(params.session_id), (row) => ({ data: topUpOf(row) }))
       )
   })
 )

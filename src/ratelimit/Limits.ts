@@ -25,7 +25,10 @@ export const limits = {
   /** A page may show hundreds of pictures, which are asked for without a key. */
   files: { requests: 600, per: "key" },
   management_reads: { requests: 120, per: "account" },
-  management_writes: { requests: 30, per: "account" }
+  management_writes: { requests: 30, per: "account" },
+  /** The owner's own, so that no management key can keep its owner from revoking it. */
+  console_reads: { requests: 120, per: "account" },
+  console_writes: { requests: 30, per: "account" }
 } as const satisfies Record<string, Limit>
 
 export type PolicyName = keyof typeof limits

@@ -36,7 +36,9 @@ class Shelf {
     video: new Map(),
     files: new Map(),
     management_reads: new Map(),
-    management_writes: new Map()
+    management_writes: new Map(),
+    console_reads: new Map(),
+    console_writes: new Map()
   }
   readonly #capacity: number
   #oldest: Window | undefined

@@ -1,6 +1,10 @@
 /**
  * Every operation of the contract, asked as everybody who may not have it. What does not hold stands in `gaps.txt`, a line for each
  * operation and case, which may only get shorter.
+ *
+ * And every operation that changes an account without being paid for, with the line of its audit log. What is paid for has receipts
+ * instead. Whoever signs in has no credential yet, and neither has who tells of payments: their lines are looked at where they are
+ * tested. `unaudited` has the writes of inference keys that have none.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -211,10 +215,22 @@ describe("every operation", () => {
   )
 })
 
-/** What changes an account without being paid for, and who asks for it. */
+/**
+ * Work, not administration, and as frequent as requests: it changes nothing of how the account is set up, and what there is of it
+ * is shown by `/batches`, `/files` and `/sessions/{id}/export`.
+ */
+const unaudited: ReadonlyArray<string> = [
+  "batches.create",
+  "batches.cancel",
+  "files.create",
+  "files.delete",
+  "sessions.create"
+]
+
+/** What changes an account without being paid for. */
 const mutations = operations.filter(
-  ({ charge, credential, method }) =>
-    charge === "free" && method !== "GET" && (credential === "management key" || credential === "session")
+  ({ charge, credential, idempotent, method }) =>
+    charge === "free" && method !== "GET" && idempotent !== "safe" && credential !== "none"
 )
 
 /** The call with the code that its telephone is sent, where it is one that says it. */
@@ -233,12 +249,13 @@ describe("every mutation", () => {
       const phones = yield* twilio
       const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1", ...phones.settings })
       const without: Array<string> = []
+      const unexpected: Array<string> = []
       for (const operation of mutations) {
         const customer = yield* service.account()
-        const { account, managementKey } = customer
+        const { account, inferenceKey, managementKey } = customer
         const things = yield* thingsOf(service, customer, receiver.origin)
-        const credential =
-          operation.credential === "session" ? yield* service.signedIn(account.id) : bearer(managementKey)
+        const key = operation.credential === "inference key" ? inferenceKey : managementKey
+        const credential = operation.credential === "session" ? yield* service.signedIn(account.id) : bearer(key)
         const call = yield* withCode(service, phones, callOf(operation, things), credential)
         const response = yield* send(service.api, call, credential)
         const requestId = response.headers.get("x-request-id")
@@ -247,10 +264,13 @@ describe("every mutation", () => {
           WHERE e.account_id = ${account.id} AND e.request_id = ${requestId}`
         const actorType = operation.credential === "session" ? "owner" : "key"
         const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")
-        if (response.status !== 200 || !told)
-          without.push(`${operation.id}: ${response.status} ${JSON.stringify(lines)}`)
+        const seen = `${response.status} ${JSON.stringify(lines)}`
+        if (response.status !== 200) unexpected.push(`${operation.id}: ${seen}`)
+        else if (lines.length === 0) without.push(operation.id)
+        else if (!told) unexpected.push(`${operation.id}: ${seen}`)
       }
-      assert.deepStrictEqual(without, [])
+      assert.deepStrictEqual(unexpected, [])
+      assert.deepStrictEqual(without, unaudited)
     }).pipe(Effect.scoped)
   )
 })

@@ -49,6 +49,48 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("do not count against an address what could not be looked up", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { inferenceKey, managementKey } = yield* service.account(1)
+      const session = yield* service.signedIn((yield* service.account(1)).account.id)
+      const asks = [
+        get(`${service.api}/requests`, inferenceKey),
+        get(`${service.api}/management/balance`, managementKey),
+        Effect.promise(() => fetch(`${service.api}/console/session`, { headers: session }))
+      ]
+      yield* takeAway(service.databaseUrl)
+      for (const ask of [...asks, ...asks]) {
+        const { headers, status } = yield* ask
+        assert.deepStrictEqual([status, headers.get("x-ratelimit-remaining")], [503, "3"])
+      }
+      yield* giveBack(service.databaseUrl)
+      for (const ask of asks) assert.strictEqual((yield* ask).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of an account are not used up by a key that has not the scope", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { account, managementKey } = yield* service.account(1)
+      const actor = { type: "operator", id: "test" } as const
+      const { key } = yield* service.keys.create({
+        ...{ accountId: account.id, kind: "management", name: "leaked", scopes: ["usage:read"], actor }
+      })
+      const path = `${service.api}/management/keys/${"0".repeat(24)}`
+      const revoke = (by: string) =>
+        Effect.promise(() => fetch(path, { method: "DELETE", headers: { authorization: `Bearer ${by}` } }))
+      const seen = []
+      for (const _ of [1, 2, 3, 4]) {
+        const { headers, status } = yield* revoke(key)
+        seen.push([status, headers.get("ratelimit-policy")])
+      }
+      const own = `"default";q=3;w=60`
+      assert.deepStrictEqual(seen, [...[1, 2, 3].map(() => [403, own]), [429, own]])
+      assert.strictEqual((yield* revoke(managementKey)).status, 404)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("refuse in the envelope, and say when to come back", () =>
     Effect.gen(function* () {
       const service = yield* startService({ RATE_LIMIT_SCALE: "0.01" })

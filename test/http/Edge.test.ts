@@ -2,16 +2,41 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { failure } from "../../src/domain/Failure.ts"
+import { routedPath } from "../../src/http/Edge.ts"
 import { assertCommonHeaders, assertEnvelope } from "./envelope.ts"
 import { serve } from "./serve.ts"
 import { client } from "./wire.ts"
 
 const SECRET = "the password is swordfish"
 
+/** Other ways to write a path that the router takes for the same, and one or two that it does not. */
+const spellingsOf = (path: string): ReadonlyArray<string> => [
+  path,
+  ...[...path].flatMap((letter, at) => {
+    const [before, after] = [path.slice(0, at), path.slice(at + 1)]
+    if (letter === "/")
+      return [`${before}//${after}`, `${before}////${after}`, ...(at === 0 ? [] : [`${before}/%2f${after}`])]
+    const hex = letter.charCodeAt(0).toString(16)
+    return [`${before}%${hex}${after}`, `${before}%${hex.toUpperCase()}${after}`]
+  }),
+  [...path].map((letter) => (letter === "/" ? "//" : `%${letter.charCodeAt(0).toString(16)}`)).join(""),
+  `${path}/`,
+  `${path}?a=%ff`,
+  `${path};a=b`,
+  `http://elsewhere.example${path}`,
+  `http://elsewhere.example/${path.replace("/api", "/%61pi")}`
+]
+
 const routes = Layer.mergeAll(
   HttpRouter.add("GET", "/api/v1/fine", HttpServerResponse.text("fine")),
   HttpRouter.add("GET", "/fine", HttpServerResponse.text("fine")),
   HttpRouter.add("GET", "/api/v1/dies", Effect.die(new Error(SECRET))),
+  ...(["management", "console", "payments"] as const).flatMap((area) => [
+    HttpRouter.add("GET", `/api/v1/${area}/secret`, HttpServerResponse.text(SECRET)),
+    HttpRouter.add("GET", `/api/v1/${area}/dies`, Effect.die(new Error(SECRET))),
+    HttpRouter.add("POST", `/api/v1/${area}/dies`, Effect.die(new Error(SECRET)))
+  ]),
+  HttpRouter.add("POST", "/api/v1/dies", Effect.die(new Error(SECRET))),
   HttpRouter.add("GET", "/dies", Effect.die(new Error(SECRET))),
   HttpRouter.add("GET", "/fails", Effect.die(failure({ _tag: "StoreUnavailable" }, new Error(SECRET)))),
   HttpRouter.add(
@@ -85,6 +110,68 @@ describe("the edge", () => {
         assert.strictEqual(headers["x-svc-sandbox"], "true", path)
       }
       assert.strictEqual(ids.size, 6)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps what accounts are and have from caches and other sites, however its path is written", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* serve(routes, { env: { RATE_LIMIT_SCALE: "100" } })
+      const send = yield* client(origin)
+      const seen = new Map<string, number>()
+      for (const area of ["management", "console", "payments"]) {
+        for (const below of ["/secret", "/nothing", ""]) {
+          for (const path of spellingsOf(`/api/v1/${area}${below}`)) {
+            const { headers, status } = yield* send({ path, headers: { origin: "https://evil.example" } })
+            seen.set(`${area} ${status}`, (seen.get(`${area} ${status}`) ?? 0) + 1)
+            // With a slash that is none, it is another path.
+            if (status === 404 && path.includes("%2f")) continue
+            assert.strictEqual(headers["cache-control"], "no-store", path)
+            assert.strictEqual(headers["access-control-allow-origin"], area === "console" ? undefined : "*", path)
+          }
+        }
+      }
+      for (const area of ["management", "console", "payments"]) assert.isAtLeast(seen.get(`${area} 200`) ?? 0, 40)
+      const ask = { origin: "https://evil.example", "access-control-request-method": "POST" }
+      for (const path of ["/api/v1/console", "/api/v1//console/secret", "/api/v1/%63onsole/secret"]) {
+        const { headers } = yield* send({ method: "OPTIONS", path, headers: ask })
+        assert.isUndefined(headers["access-control-allow-headers"], path)
+      }
+      for (const path of ["/api/v1/consoles", "/api/v1/managements/x"]) {
+        const { headers } = yield* send({ path })
+        assert.deepStrictEqual([headers["cache-control"], headers["access-control-allow-origin"]], [undefined, "*"])
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it("reads a path as the router does", () => {
+    for (const url of ["http://[/api/v1/console/a", "https://[/api//v1/%63onsole/a;b", "/api/v1/console/a#b?c"]) {
+      assert.strictEqual(routedPath(url), "/api/v1/console/a", url)
+    }
+    assert.strictEqual(routedPath("/api/v1/%2563onsole/%2F//%ff"), "/api/v1/%2563onsole/%2F/%ff")
+    assert.strictEqual(routedPath("/api/v1/%2563onsole/%2F"), "/api/v1/%63onsole/%2F")
+  })
+
+  it.live("lets no client repeat on its own what may have changed an account, whatever went wrong", () =>
+    Effect.gen(function* () {
+      const { send } = yield* served
+      for (const [method, path, retry] of [
+        ["POST", "/api/v1/management/dies", "false"],
+        ["POST", "/api/v1//%6danagement/dies", "false"],
+        ["POST", "/api/v1/console/dies", "false"],
+        ["GET", "/api/v1/management/dies", "true"],
+        ["HEAD", "/api/v1/management/dies", "true"],
+        // Whoever tells of payments is to tell again.
+        ["POST", "/api/v1/payments/dies", "true"],
+        ["POST", "/api/v1/dies", "true"]
+      ] as const) {
+        const { headers, status } = yield* send({ method, path })
+        assert.deepStrictEqual([status, headers["x-should-retry"]], [500, retry], `${method} ${path}`)
+      }
+      const { origin } = yield* serve(routes, { env: { RATE_LIMIT_SCALE: "0.01" } })
+      const again = yield* client(origin)
+      yield* again({ path: "/nothing" })
+      const refused = yield* again({ method: "POST", path: "/api/v1/management/nothing" })
+      assert.deepStrictEqual([refused.status, refused.headers["x-should-retry"]], [429, "true"])
     }).pipe(Effect.scoped)
   )
 

@@ -117,12 +117,30 @@ describe("access to the console", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is left to its owner by management keys that ask for as much as they can", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.05" })
+      const { account, managementKey } = yield* service.account(1)
+      const headers = { ...(yield* service.signedIn(account.id)), "content-type": "application/json" }
+      const flood = (method: string, path: string) =>
+        Effect.forEach([1, 2, 3, 4, 5, 6, 7], () =>
+          bare(`${service.api}/management${path}`, method, { authorization: `Bearer ${managementKey}` })
+        )
+      for (const answers of [yield* flood("GET", "/balance"), yield* flood("DELETE", `/keys/${"0".repeat(24)}`)]) {
+        assert.strictEqual(answers.at(-1)?.status, 429)
+      }
+      assert.strictEqual((yield* bare(`${service.api}/console/management-keys`, "GET", headers)).status, 200)
+      const body = JSON.stringify({ name: "k", scopes: ["usage:read"] })
+      assert.strictEqual((yield* bare(`${service.api}/console/management-keys`, "POST", headers, body)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is counted by the account, and leaves what a management key may do to keys", () =>
     Effect.gen(function* () {
       const { ann, mail, service } = yield* stage()
       yield* ann.signIn(mail, "ann@example.com")
       const made = yield* ann.ask("POST", "/management-keys", { name: "k", scopes: ["usage:read"] })
-      assert.match(made.headers.get("ratelimit-policy") ?? "", /^"management_writes"/)
+      assert.match(made.headers.get("ratelimit-policy") ?? "", /^"console_writes"/)
       const key = yield* bare(`${service.api}/console/session`, "GET", { authorization: `Bearer ${made.body.key}` })
       assert.strictEqual(key.status, 401)
       const balance = yield* bare(`${service.api}/management/balance`, "GET", { cookie: ann.has.cookie ?? "" })

@@ -13,7 +13,9 @@ it("the limits are those of the interface", () => {
       "video_status unlimited key",
       "files 600 key",
       "management_reads 120 account",
-      "management_writes 30 account"
+      "management_writes 30 account",
+      "console_reads 120 account",
+      "console_writes 30 account"
     ]
   )
 })

@@ -21,11 +21,23 @@ export const pageOf = (query: { readonly limit?: number; readonly cursor?: strin
 
 const ROUTING_SCOPE = "routing:write"
 
-/** Fails with `InsufficientScope` where a body says how requests are to be routed and its key may not change that. */
-export const mayRoute = (body: unknown): Effect.Effect<void, Failure, Caller> =>
+/** Members that say how requests are to be routed. */
+const ROUTING_MEMBERS = ["routing", "data_policy"] as const
+
+/**
+ * The same of a change of a key: its requests go by the routing and under the data policy of its project, so that another project,
+ * or none, is another routing. One that is made in a project has routed nothing yet.
+ */
+export const KEY_ROUTING_MEMBERS = [...ROUTING_MEMBERS, "project_id"] as const
+
+/** Fails with `InsufficientScope` where a body has a member that says how requests are to be routed and its key may not change that. */
+export const mayRoute = (
+  body: unknown,
+  members: ReadonlyArray<string> = ROUTING_MEMBERS
+): Effect.Effect<void, Failure, Caller> =>
   Effect.flatMap(Caller, ({ scopes }) => {
-    const { data_policy, routing } = objectOf(body) ?? {}
-    return (routing === undefined && data_policy === undefined) || allows(scopes, ROUTING_SCOPE)
+    const wanted = objectOf(body) ?? {}
+    return members.every((member) => wanted[member] === undefined) || allows(scopes, ROUTING_SCOPE)
       ? Effect.void
       : Effect.fail(failure({ _tag: "InsufficientScope", scope: ROUTING_SCOPE }))
   })

@@ -21,7 +21,7 @@ import { newResourceId } from "../../platform/Ids.ts"
 import { Usage } from "../../usage/Usage.ts"
 import type { KeyTotal } from "../../usage/UsageSql.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asKey, makeMutate, mayRoute, pageOf } from "./Answers.ts"
+import { answer, answered, asKey, KEY_ROUTING_MEMBERS, makeMutate, mayRoute, pageOf } from "./Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -142,7 +142,7 @@ export const layer = HttpApiBuilder.group(
 
     const update = Effect.fnUntraced(function* (id: string, request: HttpServerRequest.HttpServerRequest) {
       const body = yield* readJson(request)
-      yield* mayRoute(body)
+      yield* mayRoute(body, KEY_ROUTING_MEMBERS)
       const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
       const asked = { request, body, type: "key.updated", resource: { type: "key", id }, afterwards: forgotten(id) }
       return yield* mutate(asKey, asked, (asker) =>

@@ -20,7 +20,7 @@ describe("the session of an owner", () => {
       const shown = yield* one.ask("GET", "/session")
       assert.deepStrictEqual(decodeSession(shown.body), made)
       assert.strictEqual(shown.headers.get("cache-control"), "no-store")
-      assert.match(shown.headers.get("ratelimit-policy") ?? "", /^"management_reads"/)
+      assert.match(shown.headers.get("ratelimit-policy") ?? "", /^"console_reads"/)
 
       const left = { ...one.has }
       const ended = yield* one.ask("DELETE", "/session")

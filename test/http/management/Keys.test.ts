@@ -238,15 +238,24 @@ describe("keys of an account", () => {
       const refused = yield* reader("POST", "", { name: "a" })
       assert.deepStrictEqual([refused.status, refused.body.error.param], [403, "keys:write"])
       const writer = yield* narrow(["keys:write"])
+      const project = yield* service.project(account.id, "project")
       assert.strictEqual((yield* writer("GET", `/${id}`)).status, 200)
       for (const answered of [
         yield* writer("POST", "", { name: "a", routing: {} }),
-        yield* writer("PATCH", `/${id}`, { routing: null })
+        yield* writer("PATCH", `/${id}`, { routing: null }),
+        yield* writer("PATCH", `/${id}`, { project_id: null }),
+        yield* writer("PATCH", `/${id}`, { project_id: project.id })
       ]) {
         const { code, param } = answered.body.error
         assert.deepStrictEqual([answered.status, code, param], [403, "insufficient_scope", "routing:write"])
       }
       assert.strictEqual((yield* writer("PATCH", `/${id}`, { name: "b" })).status, 200)
+      const made = yield* writer("POST", "", { name: "c", project_id: project.id })
+      assert.strictEqual(made.status, 200)
+      const out = { project_id: null }
+      assert.strictEqual((yield* writer("PATCH", `/${made.body.data.id}`, out)).status, 403)
+      const both = yield* narrow(["keys:write", "routing:write"])
+      assert.strictEqual((yield* both("PATCH", `/${made.body.data.id}`, out)).body.data.project_id, null)
       assert.strictEqual((yield* asking(service, inferenceKey)("GET")).body.error.code, "wrong_key_kind")
     }).pipe(Effect.scoped)
   )

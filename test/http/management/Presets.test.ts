@@ -111,6 +111,8 @@ describe("presets of an account", () => {
         "validation_error",
         "slug"
       ])
+      // Whoever may write and not read is shown nothing for a change of nothing.
+      assert.deepStrictEqual(refusal(yield* ask("PATCH", "/presets/p", {})), [400, "validation_error", "body"])
       for (const [method, path] of [
         ["GET", "/presets/q"],
         ["GET", "/presets/q/versions"],
