@@ -39,8 +39,9 @@ const makeStage = Effect.gen(function* () {
   const mine = yield* service.account()
   const accountId = mine.account.id
   const withScopes = (granted: ReadonlyArray<string>) =>
-    Effect.map(service.keys.create({ accountId, kind: "management", name: "some", scopes: granted, actor }), ({ key }) =>
-      bearer(key)
+    Effect.map(
+      service.keys.create({ accountId, kind: "management", name: "some", scopes: granted, actor }),
+      ({ key }) => bearer(key)
     )
   const spare = (kind: "inference" | "management") =>
     Effect.gen(function* () {
@@ -53,7 +54,12 @@ const makeStage = Effect.gen(function* () {
   yield* service.sql`DELETE FROM owner_session WHERE id = (SELECT max(id) FROM owner_session)`
   return {
     service,
-    good: { "inference key": bearer(mine.inferenceKey), "management key": bearer(mine.managementKey), session, none: {} },
+    good: {
+      "inference key": bearer(mine.inferenceKey),
+      "management key": bearer(mine.managementKey),
+      session,
+      none: {}
+    },
     revoked: {
       "inference key": yield* spare("inference"),
       "management key": yield* spare("management"),
@@ -152,12 +158,14 @@ const cases: Readonly<Record<string, Case>> = {
           Effect.flatMap(send(stage.service.api, callOf(operation, things), credential), (response) =>
             answerOf(response, Object.values(things))
           )
-        const [theirs, nobodys] = [yield* ask(stage.theirs), yield* ask(absentThings(stage.theirs, () => randomBytes(6).toString("hex")))]
+        const [theirs, nobodys] = [
+          yield* ask(stage.theirs),
+          yield* ask(absentThings(stage.theirs, () => randomBytes(6).toString("hex")))
+        ]
         return theirs === nobodys && /^\[4/.test(theirs) ? undefined : `${theirs} instead of ${nobodys}`
       })
   }
 }
-
 
 const listed = (text: string): ReadonlyArray<string> => text.split("\n").filter((line) => line !== "")
 
@@ -227,7 +235,8 @@ describe("every mutation", () => {
           WHERE e.account_id = ${account.id} AND e.request_id = ${requestId}`
         const actorType = operation.credential === "session" ? "owner" : "key"
         const told = lines.some((line) => line["actor_type"] === actorType && line["outcome"] === "succeeded")
-        if (response.status !== 200 || !told) without.push(`${operation.id}: ${response.status} ${JSON.stringify(lines)}`)
+        if (response.status !== 200 || !told)
+          without.push(`${operation.id}: ${response.status} ${JSON.stringify(lines)}`)
       }
       assert.deepStrictEqual(without, [])
     }).pipe(Effect.scoped)
