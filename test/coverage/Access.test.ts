@@ -162,7 +162,7 @@ const cases: Readonly<Record<string, Case>> = {
           yield* ask(stage.theirs),
           yield* ask(absentThings(stage.theirs, () => randomBytes(6).toString("hex")))
         ]
-        return theirs === nobodys && /^\[4/.test(theirs) ? undefined : `${theirs} instead of ${nobodys}`
+        return theirs === nobodys && theirs.startsWith("[4") ? undefined : `${theirs} instead of ${nobodys}`
       })
   }
 }
