@@ -161,7 +161,7 @@ const takeHold = (
     upTo: sum(due.map(({ bounds }) => bounds.upTo)),
     ...{ ttlMs: holdTtlMs, opened, claim, charge: false }
   }
-  return holding({ auth, metrics }, principal, (holder) => {
+  return holding({ auth, metrics }, { principal }, (holder) => {
     const hold: HoldOperation = { ...operation, ...holder }
     return ledger.commit(hold, trace?.span)
   })

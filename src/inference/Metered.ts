@@ -125,7 +125,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     return carvedFrom === undefined ? ledger.commit(hold, span) : ledger.carve(carvedFrom, hold, span)
   }
   return Effect.flatMap(
-    holding({ auth, metrics }, principal, attempt),
+    holding({ auth, metrics }, request, attempt),
     (result): Effect.Effect<Admitted<R, P, E> | { readonly claimedBy: string }, Failure> => {
       switch (result._tag) {
         case "Granted": {

@@ -34,6 +34,8 @@ export interface PaidRequest {
   readonly claim: Claim | undefined
   /** Its price is charged up front, and what was not delivered for it is given back at its end. */
   readonly charge?: true
+  /** It was begun long ago: what its key is routed by now is not what it was planned by, and need not be. */
+  readonly routedAsBegun?: true
   /** The request out of whose open hold its own is taken. */
   readonly carvedFrom?: string
   /** The most that is held for it, where that is less than it might be. */

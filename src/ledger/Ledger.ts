@@ -10,7 +10,7 @@ import { recorded } from "./LedgerSpan.ts"
 import {
   balanceOf,
   carveOne,
-  commitGroup,
+  commitWithin,
   concludeOne,
   dropOldClaims,
   expireOverdue,
@@ -103,7 +103,7 @@ export class Ledger extends Context.Service<
             return span === undefined ? committed : recorded(committed, operation, span)
           },
           within: <Op extends Operation>(transaction: SqlClient.SqlClient, operation: Op) =>
-            Effect.map(commitGroup(transaction, [operation]), ([result]) => result as OperationResult<Op>),
+            Effect.map(commitWithin(transaction, operation), ([result]) => result as OperationResult<Op>),
           carve: (fromRequestId, hold, span) => {
             const carved = Effect.suspend(() => {
               const since = Date.now()

@@ -136,18 +136,29 @@ const decode = (op: Operation, [, verdict, detail, result, beside, posted, held]
  */
 export const commitGroup = (
   sql: SqlClient.SqlClient,
-  operations: ReadonlyArray<Operation>
+  operations: ReadonlyArray<Operation>,
+  statement = "SELECT * FROM ledger_commit($1::jsonb)"
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
   Effect.suspend(() =>
-    Effect.map(
-      sql.unsafe("SELECT * FROM ledger_commit($1::jsonb)", [storable(JSON.stringify(operations.map(encode)))]).values,
-      (rows) => {
-        const results: Array<AnyResult> = []
-        for (const row of rows as unknown as ReadonlyArray<Row>) results[row[0]] = decode(operations[row[0]]!, row)
-        return results
-      }
-    )
+    Effect.map(sql.unsafe(statement, [storable(JSON.stringify(operations.map(encode)))]).values, (rows) => {
+      const results: Array<AnyResult> = []
+      for (const row of rows as unknown as ReadonlyArray<Row>) results[row[0]] = decode(operations[row[0]]!, row)
+      return results
+    })
   )
+
+/**
+ * Until the end of a transaction that goes on behind its movement, and keeps the balance's row: a node that says no more in it, since
+ * it hangs or is away, keeps for no longer than this whoever waits for that row, and all that came with them.
+ */
+const soonOver = "set_config('idle_in_transaction_session_timeout', '3000', true)"
+
+/** The same for one operation, as a part of the caller's transaction. */
+export const commitWithin = (
+  sql: SqlClient.SqlClient,
+  operation: Operation
+): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
+  commitGroup(sql, [operation], `SELECT c.* FROM ${soonOver}, ledger_commit($1::jsonb) AS c`)
 
 /** Ends overdue holds, the oldest first. Answers how many it ended. */
 export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
@@ -194,7 +205,7 @@ export const concludeOne = (
     }
     return Effect.map(
       sql<{ concluded: boolean; cost: bigint; money: bigint }>`
-        SELECT * FROM ledger_conclude(${storable(JSON.stringify(conclusion))}::jsonb)`,
+        SELECT c.* FROM ${sql.literal(soonOver)}, ledger_conclude(${storable(JSON.stringify(conclusion))}::jsonb) AS c`,
       ([row]): ConcludeResult =>
         row?.concluded === true
           ? { _tag: "Concluded", cost: row.cost, posted: row.money }

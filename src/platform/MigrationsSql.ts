@@ -7,7 +7,7 @@ import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
-import { jobs } from "./migrations/JobsSql.ts"
+import { jobs, jobSequence } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
@@ -285,5 +285,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE AGGREGATE total(bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE)`
   }),
+  "0022_job_sequence": jobSequence,
   "0023_pages": pages
 }

@@ -111,11 +111,6 @@ export const rollUp = (
           cached = known.cached + EXCLUDED.cached, cache_write = known.cache_write + EXCLUDED.cache_write,
           completion = known.completion + EXCLUDED.completion, reasoning = known.reasoning + EXCLUDED.reasoning,
           cost = known.cost + EXCLUDED.cost, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at)
-    ), of_keys AS (
-      INSERT INTO key_usage AS known (key_id, cost, newest_at)
-        SELECT key_id, sum(cost), max(created_at) FROM facts GROUP BY key_id
-        ON CONFLICT (key_id) DO UPDATE
-          SET cost = known.cost + EXCLUDED.cost, newest_at = GREATEST(known.newest_at, EXCLUDED.newest_at)
     ), left_open AS (
       INSERT INTO usage_pending (account_id, request_id) SELECT account_id, id FROM fresh WHERE closed IS NULL
     ), no_longer AS (

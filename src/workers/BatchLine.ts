@@ -130,7 +130,8 @@ const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
   const circumstances: Circumstances = {
     ...{ requestId, operation: surface.operation, principal, steering: undefined, trace: undefined },
     claim: { idempotencyKey: claim, claim, fingerprint: input.fingerprint },
-    arrivedAt: performance.now()
+    arrivedAt: performance.now(),
+    routedAsBegun: true
   }
   return Effect.gen(function* () {
     const { mostBytes, serve } = yield* accepted(desk, due, circumstances)

@@ -16,7 +16,10 @@ const granted: HoldResult = { _tag: "Granted", granted: 1n }
 const changed: HoldResult = { _tag: "KeyChanged" }
 
 /** Holds with these answers, one after the other; the key has another budget, in another project, whenever it is read. */
-const scene = (answers: ReadonlyArray<HoldResult>) =>
+const scene = (
+  answers: ReadonlyArray<HoldResult>,
+  { routing, ...begun }: Pick<Principal, "routing"> & { readonly routedAsBegun?: true } = {}
+) =>
   Effect.gen(function* () {
     const tried: Array<Holder> = []
     let reads = 0
@@ -24,10 +27,11 @@ const scene = (answers: ReadonlyArray<HoldResult>) =>
       Effect.sync((): Principal => {
         reads++
         const budgets = [{ id: `b${reads}`, scope: "project", period: "lifetime" }] as const
-        return { ...caller, budgets, budgetsEpoch: reads, projectId: `p${reads}` }
+        const now = { ...caller, budgets, budgetsEpoch: reads, projectId: `p${reads}` }
+        return routing === undefined ? now : { ...now, routing }
       })
     const result = yield* Effect.result(
-      holding({ auth: { again }, metrics: yield* Metrics }, caller, (holder) =>
+      holding({ auth: { again }, metrics: yield* Metrics }, { principal: caller, ...begun }, (holder) =>
         Effect.sync(() => {
           tried.push(holder)
           return answers[tried.length - 1] ?? changed
@@ -62,6 +66,19 @@ describe("holding", () => {
     })
   )
 
+  it.effect(
+    "is given up, to be planned again, where the key is routed otherwise; but for what goes on as it was begun",
+    () =>
+      Effect.gen(function* () {
+        const routing = { data_policy: "zero_retention" } as const
+        const { result, tried } = yield* scene([changed, granted], { routing })
+        assert.strictEqual(result._tag === "Failure" && result.failure.reason._tag, "StoreUnavailable")
+        assert.lengthOf(tried, 1)
+        const begun = yield* scene([changed, granted], { routing, routedAsBegun: true })
+        assert.deepStrictEqual(begun.result._tag === "Success" && begun.result.success, granted)
+      })
+  )
+
   it.effect("is given up where the key changes again and again, or is no more, or nothing can be read", () =>
     Effect.gen(function* () {
       const { result, tried } = yield* scene([])
@@ -69,12 +86,14 @@ describe("holding", () => {
       assert.lengthOf(tried, 5)
       const gone = holding(
         { auth: { again: () => Effect.fail(failure({ _tag: "InvalidApiKey" })) }, metrics: yield* Metrics },
-        caller,
+        { principal: caller },
         () => Effect.succeed(changed)
       )
       assert.strictEqual((yield* Effect.flip(gone)).reason._tag, "InvalidApiKey")
-      const away = holding({ auth: { again: () => Effect.die("never") }, metrics: yield* Metrics }, caller, () =>
-        Effect.fail(new Unavailable({ store: "database" }))
+      const away = holding(
+        { auth: { again: () => Effect.die("never") }, metrics: yield* Metrics },
+        { principal: caller },
+        () => Effect.fail(new Unavailable({ store: "database" }))
       )
       assert.strictEqual((yield* Effect.flip(away)).reason._tag, "StoreUnavailable")
     })

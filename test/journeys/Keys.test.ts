@@ -87,6 +87,38 @@ describe("a key", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that was rotated goes where the one in its place goes, for as long as it works", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account()
+      const keys = managing(service, managementKey, "/keys")
+      const projects = managing(service, managementKey, "/projects")
+      const old = (yield* keys("POST", "", { name: "old" })).body
+      const next = (yield* keys("POST", `/${old.data.id}/rotate`, { grace_seconds: 600 })).body
+      // One between them that has stopped parts them no more than none.
+      const newest = (yield* keys("POST", `/${next.data.id}/rotate`)).body
+      assert.strictEqual(yield* chat(service, old.key), served)
+      const made = yield* projects("POST", "", { name: "p", budget_cents: 0, data_policy: "no_training" })
+      const project = made.body.data.id
+      const moved = yield* keys("PATCH", `/${newest.data.id}`, { project_id: project, routing: { strategy: "cost" } })
+      assert.strictEqual(moved.status, 200)
+      const before = (yield* keys("GET", `/${old.data.id}`)).body.data
+      assert.deepInclude(before, { status: "active", project_id: project, routing: { strategy: "cost" } })
+      // What a node remembered of it is found out by its first request.
+      const first = yield* chat(service, old.key)
+      for (const { key } of [old, newest]) {
+        assert.strictEqual(yield* chat(service, key), "402 insufficient_credits project_budget")
+      }
+      assert.notStrictEqual(first, served)
+      yield* projects("PATCH", `/${project}`, { budget_cents: null })
+      const { routing } = yield* Effect.flatMap(post(`${service.api}/chat/completions`, old.key, hello), json)
+      assert.strictEqual(routing.data_policy, "no_training")
+      assert.strictEqual((yield* projects("POST", `/${project}/archive`)).status, 200)
+      for (const { key } of [old, newest]) assert.strictEqual(yield* chat(service, key), refused)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is in a project of its own account, and stops with it", () =>
     Effect.gen(function* () {
       const service = yield* startService()

@@ -1,6 +1,7 @@
 /** What projects are for: keys whose requests are routed as their project says, and keep no more than it lets them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
+import { freshDatabase } from "../support/Database.ts"
 import { everything } from "../support/Everything.ts"
 import { managing } from "../support/Management.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
@@ -139,6 +140,27 @@ describe("the routing of a project", () => {
       assert.deepInclude(yield* routed(service, key, chat), { strategy: "balanced", source: "default" })
       yield* manage("POST", `/projects/${projectId}/archive`)
       assert.strictEqual((yield* post(`${service.api}/chat/completions`, key, chat)).status, 401)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is never the former one for a key that was moved, on a node that remembers it", () =>
+    Effect.gen(function* () {
+      const DATABASE_URL = yield* freshDatabase("projects")
+      const one = yield* startService({ DATABASE_URL })
+      const two = yield* startService({ DATABASE_URL })
+      const { managementKey } = yield* one.account(1_000)
+      const manage = managing(one, managementKey)
+      const { data, key } = (yield* manage("POST", "/keys", { name: "k" })).body
+      const strict = (yield* manage("POST", "/projects", { name: "p", data_policy: "no_training" })).body.data.id
+      assert.deepInclude(yield* routed(two, key, chat), { data_policy: "default" })
+      yield* manage("PATCH", `/keys/${data.id}`, { project_id: strict })
+      const refused = yield* post(`${two.api}/chat/completions`, key, chat)
+      assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [503, "store_unavailable"])
+      assert.match(refused.headers.get("retry-after") ?? "", /^[1-9]/)
+      assert.deepInclude(yield* routed(two, key, chat), { data_policy: "no_training", source: "project" })
+      yield* manage("PATCH", `/keys/${data.id}`, { project_id: null })
+      yield* post(`${two.api}/chat/completions`, key, chat)
+      assert.deepInclude(yield* routed(two, key, chat), { data_policy: "default" })
     }).pipe(Effect.scoped)
   )
 })

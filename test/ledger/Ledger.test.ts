@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -11,6 +11,7 @@ import {
   balance,
   claim,
   close,
+  conclusion,
   credit,
   customer,
   extend,
@@ -517,6 +518,38 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
       assert.deepStrictEqual(yield* wrongs(sql), [])
     })
   )
+
+  for (const way of ["moves money", "concludes a charge"] as const) {
+    it.effect(`whoever ${way} and says no more keeps the others waiting for seconds only`, () =>
+      Effect.gen(function* () {
+        const { nodes, sql } = yield* twoNodes
+        const [hung, other] = [yield* customer(sql, 100n), yield* customer(sql, 100n)]
+        const charge = hold(hung, 40n, { charge: true })
+        yield* nodes[0].commit(charge)
+        const silent = yield* Deferred.make<void>()
+        const hanging = yield* Effect.forkChild(
+          Effect.gen(function* () {
+            if (way === "moves money") yield* nodes[0].within(sql, credit(hung, 5n, "payment"))
+            else yield* nodes[0].conclude(sql, conclusion(charge, 7n))
+            yield* Deferred.succeed(silent, undefined)
+            yield* Effect.never
+          }).pipe(sql.withTransaction)
+        )
+        yield* Deferred.await(silent)
+        const held = yield* Effect.forEach([hung, other], (owner) => nodes[1].commit(hold(owner, 50n)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          held.map(({ _tag }) => _tag),
+          ["Granted", "Granted"]
+        )
+        // What it did is undone.
+        assert.deepStrictEqual(yield* balance(sql, hung), { posted: 60n, held: 50n })
+        yield* Fiber.interrupt(hanging)
+        assert.deepStrictEqual(yield* wrongs(sql), [])
+      })
+    )
+  }
 })
 
 layer(Database.layer, { excludeTestServices: true })("a transaction that began long ago", (it) => {

@@ -24,7 +24,8 @@ const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
   const claims: Array<string | undefined> = []
   const surface: Surface = {
     operation: "embeddings",
-    accept: (body, { claim }) => {
+    accept: (body, { claim, routedAsBegun }) => {
+      assert.isTrue(routedAsBegun)
       claims.push(claim?.claim)
       return Effect.succeed({
         ignored: [],

@@ -25,12 +25,18 @@ CREATE FUNCTION project_budget_change() RETURNS trigger LANGUAGE plpgsql AS $$ B
   RETURN NULL;
 END $$`
 
-/** A key that was rotated and still works has the budget of the one in its place, or the two would spend two. */
+/**
+ * A key that was rotated and still works has the budget, the project and the routing of the one that is in its place by now, or the
+ * two would spend two, and what its project bounds would not bind it. Those between may have stopped before it.
+ */
 const rotatedKeys = `
-CREATE FUNCTION api_key_budget_is_of_rotated() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  UPDATE api_key SET budget_id = NEW.budget_id
-    WHERE account_id = NEW.account_id AND replaced_by = NEW.id AND kind = 'inference' AND revoked_at IS NULL
-      AND COALESCE(expires_at, 'infinity'::timestamptz) > now();
+CREATE FUNCTION api_key_is_as_its_successor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  WITH RECURSIVE successor AS (
+    SELECT id, replaced_by FROM api_key WHERE account_id = NEW.account_id AND kind = 'inference' AND revoked_at IS NULL
+      AND COALESCE(expires_at, 'infinity'::timestamptz) > now() AND replaced_by IS NOT NULL
+    UNION ALL SELECT s.id, k.replaced_by FROM successor s JOIN api_key k ON k.id = s.replaced_by WHERE k.replaced_by IS NOT NULL
+  ) UPDATE api_key k SET budget_id = NEW.budget_id, project_id = NEW.project_id, routing = NEW.routing
+    FROM successor s WHERE k.id = s.id AND s.replaced_by = NEW.id;
   RETURN NULL;
 END $$`
 
@@ -111,8 +117,10 @@ export const budgets = Effect.gen(function* () {
   yield* sql`CREATE TRIGGER api_key_moved_into_project BEFORE UPDATE OF project_id ON api_key FOR EACH ROW
     WHEN (NEW.project_id IS NOT NULL AND NEW.project_id IS DISTINCT FROM OLD.project_id)
     EXECUTE FUNCTION api_key_comes_into_project()`
-  yield* sql`CREATE TRIGGER api_key_rotated_budget AFTER UPDATE OF budget_id ON api_key FOR EACH ROW
-    WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION api_key_budget_is_of_rotated()`
+  yield* sql`CREATE TRIGGER api_key_rotated AFTER UPDATE OF budget_id, project_id, routing ON api_key FOR EACH ROW
+    WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id OR NEW.project_id IS DISTINCT FROM OLD.project_id
+      OR NEW.routing::text IS DISTINCT FROM OLD.routing::text)
+    EXECUTE FUNCTION api_key_is_as_its_successor()`
   yield* sql`CREATE TRIGGER project_budget_change AFTER UPDATE OF budget_id ON project FOR EACH ROW
     WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION project_budget_change()`
   // A batch keeps who asked for it; of one from before the epochs nothing is known, so that its first hold asks.

@@ -16,3 +16,9 @@ export const jobs = Effect.gen(function* () {
   yield* sql`CREATE INDEX job_turn ON ${sql(JOB_TABLE)} (queue_name, element, sequence DESC)`
   yield* sql`CREATE INDEX job_completed ON ${sql(JOB_TABLE)} (updated_at) WHERE state = 'completed'`
 })
+
+/** The store widens its column only: the sequence of it would end after 2,147,483,647 turns of jobs. */
+export const jobSequence = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER SEQUENCE ${sql(`${JOB_TABLE}_sequence_seq`)} AS bigint`
+})

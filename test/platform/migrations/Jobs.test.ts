@@ -18,4 +18,20 @@ describe("the migration of jobs", () => {
       assert.strictEqual(yield* describeSchema, schema)
     }).pipe(Effect.provide(database))
   )
+
+  it.live("lets jobs have more turns than an integer counts", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`SELECT setval('job_sequence_seq', 2147483646)`
+      const store = yield* PersistedQueue.makeStoreSql({ tableName: JOB_TABLE })
+      for (const id of ["last", "next"]) {
+        yield* store.offer({ name: "videos", id, element: id, isCustomId: true })
+      }
+      const rows = yield* sql<{ sequence: bigint }>`SELECT sequence FROM job ORDER BY sequence`
+      assert.deepStrictEqual(
+        rows.map(({ sequence }) => sequence),
+        [2_147_483_647n, 2_147_483_648n]
+      )
+    }).pipe(Effect.scoped, Effect.provide(database))
+  )
 })
