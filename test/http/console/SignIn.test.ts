@@ -21,16 +21,14 @@ describe("signing in", () => {
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
       const [first, second] = [page(), page()]
-      assert.strictEqual(
-        decodeSent((yield* first.ask("POST", "/sign-in", { email: "Ann@Example.com" })).body).expires_in,
-        600
-      )
+      const asked = decodeSent((yield* first.ask("POST", "/sign-in", { email: "Ann@Example.com" })).body)
+      assert.strictEqual(asked.expires_in, 600)
       assert.deepStrictEqual(
         mail.letters.map(({ to }) => to),
         [["ann@example.com"]]
       )
       const made = yield* first.ask("POST", "/sign-in/verify", {
-        email: "ann@EXAMPLE.com",
+        ...{ email: "ann@EXAMPLE.com", sign_in_id: asked.sign_in_id },
         code: mail.codeFor("ann@example.com")
       })
       assert.strictEqual(made.status, 200, JSON.stringify(made.body))
@@ -56,21 +54,24 @@ describe("signing in", () => {
 
   it.live("answers the same for an address with an account and for one without", () =>
     Effect.gen(function* () {
-      const { page, service } = yield* stage()
+      const { mail, page, service } = yield* stage()
       const { account } = yield* service.account()
       const asked = page()
       const known = yield* asked.ask("POST", "/sign-in", { email: account.email })
       const unknown = yield* asked.ask("POST", "/sign-in", { email: "nobody-yet@example.com" })
-      assert.deepStrictEqual([known.status, known.body], [unknown.status, unknown.body])
+      const { sign_in_id } = known.body
+      assert.deepStrictEqual([known.status, known.body], [unknown.status, { ...unknown.body, sign_in_id }])
+      assert.notStrictEqual(unknown.body.sign_in_id, sign_in_id)
       const codes = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
-        asked.ask("POST", "/sign-in/verify", { email, code: "0" })
+        asked.ask("POST", "/sign-in/verify", { email, sign_in_id, code: "0" })
       )
       assert.deepStrictEqual(new Set(codes.map(({ body, status }) => JSON.stringify([status, body]))).size, 1)
-      const wrong = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
-        asked.ask("POST", "/sign-in/verify", { email, code: "000000" })
+      const wrong = mail.codeFor(account.email) === "000000" ? "000001" : "000000"
+      const guessed = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
+        asked.ask("POST", "/sign-in/verify", { email, sign_in_id, code: wrong })
       )
-      for (const { body, status } of wrong) {
-        assert.deepStrictEqual([status, body], [wrong[0]!.status, wrong[0]!.body])
+      for (const { body, status } of guessed) {
+        assert.deepStrictEqual([status, body], [guessed[0]!.status, guessed[0]!.body])
         assert.strictEqual(body.error.code, "invalid_code")
       }
       assert.isUndefined(asked.has.cookie)
