@@ -2,11 +2,14 @@ import { Schema } from "effect"
 import { Usd } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
-/** An address as HTML's `type=email` has it, of ASCII alone: no two of them look the same, and letter case is the only folding. */
+/**
+ * An address as HTML's `type=email` has it, of ASCII alone: no two of them look the same, and letter case is the only folding. Dots
+ * stand between others alone (RFC 5321, 4.1.2, Dot-string), because mail servers take no others.
+ */
 const Email = Schema.String.check(
   Schema.isMaxLength(254, { message: "at most 254 characters" }),
   Schema.isPattern(
-    /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
+    /^(?!\.)(?![^@]*\.[.@])[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
     { message: "an email address" }
   )
 )
