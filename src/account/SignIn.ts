@@ -72,8 +72,15 @@ export class SignIn extends Context.Service<
      * `RateLimitExceeded`, with `ServiceUnavailable` where mail cannot be sent, and with `ValidationError` where the address takes none.
      */
     readonly request: (email: string, client: string) => Effect.Effect<string, Failure | Unavailable>
-    /** Signs in by the code, and makes the account when there is none. Fails with `InvalidCode`, whatever is wrong. */
-    readonly verify: (proof: Proof, requestId: string) => Effect.Effect<SignedIn, Failure | Unavailable>
+    /**
+     * Signs in by the code, and makes the account when there is none. Fails with `InvalidCode`, whatever is wrong.
+     * What else the answer needs is read before the code is used up for good: no session begins that nobody is told of.
+     */
+    readonly verify: <A>(
+      proof: Proof,
+      requestId: string,
+      read: (accountId: string) => Effect.Effect<A, Unavailable>
+    ) => Effect.Effect<SignedIn & { readonly read: A }, Failure | Unavailable>
   }
 >()("tollgate/account/SignIn") {
   static readonly layer = Layer.effect(
@@ -116,7 +123,7 @@ export class SignIn extends Context.Service<
             yield* Effect.mapError(mail.send({ to: email, ...letterOf(code) }), ofMail)
             return signInId
           }),
-        verify: ({ code, email: typed, signInId }, requestId) =>
+        verify: ({ code, email: typed, signInId }, requestId, read) =>
           Effect.gen(function* () {
             const email = typed.toLowerCase()
             const subject = subjectOf(email, signInId)
@@ -134,7 +141,7 @@ export class SignIn extends Context.Service<
                 resource: { type: "session", id: sessionId },
                 changes: {}
               })
-              return { account, sessionId, token }
+              return { account, sessionId, token, read: yield* read(account.id) }
             }).pipe(sql.withTransaction, storeErrors)
           })
       })

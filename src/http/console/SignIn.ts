@@ -57,8 +57,8 @@ export const layer = HttpApiBuilder.group(
     const verify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { requestId } = yield* Exchange
       const { code, email, sign_in_id: signInId } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
-      const { account, token } = yield* signIn.verify({ email, signInId, code }, requestId)
-      return HttpServerResponse.jsonUnsafe(sessionOf(account, token, yield* phones.of(account.id)), {
+      const { account, read, token } = yield* signIn.verify({ email, signInId, code }, requestId, phones.of)
+      return HttpServerResponse.jsonUnsafe(sessionOf(account, token, read), {
         headers: { "set-cookie": cookieOf(token, publicUrl.base()) }
       })
     })

@@ -80,9 +80,10 @@ describe("signing in", () => {
 
   it.live("refuses what is no address, and members that nobody knows", () =>
     Effect.gen(function* () {
-      const { mail, page } = yield* stage()
+      const { mail, page, service } = yield* stage()
       const asked = page()
       const addresses = ["", "a", "a@", "@b", "a b@c.de", "a@b,c@d.de", "ann@exa\u212aple.com", "a@-b.de", "a\r\n@b.de"]
+      addresses.push(".a@b.de", "a.@b.de", "a..b@c.de", ".a..b.@x.y")
       for (const email of addresses) {
         const { body, status } = yield* asked.ask("POST", "/sign-in", { email })
         assert.deepStrictEqual([status, body.error.code, body.error.param], [400, "validation_error", "email"], email)
@@ -90,6 +91,25 @@ describe("signing in", () => {
       const more = yield* asked.ask("POST", "/sign-in", { email: "ann@example.com", name: "Ann" })
       assert.deepStrictEqual([more.status, more.body.error.param], [400, "name"])
       assert.lengthOf(mail.letters, 0)
+      assert.deepStrictEqual(yield* service.sql`SELECT 1 FROM verification_sends`, [], "none of them is counted")
+      assert.strictEqual((yield* asked.ask("POST", "/sign-in", { email: "a.b.c+d@example.com" })).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("uses up no code, and begins no session, where it cannot tell of it", () =>
+    Effect.gen(function* () {
+      const { mail, page, service } = yield* stage()
+      const asked = page()
+      const email = "ann@example.com"
+      const { sign_in_id } = (yield* asked.ask("POST", "/sign-in", { email })).body
+      const verify = asked.ask("POST", "/sign-in/verify", { email, sign_in_id, code: mail.codeFor(email) })
+      const sessions = Effect.map(service.sql`SELECT 1 FROM owner_session`, ({ length }) => length)
+      yield* service.sql`ALTER TABLE verified_phone RENAME TO away`
+      assert.isAtLeast((yield* verify).status, 500)
+      assert.strictEqual(yield* sessions, 0)
+      yield* service.sql`ALTER TABLE away RENAME TO verified_phone`
+      assert.strictEqual((yield* verify).status, 200)
+      assert.strictEqual(yield* sessions, 1)
     }).pipe(Effect.scoped)
   )
 
