@@ -13,7 +13,7 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { readJson } from "../Body.ts"
 import { Exchange } from "../Exchange.ts"
 import { answered } from "../management/Answers.ts"
-import { cookieOf } from "./Cookie.ts"
+import { sessionCookie } from "./Cookie.ts"
 
 const decodeRequest = decoder(SignInRequest, { strict: true })
 const decodeCode = decoder(SignInCode, { strict: true })
@@ -55,11 +55,11 @@ export const layer = HttpApiBuilder.group(
     })
 
     const verify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const { requestId } = yield* Exchange
+      const { byHttps, requestId } = yield* Exchange
       const { code, email, sign_in_id: signInId } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
       const { account, read, token } = yield* signIn.verify({ email, signInId, code }, requestId, phones.of)
       return HttpServerResponse.jsonUnsafe(sessionOf(account, token, read), {
-        headers: { "set-cookie": cookieOf(token, publicUrl.base()) }
+        headers: { "set-cookie": sessionCookie(publicUrl.base(), byHttps()).of(token) }
       })
     })
 

@@ -113,15 +113,29 @@ describe("signing in", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("marks its cookie as one for https alone where the service is reached by it, below its path", () =>
-    Effect.gen(function* () {
-      const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
-      const made = yield* page().signIn(mail, "ann@example.com")
-      assert.match(
-        made.headers.getSetCookie()[0] ?? "",
-        /; Path=\/gateway\/api\/v1\/console; HttpOnly; SameSite=Strict; Secure$/
-      )
-    }).pipe(Effect.scoped)
+  it.live(
+    "marks its cookie as one for https alone where the service is reached by it, or a trusted proxy says so",
+    () =>
+      Effect.gen(function* () {
+        const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
+        const made = yield* page().signIn(mail, "ann@example.com")
+        const secure = /^__Host-svc_session=[\w-]{43}; Max-Age=2592000; Path=\/; Secure; HttpOnly; SameSite=Strict$/
+        assert.match(made.headers.getSetCookie()[0] ?? "", secure)
+
+        const forwarded = { "x-forwarded-proto": "https" }
+        for (const [env, mark] of [
+          [{ TRUSTED_PROXIES: "127.0.0.1" }, secure],
+          [{}, /^svc_session=/]
+        ] as const) {
+          const other = yield* stage(env)
+          const one = other.page()
+          const { sign_in_id } = (yield* one.ask("POST", "/sign-in", { email: "ann@example.com" })).body
+          const proof = { email: "ann@example.com", sign_in_id, code: other.mail.codeFor("ann@example.com") }
+          const signed = yield* one.ask("POST", "/sign-in/verify", proof, forwarded)
+          assert.match(signed.headers.getSetCookie()[0] ?? "", mark)
+          assert.strictEqual((yield* one.ask("GET", "/session", undefined, forwarded)).body.csrf_token, one.has.csrf)
+        }
+      }).pipe(Effect.scoped)
   )
 
   it.live("says what is not set up outside of a sandbox", () =>
