@@ -114,13 +114,16 @@ export interface Signed {
 export class Owner extends Context.Service<Owner, Signed>()("tollgate/Owner") {}
 
 /**
- * Requires the cookie of a session, and of whatever is no GET also the session's `X-CSRF-Token`, and that it comes from a page of
+ * Requires the cookie of a session, which has the one name by http and the other by https, once, and of whatever is no GET also the session's `X-CSRF-Token`, and that it comes from a page of
  * this service where the browser says where it comes from. Counts the request against the account's limit of reads or writes. Its
  * answers are not to be kept by any cache, and can be read by no other site.
  */
 export class OwnerAccess extends HttpApiMiddleware.Service<OwnerAccess, { provides: Owner }>()("tollgate/OwnerAccess", {
   error: [AuthenticationError, PermissionError, RateLimitError, UnavailableError],
-  security: { session: HttpApiSecurity.apiKey({ key: "svc_session", in: "cookie" }) }
+  security: {
+    session: HttpApiSecurity.apiKey({ key: "svc_session", in: "cookie" }),
+    secureSession: HttpApiSecurity.apiKey({ key: "__Host-svc_session", in: "cookie" })
+  }
 }) {}
 
 /**

@@ -169,9 +169,10 @@ const coded = (service: Service, accountId: string, mail: Postbox, phones: Twili
     const withCode = (id: string, begin: string, codeFor: (body: Record<string, string>) => string) =>
       Effect.gen(function* () {
         const call = callsOf().get(id)!
-        const { code: _, ...body } = call.body as Record<string, string>
-        yield* send(service.api, { method: "POST", path: begin, body }, owner)
-        return [id, { ...call, body: { ...body, code: codeFor(body) } }] as const
+        const { code: _, sign_in_id: id_, ...body } = call.body as Record<string, string>
+        const sent = yield* Effect.flatMap(send(service.api, { method: "POST", path: begin, body }, owner), json)
+        const asked = id_ === undefined ? {} : { sign_in_id: sent.sign_in_id }
+        return [id, { ...call, body: { ...body, ...asked, code: codeFor(body) } }] as const
       })
     return [
       yield* withCode("console.sign_in.verify", "/console/sign-in", ({ email }) => mail.codeFor(email!)),

@@ -3,7 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { parsePhoneNumberFromString } from "libphonenumber-js/mobile"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { type Bound, Codes } from "../account/Codes.ts"
-import { boundsOf, PER_ADDRESS, PER_CLIENT } from "../account/SignIn.ts"
+import { boundsOf, PER_CLIENT } from "../account/SignIn.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type Nano, NANO_PER_USD, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -144,10 +144,16 @@ const verifiedOf = ({ credited, last2 }: PhoneRow): VerifiedPhone => ({ last2, c
 
 const isSame = (row: PhoneRow, number: Uint8Array): boolean => Buffer.from(row.number).equals(number)
 
+/** Codes to one number, and for one account. */
+const PER_TELEPHONE: ReadonlyArray<Omit<Bound, "subject">> = [
+  { sends: 3, window: Duration.minutes(15) },
+  { sends: 10, window: Duration.hours(24) }
+]
+
 /** Text messages cost the house, and wake people: counted by number, by account and by client, and all together. */
 const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number): ReadonlyArray<Bound> => [
-  ...boundsOf(`telephone ${phone}`, PER_ADDRESS),
-  ...boundsOf(`telephone of ${accountId}`, PER_ADDRESS),
+  ...boundsOf(`telephone ${phone}`, PER_TELEPHONE),
+  ...boundsOf(`telephone of ${accountId}`, PER_TELEPHONE),
   ...boundsOf(`client ${client}`, PER_CLIENT, scale)
 ]
 

@@ -15,6 +15,18 @@ const groupOf = (address: string): string => {
   return `${full.slice(0, 4).join(":")}::/64`
 }
 
+const isTrusted = (address: string, trusted: BlockList): boolean =>
+  isIP(address) !== 0 && trusted.check(address, family(address))
+
+/** Whether a trusted proxy says that the client came by https; of several, each of which may add its word, the first is the client's. */
+export const cameByHttps = (
+  peer: string | undefined,
+  forwardedProto: string | undefined,
+  trusted: BlockList
+): boolean =>
+  isTrusted(plain(peer ?? "unknown"), trusted) &&
+  (forwardedProto ?? "").split(",", 1)[0]?.trim().toLowerCase() === "https"
+
 /**
  * The address a request is counted under: the peer's, or behind trusted proxies the last one in `X-Forwarded-For` that is not a
  * trusted proxy itself.
@@ -26,7 +38,7 @@ export const clientAddress = (
 ): string => {
   let address = plain(peer ?? "unknown")
   const hops = (forwardedFor ?? "").split(",").map(plain)
-  while (isIP(address) !== 0 && trusted.check(address, family(address)) && hops.length > 0) {
+  while (isTrusted(address, trusted) && hops.length > 0) {
     const hop = hops.pop() ?? ""
     if (isIP(hop) === 0) break
     address = hop

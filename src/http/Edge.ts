@@ -13,7 +13,7 @@ import { headers as limitHeaders } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
-import { clientAddress } from "./Address.ts"
+import { cameByHttps, clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { WrittenBody } from "./EventStream.ts"
 import { type ErrorForm, Exchange } from "./Exchange.ts"
@@ -260,6 +260,12 @@ const Edge = HttpRouter.middleware(
             clientAddress(
               Option.getOrUndefined(request.remoteAddress),
               request.headers["x-forwarded-for"],
+              config.http.trustedProxies
+            ),
+          byHttps: () =>
+            cameByHttps(
+              Option.getOrUndefined(request.remoteAddress),
+              request.headers["x-forwarded-proto"],
               config.http.trustedProxies
             ),
           verdict: undefined,

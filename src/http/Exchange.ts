@@ -13,6 +13,8 @@ export interface Exchange {
   readonly arrivedAt: number
   /** The client's address; behind trusted proxies the one they name. */
   readonly address: () => string
+  /** Whether a trusted proxy says that the client came by https. */
+  readonly byHttps: () => boolean
   /** The rate limit it was counted against. */
   verdict: Verdict | undefined
   /** The preset that took part in it. */
@@ -29,6 +31,7 @@ export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
     requestId: "",
     arrivedAt: 0,
     address: () => "unknown",
+    byHttps: () => false,
     verdict: undefined,
     preset: undefined,
     errors: "standard",

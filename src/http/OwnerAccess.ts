@@ -1,12 +1,13 @@
 /** Lets owners into the console: by the cookie of a session, and only from pages of this service. */
-import { Effect, Layer, Redacted } from "effect"
-import { type Headers, HttpServerRequest } from "effect/http"
+import { Effect, Layer } from "effect"
+import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Owner, OwnerAccess, type Signed, SignInAccess } from "../../schemas/Access.ts"
 import { isCsrfTokenOf, OwnerSessions } from "../account/OwnerSessions.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { answered, factsOf, makeCounter, makeTried, named } from "./Access.ts"
+import { sessionCookie } from "./console/Cookie.ts"
 import { Exchange } from "./Exchange.ts"
 
 const notSignedIn = failure({ _tag: "NotSignedIn" })
@@ -61,26 +62,32 @@ const ownerAccess = Layer.effect(
               })
         )
       )
-    return OwnerAccess.of({
-      session: (app, { credential, endpoint }) =>
-        Effect.gen(function* () {
-          const { headers } = yield* HttpServerRequest.HttpServerRequest
-          const exchange = yield* Exchange
-          named(exchange.span, endpoint)
-          const token = Redacted.value(credential)
-          const admitted = Effect.gen(function* () {
-            yield* fromHere(endpoint, headers, publicUrl.base())
-            const owner = yield* tried(exchange, token, signed(token))
-            exchange.span?.set({ "svc.account_id": owner.accountId })
-            yield* count(exchange, { ...owner, keyId: owner.sessionId }, factsOf(endpoint).limit)
-            if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
-              return yield* crossSite("X-CSRF-Token")
-            }
-            return yield* Effect.provideService(app, Owner, owner)
-          })
-          return yield* answered(admitted, exchange)
+    const session: Parameters<typeof OwnerAccess.of>[0]["session"] = (app, { endpoint }) =>
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const exchange = yield* Exchange
+        named(exchange.span, endpoint)
+        const cookie = sessionCookie(publicUrl.base(), exchange.byHttps())
+        const tokens = cookie.tokensIn(headers["cookie"])
+        // One of two was put there by somebody else, and nothing says which.
+        const token = tokens.length === 1 ? (tokens[0] ?? "") : ""
+        const admitted = Effect.gen(function* () {
+          yield* fromHere(endpoint, headers, publicUrl.base())
+          const owner = yield* tried(exchange, token, signed(token))
+          exchange.span?.set({ "svc.account_id": owner.accountId })
+          yield* count(exchange, { ...owner, keyId: owner.sessionId }, factsOf(endpoint).limit)
+          if (endpoint.method !== "GET" && !isCsrfTokenOf(token, headers["x-csrf-token"] ?? "")) {
+            return yield* crossSite("X-CSRF-Token")
+          }
+          return yield* Effect.provideService(app, Owner, owner)
         })
-    })
+        const response = yield* answered(admitted, exchange)
+        // Where none came, a page of another site may have asked, to which browsers show none.
+        return response.status === 401 && tokens.length > 0
+          ? HttpServerResponse.setHeader(response, "set-cookie", cookie.none)
+          : response
+      })
+    return OwnerAccess.of({ session, secureSession: session })
   })
 )
 

@@ -53,9 +53,9 @@ interface SmtpFault {
   readonly command?: string
 }
 
-/** A reply of 5yz to the recipient's address (RFC 5321, 4.2.1) stays what it is. */
+/** Any reply of 5yz to the recipient's address (RFC 5321, 4.2.1) stays what it is: no such mailbox (550), or no syntax (501, 553). */
 const isRefused = ({ code, command = "", responseCode = 0 }: SmtpFault): boolean =>
-  code === "EENVELOPE" && command.startsWith("RCPT") && responseCode >= 550
+  code === "EENVELOPE" && command.startsWith("RCPT") && responseCode >= 500
 
 const problemOf = (cause: unknown): MailError => {
   const fault = cause as SmtpFault

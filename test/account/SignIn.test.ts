@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { boundsOf, PER_ADDRESS, PER_CLIENT } from "../../src/account/SignIn.ts"
+import { MAX_ATTEMPTS } from "../../src/account/Codes.ts"
+import { boundsOf, PER_ADDRESS, PER_CLIENT, PER_CLIENT_AND_ADDRESS } from "../../src/account/SignIn.ts"
 import { page } from "../support/Console.ts"
 import { postbox } from "../support/Postbox.ts"
 import { startService } from "../support/Service.ts"
@@ -24,9 +25,9 @@ describe("SignIn", () => {
   it.live("makes one account and one session of a code that comes many times at once, on two nodes", () =>
     Effect.gen(function* () {
       const { mail, one, pages } = yield* stage()
-      yield* pages[0].ask("POST", "/sign-in", { email })
-      const code = mail.codeFor(email)
-      const tries = Array.from({ length: 5 }, (_, n) => pages[n % 2]!.ask("POST", "/sign-in/verify", { email, code }))
+      const { sign_in_id } = (yield* pages[0].ask("POST", "/sign-in", { email })).body
+      const proof = { email, sign_in_id, code: mail.codeFor(email) }
+      const tries = Array.from({ length: 5 }, (_, n) => pages[n % 2]!.ask("POST", "/sign-in/verify", proof))
       const answers = yield* Effect.all(tries, { concurrency: "unbounded" })
       assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 400, 400, 400, 400])
       const { body } = answers.find(({ status }) => status === 200)!
@@ -42,10 +43,10 @@ describe("SignIn", () => {
   it.live("compares five of two hundred guesses at once, on two nodes, and then not even the right one", () =>
     Effect.gen(function* () {
       const { mail, pages } = yield* stage()
-      yield* pages[0].ask("POST", "/sign-in", { email })
+      const { sign_in_id } = (yield* pages[0].ask("POST", "/sign-in", { email })).body
       const code = mail.codeFor(email)
       const guesses = Array.from({ length: 200 }, (_, n) =>
-        pages[n % 2]!.ask("POST", "/sign-in/verify", { email, code: wrongOf(code, n) })
+        pages[n % 2]!.ask("POST", "/sign-in/verify", { email, sign_in_id, code: wrongOf(code, n) })
       )
       const answers = yield* Effect.all(guesses, { concurrency: 50 })
       assert.deepStrictEqual(
@@ -54,31 +55,74 @@ describe("SignIn", () => {
         "all are answered the same"
       )
       for (const one of pages) {
-        const late = yield* one.ask("POST", "/sign-in/verify", { email, code })
+        const late = yield* one.ask("POST", "/sign-in/verify", { email, sign_in_id, code })
         assert.deepStrictEqual([late.status, late.body.error.code], [400, "invalid_code"])
       }
-      yield* pages[1].ask("POST", "/sign-in", { email })
-      const fresh = yield* pages[0].ask("POST", "/sign-in/verify", { email, code: mail.codeFor(email) })
-      assert.strictEqual(fresh.status, 200)
+      assert.strictEqual((yield* pages[1].signIn(mail, email)).status, 200)
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends three codes to an address within a quarter of an hour, of which the newest is good", () =>
+  it.live(
+    "sends one client three codes to an address within a quarter of an hour, each of which is good with its own id",
+    () =>
+      Effect.gen(function* () {
+        const { mail, pages } = yield* stage()
+        const asks = [0, 1, 0, 1, 0].map((n) => pages[n]!.ask("POST", "/sign-in", { email }))
+        const answers = yield* Effect.all(asks)
+        assert.deepStrictEqual(
+          answers.map(({ status }) => status),
+          [200, 200, 200, 429, 429]
+        )
+        assert.isAbove(Number(answers[3]!.headers.get("retry-after")), 600)
+        assert.lengthOf(mail.letters, 3)
+        const codes = mail.letters.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
+        const ids = answers.slice(0, 3).map(({ body }) => body.sign_in_id as string)
+        const verify = (id: number, code: number) =>
+          Effect.map(
+            pages[0].ask("POST", "/sign-in/verify", { email, sign_in_id: ids[id], code: codes[code] }),
+            ({ status }) => status
+          )
+        assert.strictEqual((yield* verify(1, 0)) === 400, codes[0] !== codes[1])
+        assert.deepStrictEqual([yield* verify(0, 0), yield* verify(2, 2), yield* verify(0, 0)], [200, 200, 400])
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("lets no stranger use up the guesses of an owner, the code in hand, or the codes of the day", () =>
     Effect.gen(function* () {
-      const { mail, pages } = yield* stage()
-      const asks = [0, 1, 0, 1, 0].map((n) => pages[n]!.ask("POST", "/sign-in", { email }))
-      const answers = yield* Effect.all(asks)
+      const { mail, pages } = yield* stage({ TRUSTED_PROXIES: "127.0.0.1" })
+      const from = (client: string) => ({ "x-forwarded-for": client })
+      const request = (client: string) => pages[0].ask("POST", "/sign-in", { email }, from(client))
+      const own = (yield* request("198.51.100.1")).body.sign_in_id
+      const code = mail.codeFor(email)
+      const foreign = yield* Effect.forEach([1, 2, 3, 4, 5], () => request("203.0.113.9"))
       assert.deepStrictEqual(
-        answers.map(({ status }) => status),
+        foreign.map(({ status }) => status),
         [200, 200, 200, 429, 429]
       )
-      assert.isAbove(Number(answers[3]!.headers.get("retry-after")), 600)
-      assert.lengthOf(mail.letters, 3)
-      const codes = mail.letters.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
-      const stale = yield* pages[0].ask("POST", "/sign-in/verify", { email, code: codes[0]! })
-      assert.strictEqual(stale.status === 400, codes[0] !== codes[2])
-      const good = yield* pages[0].ask("POST", "/sign-in/verify", { email, code: codes[2]! })
-      assert.strictEqual(good.status, 200)
+      for (const sign_in_id of ["A".repeat(22), ...foreign.slice(0, 3).map(({ body }) => body.sign_in_id)]) {
+        for (const n of [0, 1, 2, 3, 4, 5]) {
+          const proof = { email, sign_in_id, code: wrongOf(mail.codeFor(email), n) }
+          yield* pages[1].ask("POST", "/sign-in/verify", proof, from("203.0.113.9"))
+        }
+      }
+      const signed = yield* pages[0].ask("POST", "/sign-in/verify", { email, sign_in_id: own, code })
+      assert.strictEqual(signed.status, 200)
+      assert.strictEqual((yield* request("198.51.100.1")).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends an address fifteen codes an hour, whoever asks for them", () =>
+    Effect.gen(function* () {
+      const { mail, pages } = yield* stage({ TRUSTED_PROXIES: "127.0.0.1" })
+      const statuses = yield* Effect.forEach(
+        Array.from({ length: 17 }, (_, n) => n),
+        (n) => {
+          const client = { "x-forwarded-for": `203.0.113.${n}` }
+          return Effect.map(pages[n % 2]!.ask("POST", "/sign-in", { email }, client), ({ status }) => status)
+        }
+      )
+      assert.deepStrictEqual(statuses, [...Array(15).fill(200), 429, 429])
+      assert.lengthOf(mail.letters, 15)
     }).pipe(Effect.scoped)
   )
 
@@ -113,9 +157,15 @@ describe("SignIn", () => {
     assert.deepStrictEqual(
       boundsOf("a", PER_ADDRESS).map(({ sends, subject }) => [subject, sends]),
       [
-        ["a", 3],
-        ["a", 10]
+        ["a", 15],
+        ["a", 20]
       ]
     )
+  })
+
+  it("leaves one client no way to use up an address, and all of them a hundred guesses a day", () => {
+    const ofOne = Math.max(...PER_CLIENT_AND_ADDRESS.map(({ sends }) => sends))
+    for (const { sends } of PER_ADDRESS) assert.isBelow(2 * ofOne, sends)
+    assert.strictEqual(Math.max(...PER_ADDRESS.map(({ sends }) => sends)) * MAX_ATTEMPTS, 100)
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { BlockList } from "node:net"
-import { clientAddress } from "../../src/http/Address.ts"
+import { cameByHttps, clientAddress } from "../../src/http/Address.ts"
 
 const nobody = new BlockList()
 const proxies = new BlockList()
@@ -45,5 +45,22 @@ describe("the address of a client", () => {
     assert.strictEqual(of("2001:db8::3:0:0:0:1"), "2001:db8:0:3::/64")
     assert.strictEqual(of("::1"), "0:0:0:0::/64")
     assert.strictEqual(of("::"), "0:0:0:0::/64")
+  })
+})
+
+describe("whether a client came by https", () => {
+  it("is believed of trusted proxies alone", () => {
+    const said: ReadonlyArray<readonly [string | undefined, string | undefined, boolean]> = [
+      ["10.0.0.1", "https", true],
+      ["::ffff:10.0.0.1", "HTTPS", true],
+      ["10.0.0.1", " https , http", true],
+      ["10.0.0.1", "http, https", false],
+      ["10.0.0.1", "http", false],
+      ["10.0.0.1", undefined, false],
+      ["203.0.113.5", "https", false],
+      [undefined, "https", false]
+    ]
+    for (const [peer, proto, secure] of said) assert.strictEqual(cameByHttps(peer, proto, proxies), secure)
+    assert.isFalse(cameByHttps("10.0.0.1", "https", nobody))
   })
 })

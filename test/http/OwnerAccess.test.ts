@@ -21,6 +21,8 @@ const bare = (url: string, method: string, headers: Record<string, string>, body
     }).end(body)
   })
 
+const wrong = { sign_in_id: "A".repeat(22), code: "000000" }
+
 const foreign = [
   { origin: "https://evil.example" },
   { origin: "null" },
@@ -38,7 +40,7 @@ describe("access to the console", () => {
       for (const headers of foreign) {
         const attempts = [
           yield* ann.ask("POST", "/sign-in", { email: "bob@example.com" }, headers),
-          yield* ann.ask("POST", "/sign-in/verify", { email: "bob@example.com", code: "000000" }, headers),
+          yield* ann.ask("POST", "/sign-in/verify", { email: "bob@example.com", ...wrong }, headers),
           yield* ann.ask("DELETE", "/session", undefined, headers)
         ]
         for (const { body, headers: shown, status } of attempts) {

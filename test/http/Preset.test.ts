@@ -10,6 +10,7 @@ const exchange = (): Exchange => ({
   requestId: "req_1",
   arrivedAt: 0,
   address: () => "127.0.0.1",
+  byHttps: () => false,
   verdict: undefined,
   preset: undefined,
   errors: "standard",

@@ -45,7 +45,7 @@ const bodies: Readonly<Record<string, object>> = {
   },
   "/webhooks": { url: "https://1.1.1.1/hook", events: ["video.failed"] },
   "/console/sign-in": { email: "ann@example.com" },
-  "/console/sign-in/verify": { email: "ann@example.com", code: "000000" },
+  "/console/sign-in/verify": { email: "ann@example.com", sign_in_id: "A".repeat(22), code: "000000" },
   "/console/phone": { phone: "+4915112345678" },
   "/console/phone/verify": { phone: "+4915112345678", code: "000000" },
   "/console/management-keys": { name: "n", scopes: ["usage:read"] },

@@ -57,6 +57,7 @@ describe("Mail", () => {
       const box = yield* postbox()
       const to = (address: string) => sent(box.settings, { ...letter, to: address })
       assert.strictEqual((yield* to("nobody@example.com")).error?.reason, "refused")
+      assert.strictEqual((yield* to("syntax@example.com")).error?.reason, "refused")
       const { error } = yield* to("later@example.com")
       assert.deepStrictEqual(
         [error?.reason, error?.detail],

@@ -44,6 +44,9 @@ const film = { model: "veo-3", prompt: "a kite", duration: 4, aspect_ratio: "16:
 const drawn = { model: "flux-dev", prompt: "a kite", size: "64x64" }
 const batchOf = { endpoint: "/v1/chat/completions", completion_window: "24h" }
 
+/** Of a request to sign in that nobody made. */
+const unasked = { sign_in_id: "A".repeat(22), code: "000000" }
+
 const hook = { url: "http://127.0.0.1:9/", events: ["video.completed"] }
 
 /** A file with one request that fails without being charged. */
@@ -137,7 +140,7 @@ export const callsOf = (things: Partial<Things> = {}): ReadonlyMap<string, Call>
     ["management.usage", read("/management/usage?period=7d&group_by=key")],
     ["management.balance", read("/management/balance")],
     ["console.sign_in.create", write("/console/sign-in", { email: "somebody@example.com" })],
-    ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", code: "000000" })],
+    ["console.sign_in.verify", write("/console/sign-in/verify", { email: "another@example.com", ...unasked })],
     ["console.session.get", read("/console/session")],
     ["console.session.delete", remove("/console/session")],
     ["console.sessions.delete", remove("/console/sessions")],

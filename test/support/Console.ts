@@ -46,8 +46,9 @@ export const page = (origin: string) => {
     /** Signs in, or up, with the code that comes by mail. */
     signIn: (postbox: Postbox, email: string) =>
       Effect.gen(function* () {
-        yield* ask("POST", "/sign-in", { email })
-        return yield* ask("POST", "/sign-in/verify", { email, code: postbox.codeFor(email.toLowerCase()) })
+        const { body } = yield* ask("POST", "/sign-in", { email })
+        const code = postbox.codeFor(email.toLowerCase())
+        return yield* ask("POST", "/sign-in/verify", { email, sign_in_id: body.sign_in_id, code })
       })
   }
 }

@@ -13,7 +13,7 @@ export interface Delivered {
 
 const refusal = (code: number, message: string) => Object.assign(new Error(message), { responseCode: code })
 
-/** A server until the scope closes. It takes no letters for `nobody@…`, and for `later@…` not at present. */
+/** A server until the scope closes. It takes no letters for `nobody@…`, for `syntax@…` neither, and for `later@…` not at present. */
 export const postbox = (options: SMTPServerOptions = {}) =>
   Effect.gen(function* () {
     const letters: Array<Delivered> = []
@@ -23,6 +23,7 @@ export const postbox = (options: SMTPServerOptions = {}) =>
       allowInsecureAuth: true,
       onRcptTo: ({ address }, _session, done) => {
         if (address.startsWith("nobody@")) return done(refusal(550, "no such user here"))
+        if (address.startsWith("syntax@")) return done(refusal(501, "bad address syntax"))
         if (address.startsWith("later@")) return done(refusal(451, "try again later"))
         done()
       },

@@ -8,8 +8,9 @@ import { Mutations } from "../../account/Mutations.ts"
 import { OwnerSessions } from "../../account/OwnerSessions.ts"
 import { Phones } from "../../billing/Phones.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { Exchange } from "../Exchange.ts"
 import { answer, asOwner, makeMutate } from "../management/Answers.ts"
-import { COOKIE, noCookie } from "./Cookie.ts"
+import { type SessionCookie, sessionCookie } from "./Cookie.ts"
 import { sessionOf } from "./SignIn.ts"
 
 /** `/console/session` and `/console/sessions`: who is signed in. */
@@ -23,9 +24,15 @@ export const layer = HttpApiBuilder.group(
     const publicUrl = yield* PublicUrl
     const sessions = yield* OwnerSessions
 
-    const forgotten = Effect.map((response: HttpServerResponse.HttpServerResponse) =>
-      HttpServerResponse.setHeader(response, "set-cookie", noCookie(publicUrl.base()))
+    const cookie: Effect.Effect<SessionCookie> = Effect.map(Exchange, ({ byHttps }) =>
+      sessionCookie(publicUrl.base(), byHttps())
     )
+
+    /** Takes the cookie away with the session: one that did not end can be ended yet. */
+    const forgotten = <R>(ended: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>) =>
+      Effect.zipWith(ended, cookie, (response, { none }) =>
+        response.status === 200 ? HttpServerResponse.setHeader(response, "set-cookie", none) : response
+      )
 
     const endOne = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { sessionId: id } = yield* Owner
@@ -52,7 +59,8 @@ export const layer = HttpApiBuilder.group(
         answer(
           Effect.gen(function* () {
             const { accountId: id, email } = yield* Owner
-            return sessionOf({ id, email }, request.cookies[COOKIE] ?? "", yield* phones.of(id))
+            const [token = ""] = (yield* cookie).tokensIn(request.headers["cookie"])
+            return sessionOf({ id, email }, token, yield* phones.of(id))
           }),
           (session) => session
         ),

@@ -13,12 +13,17 @@ import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { readJson } from "../Body.ts"
 import { Exchange } from "../Exchange.ts"
 import { answered } from "../management/Answers.ts"
-import { cookieOf } from "./Cookie.ts"
+import { sessionCookie } from "./Cookie.ts"
 
 const decodeRequest = decoder(SignInRequest, { strict: true })
 const decodeCode = decoder(SignInCode, { strict: true })
 
-const sent: SignInSent = { object: "sign_in", status: "code_sent", expires_in: Duration.toSeconds(CODE_LIFE) }
+const sent = (signInId: string): SignInSent => ({
+  object: "sign_in",
+  status: "code_sent",
+  sign_in_id: signInId,
+  expires_in: Duration.toSeconds(CODE_LIFE)
+})
 
 /** A session as it is shown to who has its token. */
 export const sessionOf = (
@@ -46,16 +51,15 @@ export const layer = HttpApiBuilder.group(
     const request = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { address } = yield* Exchange
       const { email } = yield* Effect.fromResult(decodeRequest(yield* readJson(request)))
-      yield* signIn.request(email, address())
-      return HttpServerResponse.jsonUnsafe(sent)
+      return HttpServerResponse.jsonUnsafe(sent(yield* signIn.request(email, address())))
     })
 
     const verify = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-      const { requestId } = yield* Exchange
-      const { code, email } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
-      const { account, token } = yield* signIn.verify(email, code, requestId)
-      return HttpServerResponse.jsonUnsafe(sessionOf(account, token, yield* phones.of(account.id)), {
-        headers: { "set-cookie": cookieOf(token, publicUrl.base()) }
+      const { byHttps, requestId } = yield* Exchange
+      const { code, email, sign_in_id: signInId } = yield* Effect.fromResult(decodeCode(yield* readJson(request)))
+      const { account, read, token } = yield* signIn.verify({ email, signInId, code }, requestId, phones.of)
+      return HttpServerResponse.jsonUnsafe(sessionOf(account, token, read), {
+        headers: { "set-cookie": sessionCookie(publicUrl.base(), byHttps()).of(token) }
       })
     })
 

@@ -88,6 +88,34 @@ describe("the telephone of an account", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is sent its own code, and verified by it, under whatever idempotency key another came", () =>
+    Effect.gen(function* () {
+      const { signedIn, verify } = yield* stage
+      const ann = yield* signedIn("ann@example.com")
+      const key = { "idempotency-key": "one" }
+      const other = "+4915187654321"
+      for (const phone of [NUMBER, other, other]) {
+        const { body, headers, status } = yield* ann.ask("POST", "/phone", { phone }, key)
+        assert.deepStrictEqual([status, body.data.last2], [200, phone.slice(-2)])
+        assert.isNull(headers.get("idempotency-replayed"))
+      }
+      assert.isString(verify.codeFor(NUMBER))
+      const right = verify.codeFor(other)
+      const wrong = right === "000000" ? "000001" : "000000"
+      const tries = yield* Effect.forEach([wrong, right], (code) =>
+        ann.ask("POST", "/phone/verify", { phone: other, code }, key)
+      )
+      assert.deepStrictEqual(
+        tries.map(({ headers, status }) => [status, headers.get("idempotency-replayed")]),
+        [
+          [400, null],
+          [200, null]
+        ]
+      )
+      assert.strictEqual(decode(tries[1]!.body).data.last2, other.slice(-2))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends no more codes than is bearable, and says why none can be sent", () =>
     Effect.gen(function* () {
       const { signedIn, verify } = yield* stage

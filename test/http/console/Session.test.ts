@@ -51,4 +51,46 @@ describe("the session of an owner", () => {
       assert.deepStrictEqual(lines[0]?.changes, { ended: 2 })
     }).pipe(Effect.scoped)
   )
+
+  it.live("keeps its cookie when it could not be ended, and loses it when there is no session", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService(mail.settings)
+      const one = page(service.origin)
+      yield* one.signIn(mail, "ann@example.com")
+      yield* service.sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE EXCEPTION 'not now'; END $$`
+      yield* service.sql`CREATE TRIGGER refuse BEFORE DELETE ON owner_session EXECUTE FUNCTION refuse()`
+      for (const path of ["/session", "/sessions"]) {
+        const failed = yield* one.ask("DELETE", path)
+        assert.isAtLeast(failed.status, 500)
+        assert.deepStrictEqual(failed.headers.getSetCookie(), [])
+      }
+      assert.strictEqual((yield* one.ask("GET", "/session")).status, 200)
+      yield* service.sql`DROP TRIGGER refuse ON owner_session`
+      yield* service.sql`DELETE FROM owner_session`
+      const late = yield* one.ask("DELETE", "/session")
+      assert.strictEqual(late.status, 401)
+      assert.match(late.headers.getSetCookie()[0] ?? "", /^svc_session=; Max-Age=0; Path=\/api\/v1\/console;/)
+      const never = yield* one.ask("GET", "/session")
+      assert.deepStrictEqual([never.status, never.headers.getSetCookie()], [401, []])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is nobody's where two cookies say whose it is, in whatever order", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const service = yield* startService(mail.settings)
+      const [ann, eve] = [page(service.origin), page(service.origin)]
+      yield* ann.signIn(mail, "ann@example.com")
+      yield* eve.signIn(mail, "eve@example.com")
+      const [own, planted] = [ann.has.cookie, eve.has.cookie]
+      for (const cookie of [`${planted}; ${own}`, `${own}; a=b; ${planted}`, `${own}; ${own}`]) {
+        const shown = yield* ann.ask("GET", "/session", undefined, { cookie })
+        assert.deepStrictEqual([shown.status, shown.body.error.code], [401, "not_signed_in"], cookie)
+        assert.match(shown.headers.getSetCookie()[0] ?? "", /^svc_session=; Max-Age=0;/)
+      }
+      assert.strictEqual((yield* ann.ask("GET", "/session", undefined, { cookie: `a=b; ${own}` })).status, 200)
+    }).pipe(Effect.scoped)
+  )
 })

@@ -21,16 +21,14 @@ describe("signing in", () => {
     Effect.gen(function* () {
       const { mail, page, service } = yield* stage()
       const [first, second] = [page(), page()]
-      assert.strictEqual(
-        decodeSent((yield* first.ask("POST", "/sign-in", { email: "Ann@Example.com" })).body).expires_in,
-        600
-      )
+      const asked = decodeSent((yield* first.ask("POST", "/sign-in", { email: "Ann@Example.com" })).body)
+      assert.strictEqual(asked.expires_in, 600)
       assert.deepStrictEqual(
         mail.letters.map(({ to }) => to),
         [["ann@example.com"]]
       )
       const made = yield* first.ask("POST", "/sign-in/verify", {
-        email: "ann@EXAMPLE.com",
+        ...{ email: "ann@EXAMPLE.com", sign_in_id: asked.sign_in_id },
         code: mail.codeFor("ann@example.com")
       })
       assert.strictEqual(made.status, 200, JSON.stringify(made.body))
@@ -56,21 +54,24 @@ describe("signing in", () => {
 
   it.live("answers the same for an address with an account and for one without", () =>
     Effect.gen(function* () {
-      const { page, service } = yield* stage()
+      const { mail, page, service } = yield* stage()
       const { account } = yield* service.account()
       const asked = page()
       const known = yield* asked.ask("POST", "/sign-in", { email: account.email })
       const unknown = yield* asked.ask("POST", "/sign-in", { email: "nobody-yet@example.com" })
-      assert.deepStrictEqual([known.status, known.body], [unknown.status, unknown.body])
+      const { sign_in_id } = known.body
+      assert.deepStrictEqual([known.status, known.body], [unknown.status, { ...unknown.body, sign_in_id }])
+      assert.notStrictEqual(unknown.body.sign_in_id, sign_in_id)
       const codes = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
-        asked.ask("POST", "/sign-in/verify", { email, code: "0" })
+        asked.ask("POST", "/sign-in/verify", { email, sign_in_id, code: "0" })
       )
       assert.deepStrictEqual(new Set(codes.map(({ body, status }) => JSON.stringify([status, body]))).size, 1)
-      const wrong = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
-        asked.ask("POST", "/sign-in/verify", { email, code: "000000" })
+      const wrong = mail.codeFor(account.email) === "000000" ? "000001" : "000000"
+      const guessed = yield* Effect.forEach([account.email, "nobody-yet@example.com", "never@example.com"], (email) =>
+        asked.ask("POST", "/sign-in/verify", { email, sign_in_id, code: wrong })
       )
-      for (const { body, status } of wrong) {
-        assert.deepStrictEqual([status, body], [wrong[0]!.status, wrong[0]!.body])
+      for (const { body, status } of guessed) {
+        assert.deepStrictEqual([status, body], [guessed[0]!.status, guessed[0]!.body])
         assert.strictEqual(body.error.code, "invalid_code")
       }
       assert.isUndefined(asked.has.cookie)
@@ -79,9 +80,10 @@ describe("signing in", () => {
 
   it.live("refuses what is no address, and members that nobody knows", () =>
     Effect.gen(function* () {
-      const { mail, page } = yield* stage()
+      const { mail, page, service } = yield* stage()
       const asked = page()
       const addresses = ["", "a", "a@", "@b", "a b@c.de", "a@b,c@d.de", "ann@exa\u212aple.com", "a@-b.de", "a\r\n@b.de"]
+      addresses.push(".a@b.de", "a.@b.de", "a..b@c.de", ".a..b.@x.y")
       for (const email of addresses) {
         const { body, status } = yield* asked.ask("POST", "/sign-in", { email })
         assert.deepStrictEqual([status, body.error.code, body.error.param], [400, "validation_error", "email"], email)
@@ -89,18 +91,51 @@ describe("signing in", () => {
       const more = yield* asked.ask("POST", "/sign-in", { email: "ann@example.com", name: "Ann" })
       assert.deepStrictEqual([more.status, more.body.error.param], [400, "name"])
       assert.lengthOf(mail.letters, 0)
+      assert.deepStrictEqual(yield* service.sql`SELECT 1 FROM verification_sends`, [], "none of them is counted")
+      assert.strictEqual((yield* asked.ask("POST", "/sign-in", { email: "a.b.c+d@example.com" })).status, 200)
     }).pipe(Effect.scoped)
   )
 
-  it.live("marks its cookie as one for https alone where the service is reached by it, below its path", () =>
+  it.live("uses up no code, and begins no session, where it cannot tell of it", () =>
     Effect.gen(function* () {
-      const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
-      const made = yield* page().signIn(mail, "ann@example.com")
-      assert.match(
-        made.headers.getSetCookie()[0] ?? "",
-        /; Path=\/gateway\/api\/v1\/console; HttpOnly; SameSite=Strict; Secure$/
-      )
+      const { mail, page, service } = yield* stage()
+      const asked = page()
+      const email = "ann@example.com"
+      const { sign_in_id } = (yield* asked.ask("POST", "/sign-in", { email })).body
+      const verify = asked.ask("POST", "/sign-in/verify", { email, sign_in_id, code: mail.codeFor(email) })
+      const sessions = Effect.map(service.sql`SELECT 1 FROM owner_session`, ({ length }) => length)
+      yield* service.sql`ALTER TABLE verified_phone RENAME TO away`
+      assert.isAtLeast((yield* verify).status, 500)
+      assert.strictEqual(yield* sessions, 0)
+      yield* service.sql`ALTER TABLE away RENAME TO verified_phone`
+      assert.strictEqual((yield* verify).status, 200)
+      assert.strictEqual(yield* sessions, 1)
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "marks its cookie as one for https alone where the service is reached by it, or a trusted proxy says so",
+    () =>
+      Effect.gen(function* () {
+        const { mail, page } = yield* stage({ PUBLIC_URL: "https://example.com/gateway" })
+        const made = yield* page().signIn(mail, "ann@example.com")
+        const secure = /^__Host-svc_session=[\w-]{43}; Max-Age=2592000; Path=\/; Secure; HttpOnly; SameSite=Strict$/
+        assert.match(made.headers.getSetCookie()[0] ?? "", secure)
+
+        const forwarded = { "x-forwarded-proto": "https" }
+        for (const [env, mark] of [
+          [{ TRUSTED_PROXIES: "127.0.0.1" }, secure],
+          [{}, /^svc_session=/]
+        ] as const) {
+          const other = yield* stage(env)
+          const one = other.page()
+          const { sign_in_id } = (yield* one.ask("POST", "/sign-in", { email: "ann@example.com" })).body
+          const proof = { email: "ann@example.com", sign_in_id, code: other.mail.codeFor("ann@example.com") }
+          const signed = yield* one.ask("POST", "/sign-in/verify", proof, forwarded)
+          assert.match(signed.headers.getSetCookie()[0] ?? "", mark)
+          assert.strictEqual((yield* one.ask("GET", "/session", undefined, forwarded)).body.csrf_token, one.has.csrf)
+        }
+      }).pipe(Effect.scoped)
   )
 
   it.live("says what is not set up outside of a sandbox", () =>
