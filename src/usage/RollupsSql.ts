@@ -23,6 +23,10 @@ export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
  */
 export const byIndex = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = off`
 
+/** The same, and no statement of it takes longer. */
+export const briefly = (sql: SqlClient.SqlClient, ms: number) =>
+  sql`SELECT set_config('enable_seqscan', 'off', true), set_config('statement_timeout', ${String(ms)}, true)`
+
 /**
  * The moment before which whatever arrived is in the tables, pending where it came late; undefined while that is not known. Each
  * call looks whether all that was writing when it was last known has ended since, and if so begins anew: what wrote then has a

@@ -16,15 +16,13 @@ export interface UsageRow {
   readonly cost: bigint
 }
 
-/** By bucket, model and provider, in this order. Of one moment, and complete to it. */
+/** By bucket, model and provider, in this order. Of one moment, and complete to it. In a transaction that reads by index. */
 export const usageOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
   { since, width }: { readonly since: Date; readonly width: "hour" | "day" }
 ): Effect.Effect<ReadonlyArray<UsageRow>, SqlError.SqlError> =>
-  Effect.andThen(
-    byIndex(sql),
-    sql<UsageRow>`WITH facts AS (
+  sql<UsageRow>`WITH facts AS (
       SELECT start, model, provider, requests, prompt, cached, cache_write, completion, reasoning, cost
         FROM usage_rollup WHERE account_id = ${accountId} AND width = ${width} AND start >= ${since}
       UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), model, provider, requests, prompt, cached, cache_write,
@@ -35,7 +33,6 @@ export const usageOf = (
       total(cache_write) AS cache_write, total(completion) AS completion, total(reasoning) AS reasoning, total(cost) AS cost
     FROM facts GROUP BY start, model, provider HAVING total(requests) > 0
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
-  ).pipe(sql.withTransaction)
 
 /** A key as its holder may see it, with the balance of its account in nano-USD. */
 export interface KeyFacts {
