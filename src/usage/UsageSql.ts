@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { byIndex, unrolled } from "./RollupsSql.ts"
+import { byIndex, unrolled, unrolledCosts } from "./RollupsSql.ts"
 
 /** What an account used of one model at one provider in one bucket of time; amounts are nano-USD. */
 export interface UsageRow {
@@ -78,7 +78,7 @@ export const keySpend = (
       sql<KeySpend>`WITH facts AS (
         SELECT start AS at, cost, newest_at FROM usage_rollup
           WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
-        UNION ALL SELECT created_at, cost, created_at FROM (${unrolled(sql, accountId)}) AS live WHERE key_id = ${keyId}
+        UNION ALL SELECT created_at, cost, created_at FROM (${unrolledCosts(sql, accountId, [keyId])}) AS live
       )
       SELECT COALESCE(total(cost) FILTER (WHERE at >= ${days.today}::date), 0) AS today,
         COALESCE(total(cost) FILTER (WHERE at >= ${days.week}::date), 0) AS week,
@@ -105,8 +105,7 @@ export const keyTotals = (
     byIndex(sql),
     sql<KeyTotal>`WITH facts AS (
       SELECT key_id, cost, newest_at FROM key_usage WHERE key_id = ANY (${[...keyIds]}::text[])
-      UNION ALL SELECT key_id, cost, created_at FROM (${unrolled(sql, accountId)}) AS live
-        WHERE key_id = ANY (${[...keyIds]}::text[])
+      UNION ALL SELECT key_id, cost, created_at FROM (${unrolledCosts(sql, accountId, keyIds)}) AS live
     )
     SELECT key_id, sum(cost)::bigint AS cost, max(newest_at) AS used_at FROM facts GROUP BY key_id`
   ).pipe(sql.withTransaction)

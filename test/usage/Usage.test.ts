@@ -187,4 +187,23 @@ describe("usage of a key", () => {
       assert.isUndefined(yield* service.ofKey({ accountId, keyId: "none" }))
     }).pipe(Effect.provide(rooms), atNow)
   )
+
+  it.live("is that of the keys that are asked for, whatever else there is of its requests", () =>
+    Effect.gen(function* () {
+      const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
+      const owner = yield* customer(sql, 1_000n)
+      const { accountId, keyId } = owner
+      const other = { accountId, keyId: yield* addKey(sql, accountId) }
+      yield* spent(sql, owner, "2026-03-05T00:00:00Z", 1n)
+      yield* spent(sql, other, "2026-03-05T00:00:00Z", 2n)
+      // What is not taken apart cannot be wrong: of what there may be much before it is rolled up, only the cost is read.
+      yield* sql`UPDATE request SET closed = '{"usage": {"input": "no number"}}'`
+      const found = yield* service.ofKeys(accountId, [keyId])
+      assert.deepStrictEqual(
+        [...found.values()],
+        [{ key_id: keyId, cost: 1n, used_at: new Date("2026-03-05T00:00:00Z") }]
+      )
+      assert.strictEqual((yield* service.ofKey(other))?.spend.ever, 2n)
+    }).pipe(Effect.provide(rooms), atNow)
+  )
 })
