@@ -65,6 +65,7 @@ import { RateLimiter } from "./ratelimit/RateLimiter.ts"
 import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { Breakdown } from "./usage/Breakdown.ts"
+import { ReadTurns } from "./usage/ReadTurns.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
@@ -325,7 +326,11 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
-    Layer.provideMerge(Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer).pipe(
+        Layer.provide(ReadTurns.layer)
+      )
+    ),
     Layer.provideMerge(topUps),
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),

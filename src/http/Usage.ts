@@ -74,7 +74,9 @@ const getUsage =
       const balance = yield* ledger.balance(accountId)
       return HttpServerResponse.jsonUnsafe(usageReportOf(period, used, balance?.posted ?? 0n))
     }).pipe(
-      Effect.catchTag("Unavailable", (error) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error))))
+      Effect.catch((error) =>
+        Effect.succeed(respond(error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error))
+      )
     )
 
 /** `GET /usage` and `GET /key`. */

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { breakdown, type BreakdownRow, type Dimension, dimensions, type Place } from "./BreakdownSql.ts"
-import { byIndex } from "./RollupsSql.ts"
+import { ReadTurns } from "./ReadTurns.ts"
 import type { UsagePeriod } from "./Usage.ts"
 
 const HOUR_MS = 3_600_000
@@ -49,33 +49,33 @@ export class Breakdown extends Context.Service<
   {
     /**
      * In the order of buckets, oldest first, and then of project, key, model and provider; where nothing was used there is no row.
-     * Fails with `ValidationError` for a range that is none or has too many buckets, and for a cursor that is none of its own.
+     * Fails with `ValidationError` for a range that is none or has too many buckets, and for a cursor that is none of its own; and as
+     * `ReadTurns` does.
      */
     readonly page: (question: BreakdownQuestion) => Effect.Effect<UsageBreakdown, Failure | Unavailable>
   }
 >()("tollgate/usage/Breakdown") {
   static readonly layer = Layer.effect(
     Breakdown,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Breakdown.of({
+    Effect.gen(function* () {
+      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      return Breakdown.of({
         page: (question) =>
           Effect.gen(function* () {
             const { accountId, by, cursor, limit } = question
             const range = yield* rangeOf(question, yield* Clock.currentTimeMillis)
             const after = cursor === undefined ? undefined : yield* placeOf(cursor)
-            const found = yield* Effect.andThen(
-              byIndex(sql),
-              breakdown(sql, {
-                ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
-                ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
-              })
-            ).pipe(sql.withTransaction)
+            const selection = {
+              ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
+              ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
+            }
+            const found = yield* turns.read(accountId, breakdown(sql, selection))
             const rows = found.slice(0, -1).slice(0, limit)
             const more = found.length - 1 > limit
             return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!) : null }
           }).pipe(storeErrors)
       })
-    )
+    })
   )
 }
 

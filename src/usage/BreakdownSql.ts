@@ -40,7 +40,10 @@ export interface BreakdownSelection {
 
 const figures = ["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost"]
 
-/** A page of rows in the order of their places, and at its end the summary of all there are. Of one moment, and complete to it. */
+/**
+ * A page of rows in the order of their places, and at its end the summary of all there are. Of one moment, and complete to it. In a
+ * transaction that reads by index.
+ */
 export const breakdown = (
   sql: SqlClient.SqlClient,
   { accountId, after, by, from, limit, until, width }: BreakdownSelection

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 
 /** What a step took, and whether it took as much as it may. */
 export interface Taken {
@@ -22,6 +22,10 @@ export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
  * prefer to read all there is.
  */
 export const byIndex = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = off`
+
+/** The same, and no statement of it takes longer. */
+export const briefly = (sql: SqlClient.SqlClient, ms: number) =>
+  sql`SELECT set_config('enable_seqscan', 'off', true), set_config('statement_timeout', ${String(ms)}, true)`
 
 /**
  * The moment before which whatever arrived is in the tables, pending where it came late; undefined while that is not known. Each
@@ -57,9 +61,10 @@ const group = (sql: SqlClient.SqlClient) =>
   r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
 
 /** What a request row `r` with its usage `u` counts for; nothing yet while it is open, or charged up front and not concluded. */
-const figures = (sql: SqlClient.SqlClient) =>
-  sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)},
-    CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost`
+const figures = (sql: SqlClient.SqlClient) => sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)}, ${cost(sql)}`
+
+const cost = (sql: SqlClient.SqlClient) =>
+  sql.literal("CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost")
 
 /** What giving back changes of what was counted. */
 const given = (sql: SqlClient.SqlClient) =>
@@ -132,12 +137,38 @@ export const rollUp = (
  * The use of one account that is in no rollup, to this moment: what arrived since, what is pending, and what was given back of what
  * is in them. A row for each request, of which those that have not ended count for nothing.
  */
-export const unrolled = (sql: SqlClient.SqlClient, accountId: string) => sql`
-  SELECT ${group(sql)}, ${figures(sql)} FROM request r ${used(sql)}
-    WHERE r.account_id = ${accountId} AND r.id >= (SELECT through FROM usage_rollup_state)
+export const unrolled = (sql: SqlClient.SqlClient, accountId: string) =>
+  inNone(sql, accountId, {
+    request: sql`${group(sql)}, ${figures(sql)}`,
+    refund: sql`${group(sql)}, ${given(sql)}`,
+    used: used(sql),
+    which: sql.literal("true")
+  })
+
+/** Of these keys alone, and no more than what it cost and when: what a usage says of tokens is not taken apart. */
+export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyIds: ReadonlyArray<string>) =>
+  inNone(sql, accountId, {
+    request: sql`r.key_id, r.created_at, ${cost(sql)}`,
+    refund: sql.literal("r.key_id, r.created_at, -f.amount AS cost"),
+    used: sql.literal(""),
+    which: sql`r.key_id = ANY (${[...keyIds]}::text[])`
+  })
+
+interface Wanted {
+  /** Of a request row `r`. */
+  readonly request: Statement.Fragment
+  /** Of what was given back to one, `f`. */
+  readonly refund: Statement.Fragment
+  readonly used: Statement.Fragment
+  readonly which: Statement.Fragment
+}
+
+const inNone = (sql: SqlClient.SqlClient, accountId: string, { refund, request, used, which }: Wanted) => sql`
+  SELECT ${request} FROM request r ${used}
+    WHERE r.account_id = ${accountId} AND ${which} AND r.id >= (SELECT through FROM usage_rollup_state)
       AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)
-  UNION ALL SELECT ${group(sql)}, ${figures(sql)} FROM usage_pending p JOIN request r ON r.id = p.request_id ${used(sql)}
-    WHERE p.account_id = ${accountId}
-  UNION ALL SELECT ${group(sql)}, ${given(sql)} FROM usage_refund f JOIN request r ON r.id = f.request_id
-    WHERE f.account_id = ${accountId} AND r.id < (SELECT through FROM usage_rollup_state)
+  UNION ALL SELECT ${request} FROM usage_pending p JOIN request r ON r.id = p.request_id ${used}
+    WHERE p.account_id = ${accountId} AND ${which}
+  UNION ALL SELECT ${refund} FROM usage_refund f JOIN request r ON r.id = f.request_id
+    WHERE f.account_id = ${accountId} AND ${which} AND r.id < (SELECT through FROM usage_rollup_state)
       AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.account_id = r.account_id AND p.request_id = r.id)`

@@ -1,7 +1,9 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { periodStart } from "../domain/Budget.ts"
+import type { Failure } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { ReadTurns } from "./ReadTurns.ts"
 import {
   keyFacts,
   type KeyFacts,
@@ -43,7 +45,8 @@ export interface KeyUsage {
 export class Usage extends Context.Service<
   Usage,
   {
-    readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Unavailable>
+    /** Fails as `ReadTurns` does. */
+    readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Failure | Unavailable>
     /** A key of the account with what it spent. Undefined when there is no such key. */
     readonly ofKey: (key: {
       readonly accountId: string
@@ -58,14 +61,15 @@ export class Usage extends Context.Service<
 >()("tollgate/usage/Usage") {
   static readonly layer = Layer.effect(
     Usage,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Usage.of({
+    Effect.gen(function* () {
+      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      return Usage.of({
         ofAccount: (accountId, period) =>
           Effect.gen(function* () {
             const { bucketMs, buckets, width } = periods[period]
             const running = Math.floor((yield* Clock.currentTimeMillis) / bucketMs)
             const fromMs = (running - buckets + 1) * bucketMs
-            const rows = yield* usageOf(sql, accountId, { since: new Date(fromMs), width })
+            const rows = yield* turns.read(accountId, usageOf(sql, accountId, { since: new Date(fromMs), width }))
             return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
           }).pipe(storeErrors),
         ofKey: ({ accountId, keyId }) =>
@@ -92,6 +96,6 @@ export class Usage extends Context.Service<
             )
           )
       })
-    )
+    })
   )
 }

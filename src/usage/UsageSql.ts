@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { byIndex, unrolled } from "./RollupsSql.ts"
+import { byIndex, unrolled, unrolledCosts } from "./RollupsSql.ts"
 
 /** What an account used of one model at one provider in one bucket of time; amounts are nano-USD. */
 export interface UsageRow {
@@ -16,15 +16,13 @@ export interface UsageRow {
   readonly cost: bigint
 }
 
-/** By bucket, model and provider, in this order. Of one moment, and complete to it. */
+/** By bucket, model and provider, in this order. Of one moment, and complete to it. In a transaction that reads by index. */
 export const usageOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
   { since, width }: { readonly since: Date; readonly width: "hour" | "day" }
 ): Effect.Effect<ReadonlyArray<UsageRow>, SqlError.SqlError> =>
-  Effect.andThen(
-    byIndex(sql),
-    sql<UsageRow>`WITH facts AS (
+  sql<UsageRow>`WITH facts AS (
       SELECT start, model, provider, requests, prompt, cached, cache_write, completion, reasoning, cost
         FROM usage_rollup WHERE account_id = ${accountId} AND width = ${width} AND start >= ${since}
       UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), model, provider, requests, prompt, cached, cache_write,
@@ -35,7 +33,6 @@ export const usageOf = (
       total(cache_write) AS cache_write, total(completion) AS completion, total(reasoning) AS reasoning, total(cost) AS cost
     FROM facts GROUP BY start, model, provider HAVING total(requests) > 0
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
-  ).pipe(sql.withTransaction)
 
 /** A key as its holder may see it, with the balance of its account in nano-USD. */
 export interface KeyFacts {
@@ -81,7 +78,7 @@ export const keySpend = (
       sql<KeySpend>`WITH facts AS (
         SELECT start AS at, cost, newest_at FROM usage_rollup
           WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
-        UNION ALL SELECT created_at, cost, created_at FROM (${unrolled(sql, accountId)}) AS live WHERE key_id = ${keyId}
+        UNION ALL SELECT created_at, cost, created_at FROM (${unrolledCosts(sql, accountId, [keyId])}) AS live
       )
       SELECT COALESCE(total(cost) FILTER (WHERE at >= ${days.today}::date), 0) AS today,
         COALESCE(total(cost) FILTER (WHERE at >= ${days.week}::date), 0) AS week,
@@ -108,8 +105,7 @@ export const keyTotals = (
     byIndex(sql),
     sql<KeyTotal>`WITH facts AS (
       SELECT key_id, cost, newest_at FROM key_usage WHERE key_id = ANY (${[...keyIds]}::text[])
-      UNION ALL SELECT key_id, cost, created_at FROM (${unrolled(sql, accountId)}) AS live
-        WHERE key_id = ANY (${[...keyIds]}::text[])
+      UNION ALL SELECT key_id, cost, created_at FROM (${unrolledCosts(sql, accountId, keyIds)}) AS live
     )
     SELECT key_id, sum(cost)::bigint AS cost, max(newest_at) AS used_at FROM facts GROUP BY key_id`
   ).pipe(sql.withTransaction)

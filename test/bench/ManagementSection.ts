@@ -1,4 +1,4 @@
-/** What reads of the management API take for an account with a million keys and ten million lines in its audit log. */
+/** What reads of the management API take for an account with a million keys, 9,000 sums of usage and ten million lines in its audit log. */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { connect } from "../../src/platform/Sql.ts"
@@ -13,7 +13,8 @@ import {
   withoutIndexes,
   writeAudit,
   writeKeys,
-  writeProjects
+  writeProjects,
+  writeUsage
 } from "./ManagementSql.ts"
 import { type Faults, progress, type Samples } from "./Measure.ts"
 import { createDatabase } from "./ReceiptsSql.ts"
@@ -58,6 +59,7 @@ const generate = Effect.fnUntraced(
     yield* forBulk(sql)
     yield* inParts("keys", ofKeys, (part) => writeKeys(sql, accountId, part))
     yield* writeProjects(sql, accountId, spread(PROJECTS))
+    yield* writeUsage(sql, accountId)
     yield* withoutIndexes(
       sql,
       inParts("lines of the audit log", spread(audit), (part) => writeAudit(sql, accountId, part))

@@ -33,6 +33,16 @@ export const writeProjects = (sql: SqlClient.SqlClient, accountId: string, { fro
     SELECT ${idOf(sql, startMs, everyMs)}, ${accountId}, 'project ' || n, 'project-' || n
     FROM generate_series(${from}::int, ${to - 1}::int) AS n`
 
+/** Usage of the last 30 days, as the rollups have it: each of its first keys with every model at every provider on every day. */
+export const writeUsage = (sql: SqlClient.SqlClient, accountId: string) =>
+  sql`WITH used AS (SELECT id FROM api_key WHERE account_id = ${accountId} AND kind = 'inference' ORDER BY id LIMIT 5)
+    INSERT INTO usage_rollup (account_id, width, start, key_id, model, provider, operation, requests, prompt, cached,
+      cache_write, completion, reasoning, cost, newest_at)
+    SELECT ${accountId}, 'day', day, used.id, 'vendor/model-' || model, 'provider-' || provider, 'chat.completions', 500, 250000,
+      16000, 0, 135000, 5000, 1750000, day
+    FROM generate_series(date_trunc('day', now(), 'UTC') - interval '29 days', now(), interval '1 day') AS day, used,
+      generate_series(1, 20) AS model, generate_series(1, 3) AS provider`
+
 /** What the audit log is asked for: values that are common, rare, and common each but never together. */
 export const audited = {
   commonType: "preset.updated",
@@ -77,7 +87,7 @@ export const withoutIndexes = <E, R>(sql: SqlClient.SqlClient, fill: Effect.Effe
 /** As autovacuum would before long. */
 export const settle = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
-    for (const table of ["api_key", "project", "audit_event", "audit_completion"])
+    for (const table of ["api_key", "project", "audit_event", "audit_completion", "usage_rollup"])
       yield* sql`VACUUM ANALYZE ${sql(table)}`
     yield* sql`CHECKPOINT`
   })

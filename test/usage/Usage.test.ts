@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { ReadTurns } from "../../src/usage/ReadTurns.ts"
 import { Usage } from "../../src/usage/Usage.ts"
 import { addKey, close, type Customer, customer, hold, refund, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
@@ -32,7 +33,7 @@ const atNow = <A, E, R>(body: Effect.Effect<A, E, R>) =>
     )
   )
 
-const rooms = Usage.layer.pipe(Layer.provideMerge(database))
+const rooms = Usage.layer.pipe(Layer.provide(ReadTurns.layerOf()), Layer.provideMerge(database))
 
 describe("usage of an account", () => {
   it.live("is that of the hours or days of the period, the one that runs among them", () =>
@@ -184,6 +185,25 @@ describe("usage of a key", () => {
       const idle = yield* service.ofKey({ accountId, keyId: yield* addKey(sql, accountId) })
       assert.deepStrictEqual(idle?.spend, { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null })
       assert.isUndefined(yield* service.ofKey({ accountId, keyId: "none" }))
+    }).pipe(Effect.provide(rooms), atNow)
+  )
+
+  it.live("is that of the keys that are asked for, whatever else there is of its requests", () =>
+    Effect.gen(function* () {
+      const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
+      const owner = yield* customer(sql, 1_000n)
+      const { accountId, keyId } = owner
+      const other = { accountId, keyId: yield* addKey(sql, accountId) }
+      yield* spent(sql, owner, "2026-03-05T00:00:00Z", 1n)
+      yield* spent(sql, other, "2026-03-05T00:00:00Z", 2n)
+      // What is not taken apart cannot be wrong: of what there may be much before it is rolled up, only the cost is read.
+      yield* sql`UPDATE request SET closed = '{"usage": {"input": "no number"}}'`
+      const found = yield* service.ofKeys(accountId, [keyId])
+      assert.deepStrictEqual(
+        [...found.values()],
+        [{ key_id: keyId, cost: 1n, used_at: new Date("2026-03-05T00:00:00Z") }]
+      )
+      assert.strictEqual((yield* service.ofKey(other))?.spend.ever, 2n)
     }).pipe(Effect.provide(rooms), atNow)
   )
 })

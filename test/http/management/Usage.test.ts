@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { UsageBreakdownReport } from "../../../schemas/management/Usage.ts"
 import { usageBreakdownOf } from "../../../src/http/management/Usage.ts"
+import { layerUrl } from "../../support/Database.ts"
 import { managing, refusal } from "../../support/Management.ts"
-import { json, post, startService } from "../../support/Service.ts"
+import { get, json, post, startService } from "../../support/Service.ts"
 
 const decode = Schema.decodeUnknownSync(UsageBreakdownReport, { onExcessProperty: "error" })
 const hello = { messages: [{ role: "user", content: "hello" }], max_tokens: 20 }
@@ -64,6 +66,57 @@ describe("GET /management/usage", () => {
         actor: { type: "operator", id: "test" }
       })
       assert.deepStrictEqual(yield* refused("", narrow.key), [403, "insufficient_scope", "usage:read"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("reads of usage", () => {
+  it.live("leave the connections to paid requests, however many are asked for and however long they take", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const reading = yield* Effect.all([service.account(1), service.account(1), service.account(1)])
+      const payer = yield* service.account(1)
+      const outside = yield* Layer.build(layerUrl(service.databaseUrl, 1))
+      const sql = Context.get(outside, SqlClient.SqlClient)
+      const [begun, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      // No read can end before this does.
+      const locked = yield* Effect.forkChild(
+        sql`LOCK TABLE usage_rollup`.pipe(
+          Effect.andThen(Deferred.succeed(begun, undefined)),
+          Effect.andThen(Deferred.await(over)),
+          sql.withTransaction
+        )
+      )
+      yield* Deferred.await(begun)
+      const atWork = Effect.map(
+        service.sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'WITH facts AS%'`,
+        ([row]) => row!.n
+      )
+      const asked = yield* Effect.forkChild(
+        Effect.forEach(
+          reading.flatMap(({ inferenceKey, managementKey }) => [
+            ...Array.from({ length: 10 }, () => get(`${service.api}/management/usage`, managementKey)),
+            ...Array.from({ length: 10 }, () => get(`${service.api}/usage`, inferenceKey))
+          ]),
+          (read) => Effect.flatMap(read, (answer) => Effect.map(json(answer), (body) => ({ answer, body }))),
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* Effect.timeout(Effect.repeat(atWork, { until: (n) => n >= 2 }), "20 seconds")
+      const chat = yield* post(`${service.api}/chat/completions`, payer.inferenceKey, { ...hello, model: "gpt-4o" })
+      assert.strictEqual(chat.status, 200)
+      assert.isAtMost(yield* atWork, 2)
+      const answers = yield* Fiber.join(asked)
+      yield* Deferred.succeed(over, undefined)
+      yield* Fiber.join(locked)
+      const told = (status: number, code: string) =>
+        answers.filter(({ answer, body }) => answer.status === status && body.error.code === code)
+      const refused = [...told(429, "rate_limit_exceeded"), ...told(503, "overloaded")]
+      const tooLong = told(503, "service_unavailable")
+      assert.strictEqual(refused.length + tooLong.length, 60)
+      assert.isAtLeast(tooLong.length, 2)
+      for (const { answer } of refused) assert.strictEqual(answer.headers.get("retry-after"), "1")
     }).pipe(Effect.scoped)
   )
 })

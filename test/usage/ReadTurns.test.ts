@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { Failure } from "../../src/domain/Failure.ts"
+import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { layer as database } from "../support/Database.ts"
+
+const rooms = ReadTurns.layerOf({ ofNode: 2, waitMs: 20, statementMs: 100 }).pipe(Layer.provideMerge(database))
+
+/** Why a read was refused; `read` where it was not. */
+const outcome = (read: Effect.Effect<unknown, Failure | SqlError.SqlError>) =>
+  Effect.match(read, {
+    onSuccess: () => "read",
+    onFailure: (error) => (error._tag === "Failure" ? error.reason._tag : error._tag)
+  })
+
+describe("reads of usage", () => {
+  it.live("are one of an account at once, and so many of a node; the others wait, but not for long", () =>
+    Effect.gen(function* () {
+      const turns = yield* ReadTurns
+      const over = yield* Deferred.make<void>()
+      const begin = Effect.fnUntraced(function* (accountId: string) {
+        const begun = yield* Deferred.make<void>()
+        const read = turns.read(accountId, Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(over)))
+        const fiber = yield* Effect.forkChild(outcome(read))
+        yield* Deferred.await(begun)
+        return fiber
+      })
+      const refused = (accountId: string) => outcome(turns.read(accountId, Effect.die("it was not its turn")))
+      const first = yield* begin("first")
+      assert.strictEqual(yield* refused("first"), "RateLimitExceeded")
+      const second = yield* begin("second")
+      assert.strictEqual(yield* refused("third"), "Overloaded")
+      // One that is given up gives its turn back.
+      yield* Fiber.interrupt(second)
+      const third = yield* begin("third")
+      assert.strictEqual(yield* refused("second"), "Overloaded")
+      yield* Deferred.succeed(over, undefined)
+      assert.deepStrictEqual(yield* Effect.all([Fiber.join(first), Fiber.join(third)]), ["read", "read"])
+      for (const accountId of ["first", "second", "third"]) {
+        assert.strictEqual(yield* outcome(turns.read(accountId, Effect.void)), "read")
+      }
+    }).pipe(Effect.provide(rooms))
+  )
+
+  it.live("follow one another where they are short", () =>
+    Effect.gen(function* () {
+      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      const reads = Array.from({ length: 20 }, () => outcome(turns.read("one", sql`SELECT 1`)))
+      assert.deepStrictEqual([...new Set(yield* Effect.all(reads, { concurrency: "unbounded" }))], ["read"])
+    }).pipe(Effect.provide(ReadTurns.layerOf({ waitMs: 30_000 }).pipe(Layer.provideMerge(database))))
+  )
+
+  it.live("end when the database takes too long, and leave its connection as it was", () =>
+    Effect.gen(function* () {
+      const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
+      assert.strictEqual(yield* outcome(turns.read("one", sql`SELECT pg_sleep(60)`)), "ServiceUnavailable")
+      assert.strictEqual(yield* outcome(turns.read("one", sql`SELECT 1`)), "read")
+      const left = sql<{ ms: string; scan: string }>`SELECT current_setting('statement_timeout') AS ms,
+        current_setting('enable_seqscan') AS scan`
+      assert.deepStrictEqual((yield* left)[0], { ms: "30s", scan: "on" })
+    }).pipe(Effect.provide(rooms))
+  )
+})
