@@ -532,7 +532,7 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
             if (way === "moves money") yield* nodes[0].within(sql, credit(hung, 5n, "payment"))
             else yield* nodes[0].conclude(sql, conclusion(charge, 7n))
             yield* Deferred.succeed(silent, undefined)
-            yield* Effect.never
+            return yield* Effect.never
           }).pipe(sql.withTransaction)
         )
         yield* Deferred.await(silent)
