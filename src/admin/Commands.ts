@@ -215,7 +215,7 @@ const verifyLedger = Command.make(
   {},
   Effect.fn("ledger verify")(function* () {
     const { checks, ok } = yield* verifyBooks(yield* SqlClient.SqlClient)
-    const lines = checks.map((check) => `${check.ok ? "ok    " : "FAILED"}  ${check.name.padEnd(28)}${check.detail}`)
+    const lines = checks.map((check) => `${check.ok ? "ok    " : "FAILED"}  ${check.name.padEnd(32)}${check.detail}`)
     yield* print({ json: { ok, checks }, text: lines.join("\n") })
     if (ok) return
     const failed = checks.filter((check) => !check.ok).map((check) => check.name)
