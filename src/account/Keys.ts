@@ -31,9 +31,6 @@ import { lockActiveProject } from "./ProjectsSql.ts"
 
 export const MAX_ACTIVE_INFERENCE_KEYS = 5
 
-/** The longest that a rotated key goes on beside the one in its place. */
-export const MAX_GRACE_SECONDS = 86_400
-
 export type KeyKind = "inference" | "management"
 
 const prefixes: Record<KeyKind, string> = { inference: "svc_sk_", management: "svc_mk_" }

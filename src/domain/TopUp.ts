@@ -2,10 +2,6 @@
 
 export type TopUpStatus = "open" | "paid" | "expired" | "failed"
 
-/** The least and the most that one payment adds: $5.00 and $10,000. */
-export const LEAST_CENTS = 500
-export const MOST_CENTS = 1_000_000
-
 /** What the next state depends on. */
 export interface TopUpStanding {
   readonly status: TopUpStatus

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { deliveryOf, endpointOf } from "../../src/http/WebhookWrites.ts"
+import { deliveryOf, endpointOf } from "../../src/http/WebhookOperations.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { managing } from "../support/Management.ts"
 import { get, json, post, startService } from "../support/Service.ts"

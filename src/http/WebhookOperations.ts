@@ -1,6 +1,7 @@
-/** What changes webhooks, for those who do it by an inference key and by a management key alike. */
+/** What is done with webhooks, by an inference key and by a management key alike. */
 import { Effect, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { Caller } from "../../schemas/Access.ts"
 import {
   NewWebhook,
   WebhookChange,
@@ -14,7 +15,7 @@ import { newResourceId } from "../platform/Ids.ts"
 import type { Delivery, EventType, TestResult, Webhooks } from "../webhooks/Webhooks.ts"
 import type { EndpointRow } from "../webhooks/WebhooksSql.ts"
 import { readJson } from "./Body.ts"
-import { answered, asKey, makeMutate } from "./management/Answers.ts"
+import { answer, answered, asKey, makeMutate, pageOf } from "./management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -67,14 +68,25 @@ const decodeChange = decoder(WebhookChange, { strict: true })
 
 type Request = HttpServerRequest.HttpServerRequest
 
+type Query = Parameters<typeof pageOf>[0]
+
+const listOf = <Row, Shown>(
+  { next, rows }: { readonly next: string | null; readonly rows: ReadonlyArray<Row> },
+  show: (row: Row) => Shown
+) => ({
+  object: "list",
+  data: rows.map(show),
+  next_cursor: next
+})
+
 const asked = (request: Request, type: string, id: string) => ({
   request,
   type: `webhook.${type}`,
   resource: { type: "webhook_endpoint", id }
 })
 
-/** The writes of webhooks; `result` makes of a record what is answered. */
-export const makeWrites = (
+/** The operations on webhooks; `result` makes of a record what is answered. */
+export const makeOperations = (
   webhooks: Webhooks["Service"],
   mutations: Mutations["Service"],
   result: (record: object) => object
@@ -99,6 +111,21 @@ export const makeWrites = (
     )
   })
   return {
+    list: (query: Query) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => webhooks.list(accountId, pageOf(query))),
+        (page) => listOf(page, endpointOf)
+      ),
+    find: (id: string) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => webhooks.find(accountId, id)),
+        (row) => result(endpointOf(row))
+      ),
+    deliveries: (id: string, query: Query) =>
+      answer(
+        Effect.flatMap(Caller, ({ accountId }) => webhooks.deliveries(accountId, id, pageOf(query))),
+        (page) => listOf(page, deliveryOf)
+      ),
     create: (request: Request) => answered(create(request)),
     update: (id: string, request: Request) => answered(update(id, request)),
     remove: (id: string, request: Request) =>
