@@ -9,6 +9,7 @@ import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs, jobSequence } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
+import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
@@ -286,5 +287,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE AGGREGATE total(bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE)`
   }),
   "0022_job_sequence": jobSequence,
-  "0023_pages": pages
+  "0023_pages": pages,
+  "0025_model_usage": modelUsage
 }

@@ -1,6 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
-import { Data, Effect, type Redacted, Schedule } from "effect"
-import { type SqlClient, SqlError } from "effect/sql"
+import { PgPool } from "@effect/sql-pg"
+import { Data, Effect, Layer, type Redacted, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, SqlError } from "effect/sql"
 import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
@@ -96,10 +97,12 @@ export interface ConnectOptions {
   readonly poolSize: number
   /** How the database is called in the message of a failed start. */
   readonly called: string
+  /** Whether plans that walk through a whole table are avoided, as they are unless told: for all but what reads whole tables. */
+  readonly readsByIndex?: boolean
 }
 
-const pool = ({ url, poolSize }: ConnectOptions) =>
-  PgClient.make({
+const pool = ({ poolSize, readsByIndex = true, url }: ConnectOptions) =>
+  PgPool.make({
     url,
     maxConnections: poolSize,
     minConnections: 1,
@@ -111,17 +114,18 @@ const pool = ({ url, poolSize }: ConnectOptions) =>
       timezone: "UTC",
       // Statements here take a millisecond; to compile one takes many.
       jit: "off",
+      // Whatever the service reads stands together in an index, and a plan made while a table was small must not go on reading all of it.
+      enable_seqscan: readsByIndex ? "off" : "on",
       // A client's own clock is `StatementTimeout.ts`, which is longer.
       statement_timeout: "30s",
       // A transaction whose process hangs must not keep its locks.
       idle_in_transaction_session_timeout: "60s"
-    },
-    transformJson: false
+    }
   })
 
 const oldestVersion = 15
 
-const checkVersion = (sql: PgClient.PgClient, called: string) =>
+const checkVersion = (sql: SqlClient.SqlClient, called: string) =>
   Effect.gen(function* () {
     const rows = yield* sql<{ version: string }>`SELECT current_setting('server_version_num') AS version`
     const major = Math.floor(Number(rows[0]?.version) / 10_000)
@@ -154,23 +158,29 @@ export const connect = Effect.fn("connect")(
     )
 )
 
-const connected = (embedded: typeof startPostgres) =>
-  PgClient.layerFrom(
+/** A client as a service. */
+export const layerOf = <E, R>(client: Effect.Effect<SqlClient.SqlClient, E, R>) =>
+  Layer.effect(SqlClient.SqlClient, client).pipe(Layer.provide(Reactivity.layer))
+
+const connected = (embedded: typeof startPostgres, readsByIndex: boolean) =>
+  layerOf(
     Effect.gen(function* () {
       const { database } = yield* Config
       const { path } = yield* DataDirectory
+      const { poolSize } = database
       return yield* database.url === undefined
         ? connect({
             url: (yield* embedded({ dataDirectory: path })).url,
-            poolSize: database.poolSize,
-            called: "The embedded PostgreSQL"
+            poolSize,
+            called: "The embedded PostgreSQL",
+            readsByIndex
           })
-        : connect({ url: database.url, poolSize: database.poolSize, called: "The database of DATABASE_URL" })
+        : connect({ url: database.url, poolSize, called: "The database of DATABASE_URL", readsByIndex })
     })
   )
 
 /** The service's database: that of DATABASE_URL, or an embedded server that lives as long as the layer. */
-export const layer = connected(startPostgres)
+export const layer = connected(startPostgres, true)
 
-/** The same database for a command beside a running service, whose embedded server it then uses. */
-export const layerCommand = connected(connectEmbedded)
+/** The same database for a command beside a running service, whose embedded server it then uses; it may read all there is. */
+export const layerCommand = connected(connectEmbedded, false)

@@ -1,6 +1,6 @@
 /** A clock for every statement: a connection that says nothing would else keep whoever waits for it for ever. */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect } from "effect"
+import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
+import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 /**
@@ -11,42 +11,65 @@ export const StatementTimeout = Context.Reference<number>("tollgate/platform/Sta
   defaultValue: () => 40_000
 })
 
+const UNANSWERED = "the database does not answer"
+
 const unanswered = () => {
-  const message = "the database does not answer"
-  const reason = new SqlError.ConnectionError({ cause: new Error(message), message, operation: "query" })
-  return new SqlError.SqlError({ reason })
+  const cause = new Error(UNANSWERED)
+  return new SqlError.SqlError({
+    reason: new SqlError.ConnectionError({ cause, message: UNANSWERED, operation: "query" })
+  })
 }
 
-/** By the machine's clock, as all that is the network's. */
-const silence = (ms: number) =>
-  Effect.callback<never, SqlError.SqlError>((resume) => {
-    const timer = setTimeout(() => resume(Effect.fail(unanswered())), ms)
-    return Effect.sync(() => clearTimeout(timer))
-  })
+/** Whether a statement failed because its time was over. */
+export const isUnanswered = ({ reason }: SqlError.SqlError): boolean => reason.message === UNANSWERED
 
-/** Interrupted, the driver cancels the statement, and drops a connection that does not hear of it either. */
+/**
+ * Runs a statement in a fiber of its own, which is interrupted when its time is over: the driver then cancels the statement, and
+ * drops a connection that does not hear of it either.
+ */
 const timed = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.flatMap(StatementTimeout, (ms) => (ms === Infinity ? statement : Effect.raceFirst(statement, silence(ms))))
+  Effect.flatMap(StatementTimeout, (ms) => (ms === Infinity ? statement : within(statement, ms)))
+
+/** By the machine's clock, as all that is the network's. Leaner than a race, of which every statement would pay for two fibers. */
+const within = <A>(statement: Effect.Effect<A, SqlError.SqlError>, ms: number): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.flatMap(Effect.forkChild(statement, { startImmediately: true }), (fiber) =>
+    Effect.callback((resume) => {
+      const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unanswered())))
+      const timer = setTimeout(late, ms)
+      fiber.addObserver((exit) => {
+        clearTimeout(timer)
+        resume(exit)
+      })
+      return Fiber.interrupt(fiber)
+    })
+  )
 
 /** Where the connection is lost its transaction is undone; a failure would hide the one that it is undone for. */
-const undone = (ending: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
+const undone = <A>(ending: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =>
   Effect.catchIf(
     ending,
     ({ reason }) => reason._tag === "ConnectionError",
     () => Effect.succeed([])
   )
 
-const timedConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
-  execute: (sql, ...rest) => {
-    const statement = connection.execute(sql, ...rest)
-    return timed(/^(?:ROLLBACK|RELEASE)\b/.test(sql) ? undone(statement) : statement)
-  },
-  executeRaw: (...statement) => timed(connection.executeRaw(...statement)),
-  executeValues: (...statement) => timed(connection.executeValues(...statement)),
-  executeValuesUnprepared: (...statement) => timed(connection.executeValuesUnprepared(...statement)),
-  executeUnprepared: (...statement) => timed(connection.executeUnprepared(...statement)),
-  executeStream: (...statement) => connection.executeStream(...statement)
-})
+/** How a statement is waited for. */
+type Wait = typeof timed
+
+const patiently: Wait = (statement) => statement
+
+const connectionOf = (connection: PgConnection.PgConnection, wait: Wait): SqlConnection.Connection => {
+  const rows = (sql: string, parameters: ReadonlyArray<unknown>, prepare?: boolean) =>
+    wait(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
+  return {
+    execute: (sql, parameters) =>
+      /^(?:ROLLBACK|RELEASE)\b/.test(sql) ? undone(rows(sql, parameters)) : rows(sql, parameters),
+    executeRaw: (sql, parameters) => wait(connection.query(sql, parameters)),
+    executeValues: (sql, parameters) => wait(connection.queryValues(sql, parameters)),
+    executeValuesUnprepared: (sql, parameters) => wait(connection.queryValues(sql, parameters, false)),
+    executeUnprepared: (sql, parameters) => rows(sql, parameters, false),
+    executeStream: (sql, parameters) => connection.stream(sql, parameters)
+  }
+}
 
 /** PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed. */
 const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>
@@ -70,21 +93,24 @@ const plain: unique symbol = Symbol("plain")
 export const withoutStatementTimeout = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
   (client as SqlClient.SqlClient & { readonly [plain]?: SqlClient.SqlClient })[plain] ?? client
 
-/**
- * The same client with a clock on every statement, those that begin and end transactions included; streams of rows have none. A
- * statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
- */
-export const withStatementTimeout = Effect.fnUntraced(function* (pg: PgClient.PgClient) {
-  const { config, json, listen, notify } = pg
-  const client = yield* SqlClient.make({
-    acquirer: Effect.map(pg.reserve, timedConnection),
-    compiler: PgClient.makeCompiler(undefined, config.transformJson),
+const clientOf = (pool: PgPool.PgPool, wait: Wait) =>
+  SqlClient.make({
+    acquirer: Effect.map(pool.get, (connection) => connectionOf(connection, wait)),
+    borrower: (use) => pool.use((connection) => use(connectionOf(connection, wait))),
+    transactionAcquirer: Effect.map(pool.reserve, (connection) => connectionOf(connection, wait)),
+    compiler: PgClient.makeCompiler(undefined, false),
     driver: "pg",
     spanAttributes: [],
     prepareTransactionControls: true,
     commit,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
-  const typeId: PgClient.TypeId = PgClient.TypeId
-  return Object.assign(client, { [typeId]: typeId, [plain]: pg, config, json, listen, notify }) as PgClient.PgClient
+
+/**
+ * A client of these connections with a clock on every statement, those that begin and end transactions included; streams of rows
+ * have none. A statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
+ */
+export const withStatementTimeout = Effect.fnUntraced(function* (pool: PgPool.PgPool) {
+  const client: SqlClient.SqlClient = yield* clientOf(pool, timed)
+  return Object.assign(client, { [plain]: yield* clientOf(pool, patiently) })
 })

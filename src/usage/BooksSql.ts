@@ -4,7 +4,7 @@ import type { Finding } from "../ledger/VerifySql.ts"
 /**
  * The rollups against the rows of all requests that were taken into them: what is before the state's `through` and not pending.
  * What was given back since and has not been folded in yet is still a part of them. Summed up here once more from the rows, by
- * the hour, and the days from these hours; and what each key was used for in all.
+ * the hour, and the days from these hours; what each key was used for in all, and what of each model was.
  */
 export const rollupsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH taken AS (
@@ -31,6 +31,12 @@ export const rollupsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
     UNION ALL SELECT 'ever', 1, account_id, '-infinity', key_id, NULL, '', NULL, '', 0, 0, 0, 0, 0, 0, cost, newest_at FROM taken
     UNION ALL SELECT 'ever', -1, k.account_id, '-infinity', k.id, NULL, '', NULL, '', 0, 0, 0, 0, 0, 0, u.cost, u.newest_at
       FROM key_usage u JOIN api_key k ON k.id = u.key_id
+    UNION ALL SELECT 'model hour', 1, account_id, start, '', NULL, model, provider, '',
+      requests, prompt, cached, cache_write, completion, reasoning, cost, NULL FROM taken
+    UNION ALL SELECT 'model day', 1, account_id, date_trunc('day', start, 'UTC'), '', NULL, model, provider, '',
+      requests, prompt, cached, cache_write, completion, reasoning, cost, NULL FROM taken
+    UNION ALL SELECT 'model ' || width, -1, account_id, start, '', NULL, model, provider, '',
+      requests, prompt, cached, cache_write, completion, reasoning, cost, NULL FROM model_usage
   ), compared AS (
     SELECT account_id, width, start, sum(sign * requests) AS requests, sum(sign * cost) AS cost,
       sum(sign * requests) <> 0 OR sum(sign * prompt) <> 0 OR sum(sign * cached) <> 0 OR sum(sign * cache_write) <> 0

@@ -40,9 +40,13 @@ export interface BreakdownSelection {
 
 const figures = ["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost"]
 
+/** Where what is asked for stands with the fewest rows. */
+const sourceOf = (by: ReadonlyArray<Dimension>): "usage_rollup" | "model_usage" =>
+  by.includes("key") || by.includes("project") ? "usage_rollup" : "model_usage"
+
 /**
- * A page of rows in the order of their places, and at its end the summary of all there are. Of one moment, and complete to it. In a
- * transaction that reads by index.
+ * A page of rows in the order of their places, and at its end the summary of all there are. Of one moment, and complete to it. The
+ * buckets of a page are read one after the other, and those behind it are not; the summary is made from sums that know no keys.
  */
 export const breakdown = (
   sql: SqlClient.SqlClient,
@@ -58,21 +62,31 @@ export const breakdown = (
   const each = sql.literal(figures.join(", "))
   const summed = sql.literal(figures.map((figure) => `total(${figure}) AS ${figure}`).join(", "))
   const all = sql.literal(figures.map((figure) => `COALESCE(total(${figure}), 0) AS ${figure}`).join(", "))
-  const behind =
+  const source = sql.literal(sourceOf(by))
+  const isBehind =
     after === undefined
       ? sql.literal("true")
       : sql`(start, ${place}) > (${after.start}, ${after.project}, ${after.key}, ${after.model}, ${after.provider})`
-  return sql<BreakdownRow>`WITH facts AS (
-      SELECT start, ${told}, ${each} FROM usage_rollup
-        WHERE account_id = ${accountId} AND width = ${width} AND start >= ${from} AND start < ${until}
-      UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), ${told}, ${each}
+  return sql<BreakdownRow>`WITH live AS MATERIALIZED (
+      SELECT date_trunc(${width}, created_at, 'UTC') AS start, ${told}, ${each}
         FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${from} AND created_at < ${until}
-    ), sums AS MATERIALIZED (
-      SELECT start, ${place}, ${summed} FROM facts GROUP BY start, ${place} HAVING total(requests) > 0
+    ), known AS MATERIALIZED (
+      SELECT start, ${each} FROM model_usage
+        WHERE account_id = ${accountId} AND width = ${width} AND start >= ${from} AND start < ${until}
+      UNION ALL SELECT start, ${each} FROM live
     ), page AS (
-      SELECT start, ${place}, ${each} FROM sums WHERE ${behind} ORDER BY start, ${place} LIMIT ${limit}
+      SELECT * FROM (
+        SELECT DISTINCT start FROM known WHERE start >= ${after?.start ?? from} ORDER BY start
+      ) AS bucket CROSS JOIN LATERAL (
+        SELECT ${place}, ${summed} FROM (
+          SELECT ${told}, ${each} FROM ${source}
+            WHERE account_id = ${accountId} AND width = ${width} AND start = bucket.start
+          UNION ALL SELECT ${place}, ${each} FROM live WHERE live.start = bucket.start
+        ) AS facts GROUP BY ${place} HAVING total(requests) > 0
+      ) AS sums
+      WHERE ${isBehind} ORDER BY start, ${place} LIMIT ${limit}
     )
     SELECT false AS summary, start, ${place}, ${each} FROM page
-    UNION ALL SELECT true, ${from}::timestamptz, '', '', '', '', ${all} FROM sums
+    UNION ALL SELECT true, ${from}::timestamptz, '', '', '', '', ${all} FROM known
     ORDER BY summary, start, ${place}`
 }

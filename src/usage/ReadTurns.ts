@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
+import { SqlError } from "effect/sql"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
-import { briefly } from "./RollupsSql.ts"
+import { isUnanswered, StatementTimeout } from "../platform/StatementTimeout.ts"
 
 /** How many reads a node makes at once, for how long one waits for its turn, and for how long the database is then at it. */
 export interface TurnsOptions {
@@ -36,7 +36,7 @@ export class ReadTurns extends Context.Service<
   ReadTurns,
   {
     /**
-     * Reads in a transaction of its own, when it is the account's turn. Fails with `RateLimitExceeded` where the account's own reads
+     * Reads by one statement, when it is the account's turn. Fails with `RateLimitExceeded` where the account's own reads
      * take too long before it, with `Overloaded` where those of others do, and with `ServiceUnavailable` where it does itself.
      */
     readonly read: <A>(
@@ -56,7 +56,6 @@ export class ReadTurns extends Context.Service<
 
 const make = Effect.fnUntraced(function* (options: Partial<TurnsOptions>) {
   const { ofNode, statementMs, waitMs } = { ...usual, ...options }
-  const sql = yield* SqlClient.SqlClient
   const node = yield* Semaphore.make(ofNode)
   const turnOf = makeTurns()
   return ReadTurns.of({
@@ -64,7 +63,7 @@ const make = Effect.fnUntraced(function* (options: Partial<TurnsOptions>) {
       Effect.scoped(
         Effect.flatMap(turnOf(accountId), (account) => {
           let missing: Failure | undefined = ownReads
-          const work = Effect.andThen(briefly(sql, statementMs), statement).pipe(sql.withTransaction)
+          const work = Effect.provideService(statement, StatementTimeout, statementMs)
           const begun = Effect.suspend(() => {
             missing = undefined
             return work
@@ -78,7 +77,7 @@ const make = Effect.fnUntraced(function* (options: Partial<TurnsOptions>) {
         })
       ).pipe(
         Effect.catchIf(
-          (error) => SqlError.isSqlError(error) && error.reason._tag === "StatementTimeoutError",
+          (error) => SqlError.isSqlError(error) && isUnanswered(error),
           () => tooMuch
         )
       )

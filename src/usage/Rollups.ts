@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { byIndex, rollUp, safeMoment, takePlace, type Taken } from "./RollupsSql.ts"
+import { rollUp, safeMoment, takePlace, type Taken } from "./RollupsSql.ts"
 
 /** Rows of each kind in one step: some tenths of a second of the database's time. */
 const STEP_ROWS = 5_000
@@ -31,7 +31,6 @@ export class Rollups extends Context.Service<
         Rollups.of({
           step: Effect.gen(function* () {
             if (!(yield* takePlace(sql))) return nothing
-            yield* byIndex(sql)
             const safeMs = yield* safeMoment(sql)
             return yield* rollUp(sql, { before: safeMs === undefined ? "" : firstRequestIdAt(safeMs), limit: rows })
           }).pipe(sql.withTransaction, storeErrors)

@@ -18,16 +18,6 @@ export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
   )
 
 /**
- * For the transaction: what is read stands together in an index, and a plan made while nothing is known of the numbers in it may
- * prefer to read all there is.
- */
-export const byIndex = (sql: SqlClient.SqlClient) => sql`SET LOCAL enable_seqscan = off`
-
-/** The same, and no statement of it takes longer. */
-export const briefly = (sql: SqlClient.SqlClient, ms: number) =>
-  sql`SELECT set_config('enable_seqscan', 'off', true), set_config('statement_timeout', ${String(ms)}, true)`
-
-/**
  * The moment before which whatever arrived is in the tables, pending where it came late; undefined while that is not known. Each
  * call looks whether all that was writing when it was last known has ended since, and if so begins anew: what wrote then has a
  * lower number than the transaction that looked, while a snapshot's upper bound may be below it. Twice the grace, since the

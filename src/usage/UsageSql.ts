@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { byIndex, unrolled, unrolledCosts } from "./RollupsSql.ts"
+import { unrolled, unrolledCosts } from "./RollupsSql.ts"
 
 /** What an account used of one model at one provider in one bucket of time; amounts are nano-USD. */
 export interface UsageRow {
@@ -16,7 +16,7 @@ export interface UsageRow {
   readonly cost: bigint
 }
 
-/** By bucket, model and provider, in this order. Of one moment, and complete to it. In a transaction that reads by index. */
+/** By bucket, model and provider, in this order. Of one moment, and complete to it. */
 export const usageOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
@@ -24,7 +24,7 @@ export const usageOf = (
 ): Effect.Effect<ReadonlyArray<UsageRow>, SqlError.SqlError> =>
   sql<UsageRow>`WITH facts AS (
       SELECT start, model, provider, requests, prompt, cached, cache_write, completion, reasoning, cost
-        FROM usage_rollup WHERE account_id = ${accountId} AND width = ${width} AND start >= ${since}
+        FROM model_usage WHERE account_id = ${accountId} AND width = ${width} AND start >= ${since}
       UNION ALL SELECT date_trunc(${width}, created_at, 'UTC'), model, provider, requests, prompt, cached, cache_write,
         completion, reasoning, cost
         FROM (${unrolled(sql, accountId)}) AS live WHERE created_at >= ${since}
@@ -73,9 +73,7 @@ export const keySpend = (
   days: { readonly today: string; readonly week: string; readonly month: string }
 ): Effect.Effect<KeySpend, SqlError.SqlError> =>
   Effect.map(
-    Effect.andThen(
-      byIndex(sql),
-      sql<KeySpend>`WITH facts AS (
+    sql<KeySpend>`WITH facts AS (
         SELECT start AS at, cost, newest_at FROM usage_rollup
           WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
         UNION ALL SELECT created_at, cost, created_at FROM (${unrolledCosts(sql, accountId, [keyId])}) AS live
@@ -83,8 +81,7 @@ export const keySpend = (
       SELECT COALESCE(total(cost) FILTER (WHERE at >= ${days.today}::date), 0) AS today,
         COALESCE(total(cost) FILTER (WHERE at >= ${days.week}::date), 0) AS week,
         COALESCE(total(cost) FILTER (WHERE at >= ${days.month}::date), 0) AS month,
-        COALESCE(total(cost), 0) AS ever, max(newest_at) AS used_at FROM facts`
-    ).pipe(sql.withTransaction),
+        COALESCE(total(cost), 0) AS ever, max(newest_at) AS used_at FROM facts`,
     ([row = { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null }]) => row
   )
 
@@ -101,11 +98,8 @@ export const keyTotals = (
   accountId: string,
   keyIds: ReadonlyArray<string>
 ): Effect.Effect<ReadonlyArray<KeyTotal>, SqlError.SqlError> =>
-  Effect.andThen(
-    byIndex(sql),
-    sql<KeyTotal>`WITH facts AS (
+  sql<KeyTotal>`WITH facts AS (
       SELECT key_id, cost, newest_at FROM key_usage WHERE key_id = ANY (${[...keyIds]}::text[])
       UNION ALL SELECT key_id, cost, created_at FROM (${unrolledCosts(sql, accountId, keyIds)}) AS live
     )
     SELECT key_id, sum(cost)::bigint AS cost, max(newest_at) AS used_at FROM facts GROUP BY key_id`
-  ).pipe(sql.withTransaction)

@@ -3,11 +3,10 @@
  * moment, the database and the address of the account; it says `there` when it is there, and then waits for its end.
  */
 import { Effect, Layer, Redacted } from "effect"
-import { PgClient } from "@effect/sql-pg"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Mutations } from "../../src/account/Mutations.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/Sql.ts"
 import { Reactivity } from "effect/reactivity"
 
 const [moment, url, email] = process.argv.slice(2) as [string, string, string]
@@ -17,9 +16,9 @@ const there = Effect.andThen(
   Effect.never
 )
 
-const database = PgClient.layerFrom(
-  connect({ url: Redacted.make(url), poolSize: 2, called: "The test database" })
-).pipe(Layer.provide(Reactivity.layer))
+const database = layerOf(connect({ url: Redacted.make(url), poolSize: 2, called: "The test database" })).pipe(
+  Layer.provide(Reactivity.layer)
+)
 
 /** The log of a process that does not live to complete a line. */
 const audit =

@@ -1,9 +1,8 @@
 /** Whether the money of a run is where it should be. */
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/Sql.ts"
 import { openHolds, standings } from "./BooksSql.ts"
 import { admin, BALANCE_USD, type Stage } from "./Stage.ts"
 
@@ -29,7 +28,7 @@ const wrongs = Effect.gen(function* () {
 
 /** What is wrong with the books after a run: by the product's own proof, and by balances against receipts. */
 export const wrongsOf = Effect.fnUntraced(function* (stage: Stage) {
-  const database = PgClient.layerFrom(
+  const database = layerOf(
     connect({ url: Redacted.make(stage.databaseUrl), poolSize: 2, called: "The database of the bench" })
   )
   const found = yield* wrongs.pipe(Effect.provide(database))

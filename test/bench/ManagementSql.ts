@@ -87,7 +87,7 @@ export const withoutIndexes = <E, R>(sql: SqlClient.SqlClient, fill: Effect.Effe
 /** As autovacuum would before long. */
 export const settle = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
-    for (const table of ["api_key", "project", "audit_event", "audit_completion", "usage_rollup"])
+    for (const table of ["api_key", "project", "audit_event", "audit_completion", "usage_rollup", "model_usage"])
       yield* sql`VACUUM ANALYZE ${sql(table)}`
     yield* sql`CHECKPOINT`
   })

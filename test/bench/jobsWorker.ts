@@ -3,11 +3,10 @@
  * arguments: a name for what it finished, and how many. The database is that of DATABASE_URL.
  */
 import { NodeRuntime } from "@effect/platform-node"
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs } from "../../src/jobs/Jobs.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/Sql.ts"
 import { completedCount, finish } from "./FinishedSql.ts"
 
 const CONCURRENCY = 32
@@ -28,7 +27,7 @@ const main = Effect.gen(function* () {
   yield* Fiber.interrupt(working)
 })
 
-const database = PgClient.layerFrom(
+const database = layerOf(
   connect({
     url: Redacted.make(process.env["DATABASE_URL"] ?? ""),
     poolSize: CONNECTIONS,

@@ -3,14 +3,13 @@
  * Its arguments: `group` for the product's ledger, `transactions` for one transaction per operation; an account's id; seconds to
  * warm up and to count. The database is that of DATABASE_URL.
  */
-import { PgClient } from "@effect/sql-pg"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { CloseOperation, HoldOperation } from "../../src/ledger/Operation.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/Sql.ts"
 import { BenchError } from "./BenchError.ts"
 import { holdAlone, keyOf, settleAlone } from "./TransactionsSql.ts"
 
@@ -126,7 +125,7 @@ const main = Effect.gen(function* () {
   yield* Console.log(JSON.stringify(outcome))
 })
 
-const database = PgClient.layerFrom(
+const database = layerOf(
   connect({
     url: Redacted.make(process.env["DATABASE_URL"] ?? ""),
     poolSize: mode === "group" ? GROUP_CONNECTIONS : TRANSACTION_CONNECTIONS,

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
@@ -217,7 +216,7 @@ export const lockWaiters = (sql: SqlClient.SqlClient, count: number) =>
   )
 
 /** Keeps a balance row locked by another session until `unlock` is run or the scope closes. */
-export const lockBalance = (client: PgClient.PgClient, { accountId }: Customer) =>
+export const lockBalance = (client: SqlClient.SqlClient, { accountId }: Customer) =>
   Effect.gen(function* () {
     const session = yield* client.reserve
     yield* session.executeRaw("BEGIN", [])

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
@@ -459,7 +458,7 @@ describe("a reference", () => {
 layer(Database.layer, { excludeTestServices: true })("a revocation", (it) => {
   it.effect("that commits while holds wait for the balance stops them", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
       const owner = yield* customer(sql, 100n)
       const { unlock } = yield* lockBalance(sql, owner)
@@ -475,7 +474,7 @@ layer(Database.layer, { excludeTestServices: true })("a revocation", (it) => {
 
   it.effect("stops whatever comes after it, and nothing before", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
       const owner = yield* customer(sql, 100n)
       const revoke = sql`UPDATE api_key SET revoked_at = now() WHERE id = ${owner.keyId}`
@@ -555,7 +554,7 @@ layer(Database.layer, { excludeTestServices: true })("within a transaction", (it
 layer(Database.layer, { excludeTestServices: true })("a transaction that began long ago", (it) => {
   it.effect("sees what has expired since", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
       const owner = yield* customer(sql, 100n)
       const elsewhere = yield* sql.reserve
@@ -574,7 +573,7 @@ layer(Database.layer, { excludeTestServices: true })("a transaction that began l
 layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
   it.effect("fails an operation that cannot be, and only that", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
       const owner = yield* customer(sql, 1_000n)
       const { unlock } = yield* lockBalance(sql, owner)
@@ -605,7 +604,7 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
 
   it.effect("answers in one group what shares no subject, and the rest after it", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* SqlClient.SqlClient
       const ledger = yield* newLedger(sql)
       const owner = yield* customer(sql, 1_000n)
       const opened = hold(owner, 10n)
@@ -659,7 +658,7 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
 
   it.effect("leaves no caller waiting when it ends", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 100n)
       const { unlock } = yield* lockBalance(sql, owner)
       const [ledger, waiting] = yield* Effect.scoped(
@@ -684,7 +683,7 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
   it.effect("no statement reads them whole, though its plan was made when they were tiny", () =>
     Effect.gen(function* () {
       // One session, whose plans stay as they were made.
-      const sql = yield* (yield* PgClient.PgClient).reserve
+      const sql = yield* (yield* SqlClient.SqlClient).reserve
       const client = yield* SqlClient.SqlClient
       const owner = yield* customer(client, 1_000_000n)
       const commit = (json: string) => sql.executeValues("SELECT * FROM ledger_commit($1::jsonb)", [json])

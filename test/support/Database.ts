@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import { connect } from "../../src/platform/Sql.ts"
+import { connect, layerOf } from "../../src/platform/Sql.ts"
 
 const serverConnection = Effect.suspend(() =>
   PgClient.make({ url: Redacted.make(inject("serverUrl")), maxConnections: 1 })
@@ -37,7 +37,7 @@ export const emptyDatabase = (name?: string) => create(name, undefined)
 
 /** A client of the database with this URL, as the service makes it. */
 export const layerUrl = (url: string, poolSize = 10) =>
-  PgClient.layerFrom(connect({ url: Redacted.make(url), poolSize, called: "The test database" }))
+  layerOf(connect({ url: Redacted.make(url), poolSize, called: "The test database" }))
 
 /** A client of a migrated database of its own. */
 export const layer = Layer.unwrap(Effect.map(freshDatabase(), (url) => layerUrl(url)))

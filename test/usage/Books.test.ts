@@ -71,6 +71,9 @@ const corruptions: Readonly<Record<string, (it: RolledUp) => Effect.Effect<unkno
   "has other tokens": ({ sql }) => sql`UPDATE usage_rollup SET reasoning = reasoning + 1 WHERE width = 'day'`,
   "of a key has another cost": ({ sql }) => sql`UPDATE key_usage SET cost = cost + 1`,
   "of a key is of another time": ({ sql }) => sql`UPDATE key_usage SET newest_at = newest_at - interval '1 second'`,
+  "of a model has another cost": ({ sql }) => sql`UPDATE model_usage SET cost = cost + 1 WHERE width = 'day'`,
+  "of a model has other requests": ({ sql }) =>
+    sql`UPDATE model_usage SET requests = requests - 1 WHERE width = 'hour'`,
   "is gone": ({ sql }) => sql`DELETE FROM usage_rollup WHERE width = 'day'`,
   "is of requests that are not there": ({ sql }) =>
     sql`INSERT INTO usage_rollup SELECT account_id, width, start, key_id, project_id, 'x', provider, operation, 1, 0, 0, 0, 0, 0, 0,
@@ -97,7 +100,7 @@ layer(Database.layer, { excludeTestServices: true })("the books fail when a roll
         )
         assert.match(
           failed[0]!.detail,
-          /^\d+ of \d+ rollups; for one, one of account [0-9a-f]{24} for the (hour|day|ever) from /
+          /^\d+ of \d+ rollups; for one, one of account [0-9a-f]{24} for the ((model )?(hour|day)|ever) from /
         )
       }).pipe(Effect.provide(Database.layer, { local: true }))
     )

@@ -81,7 +81,7 @@ describe("reads of usage", () => {
       const [begun, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       // No read can end before this does.
       const locked = yield* Effect.forkChild(
-        sql`LOCK TABLE usage_rollup`.pipe(
+        sql`LOCK TABLE usage_rollup, model_usage`.pipe(
           Effect.andThen(Deferred.succeed(begun, undefined)),
           Effect.andThen(Deferred.await(over)),
           sql.withTransaction
@@ -90,7 +90,7 @@ describe("reads of usage", () => {
       yield* Deferred.await(begun)
       const atWork = Effect.map(
         service.sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'WITH facts AS%'`,
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ '^WITH (facts|live) AS'`,
         ([row]) => row!.n
       )
       const asked = yield* Effect.forkChild(
