@@ -1,7 +1,8 @@
-import { Context, Effect, Layer, type Types } from "effect"
+import { Context, Effect, Fiber, Layer, type Types } from "effect"
 import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
+import { isDeepStrictEqual } from "node:util"
 import {
   Caller,
   Envelope,
@@ -139,11 +140,56 @@ const makeAuthenticated = Effect.gen(function* () {
     tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
+/** What lets the holder of a key go on; `counted` says that the request is counted already. */
+type Admit = (principal: Principal, counted: boolean) => Effect.Effect<void, Failure>
+
+/** An operation of the contract that is asked for with a key. */
+interface AskedByKey {
+  readonly exchange: Exchange
+  readonly authorization: string | undefined
+  readonly kind: KeyKind
+  readonly endpoint: HttpApiEndpoint.Top
+}
+
+/**
+ * Lets the holder of a key in. What a remembered key asks to read is read while the key is, so that the two wait for the database
+ * at once; it is answered only if the key is still what it was.
+ */
+const makeAdmitted = Effect.gen(function* () {
+  const auth = yield* Auth
+  const authenticated = yield* makeAuthenticated
+  return <E, R>(
+    { authorization, endpoint, exchange, kind }: AskedByKey,
+    app: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | Caller>,
+    admit: Admit
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, Exclude<R, Caller>> => {
+    const read = authenticated(exchange, authorization, kind)
+    const as = (principal: Principal) => Effect.provideService(app, Caller, principal)
+    const known = endpoint.method === "GET" ? auth.remembered(authorization, kind) : undefined
+    const { scope } = factsOf(endpoint)
+    if (known === undefined || (scope !== undefined && !allows(known.scopes, scope))) {
+      return Effect.flatMap(read, (principal) => Effect.andThen(admit(principal, false), as(principal)))
+    }
+    const again = Effect.tapError(read, () => Effect.sync(() => auth.forget(known.keyId)))
+    return Effect.gen(function* () {
+      yield* admit(known, false)
+      const ahead = yield* Effect.forkChild(as(known), { startImmediately: true })
+      const principal = yield* Effect.onError(
+        Effect.tap(again, (fresh) => admit(fresh, true)),
+        () => Fiber.interrupt(ahead)
+      )
+      if (isDeepStrictEqual(principal, known)) return yield* Fiber.join(ahead)
+      yield* Fiber.interrupt(ahead)
+      return yield* as(principal)
+    })
+  }
+})
+
 const inferenceAccess = Layer.effectContext(
   Effect.gen(function* () {
     const auth = yield* Auth
     const { count } = yield* makeCounter
-    const authenticated = yield* makeAuthenticated
+    const admitted = yield* makeAdmitted
 
     const bearer =
       (errors: ErrorForm) =>
@@ -158,18 +204,16 @@ const inferenceAccess = Layer.effectContext(
           exchange.errors = errors
           named(exchange.span, endpoint)
           const { charge, limit } = factsOf(endpoint)
-          const admit = (principal: Principal) => {
+          const admit: Admit = (principal, counted) => {
             exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            return Effect.flatMap(count(exchange, principal, limit), () =>
-              Effect.provideService(app, Caller, principal)
-            )
+            return counted ? Effect.void : count(exchange, principal, limit)
           }
           // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
           const known = charge === "free" ? undefined : auth.remembered(authorization, "inference")
           return answered(
             known === undefined
-              ? Effect.flatMap(authenticated(exchange, authorization, "inference"), admit)
-              : admit(known),
+              ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, admit)
+              : Effect.flatMap(admit(known, false), () => Effect.provideService(app, Caller, known)),
             exchange
           )
         })
@@ -186,7 +230,7 @@ const managementAccess = Layer.effect(
   ManagementAccess,
   Effect.gen(function* () {
     const { count } = yield* makeCounter
-    const authenticated = yield* makeAuthenticated
+    const admitted = yield* makeAdmitted
     return ManagementAccess.of({
       bearer: (app, { endpoint }) =>
         Effect.gen(function* () {
@@ -194,18 +238,17 @@ const managementAccess = Layer.effect(
           const exchange = yield* Exchange
           named(exchange.span, endpoint)
           const { limit, scope } = factsOf(endpoint)
-          const admitted = Effect.gen(function* () {
-            const principal = yield* authenticated(exchange, headers["authorization"], "management")
+          const admit: Admit = (principal, counted) => {
             exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            if (scope !== undefined && !allows(principal.scopes, scope)) {
-              // The account's window is for keys that may: a leaked one that may nothing of the kind cannot use it up.
-              yield* count(exchange, principal)
-              return yield* failure({ _tag: "InsufficientScope", scope })
+            if (scope === undefined || allows(principal.scopes, scope)) {
+              return counted ? Effect.void : count(exchange, principal, limit)
             }
-            yield* count(exchange, principal, limit)
-            return yield* Effect.provideService(app, Caller, principal)
-          })
-          return yield* answered(admitted, exchange)
+            // The account's window is for keys that may: a leaked one that may nothing of the kind cannot use it up.
+            const refused = Effect.fail(failure({ _tag: "InsufficientScope", scope }))
+            return counted ? refused : Effect.andThen(count(exchange, principal), refused)
+          }
+          const asked = { exchange, authorization: headers["authorization"], kind: "management", endpoint } as const
+          return yield* answered(admitted(asked, app, admit), exchange)
         })
     })
   })

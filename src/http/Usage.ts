@@ -70,8 +70,8 @@ const getUsage =
   ({ query: { period = "30d" } }: { readonly query: { readonly period?: UsagePeriod } }) =>
     Effect.gen(function* () {
       const { accountId } = yield* Caller
-      const used = yield* usage.ofAccount(accountId, period)
-      const balance = yield* ledger.balance(accountId)
+      const found = [usage.ofAccount(accountId, period), ledger.balance(accountId)] as const
+      const [used, balance] = yield* Effect.all(found, { concurrency: 2 })
       return HttpServerResponse.jsonUnsafe(usageReportOf(period, used, balance?.posted ?? 0n))
     }).pipe(
       Effect.catch((error) =>

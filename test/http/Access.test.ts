@@ -7,6 +7,36 @@ import { get, json, startService } from "../support/Service.ts"
 const few = { RATE_LIMIT_SCALE: "0.05" }
 const unknown = `svc_sk_${"A".repeat(43)}`
 
+describe("a key that is remembered", () => {
+  it.live("reads nothing any more once it is revoked or has lost its scope, and is counted once", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey, managementKey } = yield* service.account(1)
+      const ask = (path: string, key: string) => get(`${service.api}${path}`, key)
+      const left = (response: Response) => Number(response.headers.get("x-ratelimit-remaining"))
+      const told = (response: Response) =>
+        Effect.map(json(response), ({ error }) => [response.status, error?.code ?? null])
+      for (const [path, key] of [
+        ["/requests", inferenceKey],
+        ["/management/balance", managementKey]
+      ] as const) {
+        const before = left(yield* ask(path, key))
+        assert.strictEqual(left(yield* ask(path, key)), before - 1)
+      }
+      yield* service.sql`UPDATE api_key SET scopes = '{usage:read}' WHERE account_id = ${account.id} AND kind = 'management'`
+      const unscoped = yield* ask("/management/keys", managementKey)
+      assert.deepStrictEqual(yield* told(unscoped), [403, "insufficient_scope"])
+      yield* service.sql`UPDATE api_key SET revoked_at = now() WHERE account_id = ${account.id}`
+      for (const [path, key] of [
+        ["/requests", inferenceKey],
+        ["/management/usage", managementKey]
+      ] as const) {
+        assert.deepStrictEqual(yield* told(yield* ask(path, key)), [401, "invalid_api_key"])
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("limits", () => {
   it.live("count a good key by itself, and what has none by its address", () =>
     Effect.gen(function* () {

@@ -18,7 +18,9 @@ export const layer = HttpApiBuilder.group(
     const phones = yield* Phones
     return handlers.handle("getBalance", () =>
       answer(
-        Effect.flatMap(Caller, ({ accountId }) => Effect.all([ledger.balance(accountId), phones.of(accountId)])),
+        Effect.flatMap(Caller, ({ accountId }) =>
+          Effect.all([ledger.balance(accountId), phones.of(accountId)], { concurrency: 2 })
+        ),
         ([balance, { credited }]): BalanceReport => {
           const { held, posted } = balance ?? { held: 0n, posted: 0n }
           return {

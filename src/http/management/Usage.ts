@@ -57,8 +57,8 @@ export const layer = HttpApiBuilder.group(
       const [startMs, endMs] = [msOf(start_time), msOf(end_time)]
       const found = Effect.gen(function* () {
         const { accountId } = yield* Caller
-        const page = yield* breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
-        const balance = yield* ledger.balance(accountId)
+        const asked = breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
+        const [page, balance] = yield* Effect.all([asked, ledger.balance(accountId)], { concurrency: 2 })
         return { page, balance: balance?.posted ?? 0n }
       })
       const asked = period ?? (start_time === undefined ? "30d" : null)
