@@ -32,7 +32,8 @@ const SPAN_MS = 365 * 86_400_000
 const PER_SECOND = 25
 const CONCURRENCY = 4
 const MOST_MS = 5
-const WARM = 20
+/** Before each page is measured. */
+const WARM = 1_000
 
 const onDatabase = (url: string) =>
   Layer.effect(SqlClient.SqlClient, connect({ url: Redacted.make(url), poolSize: 1, called: "The bench's database" }))
@@ -174,7 +175,7 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
   const { managementRequests: count } = stage.options
   for (const [name, path] of Object.entries(pathsOf(middle))) {
     const target = targetOf(gateway.endpoint.port, opened.management_key, path)
-    yield* Effect.promise(() => atOnce(target, WARM))
+    yield* Effect.promise(() => atOnce(target, Math.min(WARM, 5 * count)))
     for (const [how, load] of [
       [`${PER_SECOND}/s`, atRate],
       [`${CONCURRENCY} at once`, atOnce]

@@ -78,7 +78,10 @@ export const rotate = <T, E, R>(
 
 const WARM_CONCURRENCY = 32
 
-/** Lets the programs be compiled before anything counts; what is answered is not looked at. */
+/**
+ * Lets the programs be compiled before anything counts, as those of a service that has run for a minute are; what is answered is not
+ * looked at.
+ */
 export const warmUp = (stage: Stage) =>
   Effect.gen(function* () {
     yield* progress("warm-up")
@@ -89,3 +92,16 @@ export const warmUp = (stage: Stage) =>
       }
     }
   })
+
+/** Measures while these are stopped: a gateway with nothing to do still looks for work, on the core and the database of the others. */
+export const whileStopped = <A, E, R>(targets: ReadonlyArray<Target>, measure: Effect.Effect<A, E, R>) => {
+  const signal = (name: "SIGSTOP" | "SIGCONT") =>
+    Effect.sync(() => {
+      for (const { pid } of targets) process.kill(pid, name)
+    })
+  return Effect.acquireUseRelease(
+    signal("SIGSTOP"),
+    () => measure,
+    () => signal("SIGCONT")
+  )
+}

@@ -53,6 +53,7 @@ export const HELP = `npm run bench: what the gateway costs, beside a bare proxy,
 
   --rounds n      measurements of each kind, in rotation; figures are their medians (5)
   --seconds n     of one measurement (4)
+  --warm n        of load of each kind before the first measurement, in seconds (40)
   --only a,b      of ${sections.join(", ")} (all)
   --requests n    through the gateway for the section memory (300000)
   --receipts n    of the account of the section usage (5000000)
@@ -94,6 +95,7 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
       options: {
         rounds: text,
         seconds: text,
+        warm: text,
         only: text,
         requests: text,
         receipts: text,
@@ -109,13 +111,16 @@ export const parseOptions = (args: ReadonlyArray<string>): Options | undefined =
     throw new BenchError({ message: error instanceof Error ? error.message : String(error) })
   }
   if (values.help) return undefined
-  const or = (name: "rounds" | "seconds" | "requests" | "receipts" | "keys" | "audit", usual: number, quick: number) =>
-    wholeNumber(name, values[name] ?? String(values.quick ? quick : usual))
+  const or = (
+    name: "rounds" | "seconds" | "warm" | "requests" | "receipts" | "keys" | "audit",
+    usual: number,
+    quick: number
+  ) => wholeNumber(name, values[name] ?? String(values.quick ? quick : usual))
   return {
     rounds: or("rounds", 5, 1),
     seconds: or("seconds", 4, 1),
     warmSeconds: 1,
-    startSeconds: values.quick ? 1 : 4,
+    startSeconds: or("warm", 40, 1),
     only: sectionsOf(values.only),
     requests: or("requests", 300_000, 5_000),
     receipts: or("receipts", 5_000_000, 20_000),

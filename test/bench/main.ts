@@ -13,10 +13,10 @@ import { jobs } from "./JobsSection.ts"
 import { ledger } from "./LedgerSection.ts"
 import { longStream } from "./LongStreamSection.ts"
 import { machine } from "./Machine.ts"
-import { makeFaults, progress, Samples, warmUp } from "./Measure.ts"
+import { makeFaults, progress, Samples, warmUp, whileStopped } from "./Measure.ts"
 import { management } from "./ManagementSection.ts"
 import { memory } from "./MemorySection.ts"
-import { HELP, type Options, parseOptions, sections } from "./Options.ts"
+import { HELP, type Options, parseOptions, type Section, sections } from "./Options.ts"
 import { render, type Report, type Row } from "./Report.ts"
 import { latency, requests } from "./RequestsSection.ts"
 import { routing } from "./RoutingSection.ts"
@@ -44,22 +44,29 @@ const measures = {
   jobs
 } as const
 
+/** Sections that load the gateways which a run begins with; the others start their own. */
+const ofTheStage: ReadonlySet<Section> = new Set(["requests", "latency", "streams"])
+
+/** Sections of a millisecond here or there, with a gateway of their own. */
+const alone: ReadonlySet<Section> = new Set(["usage", "management"])
+
 const run = Effect.fn("run")(function* (options: Options) {
   const here = machine()
   const stage = yield* setUp(options, here)
   const samples = new Samples()
   const faults = makeFaults()
   const rows: Array<Row> = []
-  yield* warmUp(stage)
-  for (const section of sections) {
-    if (options.only.has(section)) rows.push(...(yield* measures[section](stage, samples, faults)))
+  if ([...ofTheStage].some((one) => options.only.has(one))) yield* warmUp(stage)
+  for (const section of sections.filter((one) => options.only.has(one))) {
+    const measured = Effect.suspend(() => measures[section](stage, samples, faults))
+    rows.push(...(yield* alone.has(section) ? whileStopped([stage.gateway, stage.moneyOff], measured) : measured))
   }
   yield* progress("books")
   const report: Report = {
     machine: here,
     rows,
     notes: [
-      `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation`,
+      `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation, after ${options.startSeconds} s of load of each kind`,
       "added: to the same request sent straight to the upstream; money off: the gateway with a ledger that keeps no books",
       ...(options.profile === undefined ? [] : ["**while profiling**, which costs the gateway some of its figures"])
     ],
