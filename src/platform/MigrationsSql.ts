@@ -11,6 +11,7 @@ import { jobs, jobSequence } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
+import { plainGroups } from "./migrations/PlainGroupsSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
@@ -286,5 +287,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`CREATE AGGREGATE total(bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE)`
   }),
   "0022_job_sequence": jobSequence,
-  "0023_pages": pages
+  "0023_pages": pages,
+  "0024_plain_groups": plainGroups
 }
