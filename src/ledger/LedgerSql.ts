@@ -129,6 +129,26 @@ const decode = (op: Operation, [, verdict, detail, result, beside, posted, held]
   }
 }
 
+const json = (operations: ReadonlyArray<Operation>) => storable(JSON.stringify(operations.map(encode)))
+
+/** Answers operations by the rows of a statement that carries them out in this order. */
+const answered = (
+  sql: SqlClient.SqlClient,
+  statement: string,
+  parameters: ReadonlyArray<string>,
+  operations: ReadonlyArray<Operation>
+): Effect.Effect<Array<AnyResult>, SqlError.SqlError> =>
+  Effect.map(sql.unsafe(statement, parameters).values, (rows) => {
+    const results: Array<AnyResult> = []
+    for (const row of rows as unknown as ReadonlyArray<Row>) results[row[0]] = decode(operations[row[0]]!, row)
+    return results
+  })
+
+/** Whether the database may take an operation together with others like it, without judging them one after the other. */
+export const isPlain = (op: Operation, accountId: string): boolean =>
+  op.accountId === accountId &&
+  (op._tag === "Hold" ? !op.charge && op.budgets.length === 0 : op._tag === "Close" && !op.onlyIfExpired)
+
 /**
  * Carries out a group of operations in one statement, atomically, and answers each in its place. No two of a group may share a
  * request, an idempotency claim of an account, or a reference. Fails as a whole, and nothing has happened, with a unique
@@ -136,16 +156,29 @@ const decode = (op: Operation, [, verdict, detail, result, beside, posted, held]
  */
 export const commitGroup = (
   sql: SqlClient.SqlClient,
-  operations: ReadonlyArray<Operation>,
-  statement = "SELECT * FROM ledger_commit($1::jsonb)"
+  operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
-  Effect.suspend(() =>
-    Effect.map(sql.unsafe(statement, [storable(JSON.stringify(operations.map(encode)))]).values, (rows) => {
-      const results: Array<AnyResult> = []
-      for (const row of rows as unknown as ReadonlyArray<Row>) results[row[0]] = decode(operations[row[0]]!, row)
-      return results
-    })
-  )
+  Effect.suspend(() => {
+    const accountId = operations[0]?.accountId ?? ""
+    if (!operations.every((op) => isPlain(op, accountId))) {
+      return answered(sql, "SELECT * FROM ledger_commit($1::jsonb)", [json(operations)], operations)
+    }
+    const closes = operations.filter((op) => op._tag === "Close")
+    const holds = operations.filter((op) => op._tag === "Hold")
+    return Effect.map(
+      answered(
+        sql,
+        "SELECT * FROM ledger_commit_plain($1, $2::jsonb, $3::jsonb)",
+        [accountId, json(closes), json(holds)],
+        [...closes, ...holds]
+      ),
+      (results) => {
+        let close = 0
+        let hold = closes.length
+        return operations.map((op) => results[op._tag === "Close" ? close++ : hold++]!)
+      }
+    )
+  })
 
 /**
  * Until the end of a transaction that goes on behind its movement, and keeps the balance's row: a node that says no more in it, since
@@ -158,7 +191,9 @@ export const commitWithin = (
   sql: SqlClient.SqlClient,
   operation: Operation
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
-  commitGroup(sql, [operation], `SELECT c.* FROM ${soonOver}, ledger_commit($1::jsonb) AS c`)
+  Effect.suspend(() =>
+    answered(sql, `SELECT c.* FROM ${soonOver}, ledger_commit($1::jsonb) AS c`, [json([operation])], [operation])
+  )
 
 /** Ends overdue holds, the oldest first. Answers how many it ended. */
 export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
