@@ -139,10 +139,21 @@ const makeAuthenticated = Effect.gen(function* () {
     tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
+/** Counts a request of a principal for an operation, whose span says both. Fails where it is one too many. */
+export const makeAdmit = Effect.map(
+  makeCounter,
+  ({ count }) =>
+    (exchange: Exchange, principal: Principal, endpoint: HttpApiEndpoint.Top): Effect.Effect<void, Failure> => {
+      named(exchange.span, endpoint)
+      exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
+      return count(exchange, principal, factsOf(endpoint).limit)
+    }
+)
+
 const inferenceAccess = Layer.effectContext(
   Effect.gen(function* () {
     const auth = yield* Auth
-    const { count } = yield* makeCounter
+    const admit = yield* makeAdmit
     const authenticated = yield* makeAuthenticated
 
     const bearer =
@@ -157,19 +168,14 @@ const inferenceAccess = Layer.effectContext(
           const exchange = fiber.getRef(Exchange)
           exchange.errors = errors
           named(exchange.span, endpoint)
-          const { charge, limit } = factsOf(endpoint)
-          const admit = (principal: Principal) => {
-            exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            return Effect.flatMap(count(exchange, principal, limit), () =>
-              Effect.provideService(app, Caller, principal)
-            )
-          }
+          const goOn = (principal: Principal) =>
+            Effect.flatMap(admit(exchange, principal, endpoint), () => Effect.provideService(app, Caller, principal))
           // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
-          const known = charge === "free" ? undefined : auth.remembered(authorization, "inference")
+          const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
           return answered(
             known === undefined
-              ? Effect.flatMap(authenticated(exchange, authorization, "inference"), admit)
-              : admit(known),
+              ? Effect.flatMap(authenticated(exchange, authorization, "inference"), goOn)
+              : goOn(known),
             exchange
           )
         })

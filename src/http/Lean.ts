@@ -1,7 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import type { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import type { RequestListener, Server as NodeServer } from "node:http"
 import { Api } from "../../schemas/Api.ts"
+import type { Direct } from "./Direct.ts"
 
 /**
  * Whatever serves requests keeps the context it was built in and copies all of it for every one of them, several times. Services
@@ -40,11 +42,26 @@ export const leanHandlers = <A, E, R>(
 
 type Server = HttpServer.HttpServer["Service"]
 
-/** The same server, whose requests start without the services of the rooms and what these are made of. */
-export const leanServer = (server: Server): Server => ({
+/** Lets `direct` take requests first, and what listens for them last have the others. */
+const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const platform = node.listeners("request").at(-1) as RequestListener
+    node.off("request", platform)
+    node.on("request", (request, response) => {
+      if (!direct(request, response)) platform(request, response)
+    })
+  })
+
+/**
+ * The same server, whose requests start without the services of the rooms and what these are made of, but for those that go
+ * direct.
+ */
+export const leanServer = (server: Server, node: NodeServer, direct: Direct | undefined): Server => ({
   address: server.address,
-  serve: ((app: never, middleware: never) =>
-    Effect.updateContext(server.serve(app, middleware), (context: Context.Context<unknown>) =>
+  serve: ((app: never, middleware: never) => {
+    const serving = Effect.updateContext(server.serve(app, middleware), (context: Context.Context<unknown>) =>
       without(context, (key) => isOfRoom(key) || isOfPlatform(key))
-    )) as Server["serve"]
+    )
+    return direct === undefined ? serving : Effect.andThen(serving, goDirect(node, direct))
+  }) as Server["serve"]
 })
