@@ -48,12 +48,12 @@ export const holding = (
   attempt: (holder: Holder) => Effect.Effect<HoldResult, Unavailable>
 ): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }>, Failure> => {
   const from = (principal: Principal, left: number): ReturnType<typeof holding> =>
-    Effect.flatMap(
-      Effect.mapError(attempt(holderOf(principal)), (error) => {
+    Effect.matchEffect(attempt(holderOf(principal)), {
+      onFailure: (error) => {
         metrics.ledger.held("unavailable")
-        return storeUnavailable(error)
-      }),
-      (result) => {
+        return Effect.fail(storeUnavailable(error))
+      },
+      onSuccess: (result) => {
         metrics.ledger.held(outcomes[result._tag])
         if (result._tag !== "KeyChanged") return Effect.succeed(result)
         if (left === 0) {
@@ -65,6 +65,6 @@ export const holding = (
             : Effect.fail(changed("the key is routed otherwise since the request was planned"))
         )
       }
-    )
+    })
   return from(caller, TRIES - 1)
 }
