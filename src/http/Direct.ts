@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Principal } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Auth } from "../auth/Auth.ts"
+import { Roster } from "../platform/Roster.ts"
 import { makeAdmit } from "./Access.ts"
 import type { Arrived } from "./Body.ts"
 import { NodeBodyBudget } from "./BodyBudget.ts"
@@ -30,19 +31,29 @@ const arrivedOf = (request: IncomingMessage): Arrived | undefined => {
   return plain ? { headers, method, source: request } : undefined
 }
 
-const write = (response: ServerResponse, { body, headers, status }: HttpServerResponse.HttpServerResponse): void => {
+type Headers = Readonly<Record<string, string>>
+
+const write = (
+  response: ServerResponse,
+  { body, headers, status }: HttpServerResponse.HttpServerResponse,
+  more: Headers
+): void => {
   if (response.destroyed) return
-  response.writeHead(status, headers)
+  response.writeHead(status, { ...headers, ...more })
   response.end(body._tag === "Uint8Array" ? (body.text ?? body.body) : undefined)
   // What has not been read of a body would be in the way of the next request.
   if (!response.req.complete) response.req.resume()
 }
 
-const send = (response: ServerResponse, answer: HttpServerResponse.HttpServerResponse): Effect.Effect<void> => {
+const send = (
+  response: ServerResponse,
+  answer: HttpServerResponse.HttpServerResponse,
+  more: Headers
+): Effect.Effect<void> => {
   const { body, headers, status } = answer
   return body._tag === "Raw" && body.body instanceof WrittenBody
-    ? body.body.writeTo(response, status, headers)
-    : Effect.sync(() => write(response, answer))
+    ? body.body.writeTo(response, status, { ...headers, ...more })
+    : Effect.sync(() => write(response, answer, more))
 }
 
 /** Nothing can be said any more of an answer that has begun; else the service is about to stop, or has a fault. */
@@ -63,7 +74,8 @@ export const makeDirect = Effect.gen(function* () {
   const admit = yield* makeAdmit
   const edge = yield* makeEdge
   const serve = yield* completions
-  const scope = yield* Effect.scope
+  const fibers = new Roster<Fiber.Fiber<void, unknown>>()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.members))
   const context = yield* Effect.context()
   const budget = Context.get(context, NodeBodyBudget)
   const run = Effect.runForkWith(context)
@@ -72,7 +84,7 @@ export const makeDirect = Effect.gen(function* () {
     const { headers, source } = request
     const exchange = edge.begin({ headers, source, peer: () => node.socket.remoteAddress })
     const finished = (answer: HttpServerResponse.HttpServerResponse) =>
-      Effect.flatMapEager(edge.finish(asked, exchange, answer), (dressed) => send(response, dressed))
+      Effect.flatMapEager(edge.dress(asked, exchange, answer.status), (more) => send(response, answer, more))
     const served = Effect.flatMapEager(admit(exchange, principal, endpoint), () =>
       serve({ exchange, principal, request })
     )
@@ -90,10 +102,12 @@ export const makeDirect = Effect.gen(function* () {
   const direct: Direct = (node, response) => {
     const request = arrivedOf(node)
     if (request === undefined || !budget.has(Number(request.headers["content-length"]))) return false
-    const principal = auth.remembered(request.headers["authorization"], "inference")
+    const principal = auth.remembered(request.headers["authorization"], "inference", node.socket)
     if (principal === undefined) return false
-    const fiber = Fiber.runIn(run(work(request, principal, node, response)), scope)
+    const fiber = run(work(request, principal, node, response))
+    const place = fibers.join(fiber)
     fiber.addObserver((exit) => {
+      fibers.leave(place)
       if (Exit.isFailure(exit) && !response.destroyed) giveUp(response, exit.cause)
     })
     response.once("close", () => {

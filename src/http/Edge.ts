@@ -214,23 +214,22 @@ export const makeEdge = Effect.gen(function* () {
   const refuse = yield* makeRefuse
   const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
 
-  const dressed = (
+  const headersOf = (
     { area, method }: Asked,
     { errors, preset, requestId }: Exchange,
     verdict: Verdict,
-    response: HttpServerResponse.HttpServerResponse
-  ) =>
-    HttpServerResponse.setHeaders(response, {
-      "x-request-id": requestId,
-      // Where clients of Anthropic's look for it.
-      ...(errors === "messages" ? { "request-id": requestId } : none),
-      ...(area.writesOnce && response.status >= 400 && !READS.has(method) ? notRepeated : none),
-      // Says otherwise of what was refused for its number, and so not begun.
-      ...limitHeaders(verdict),
-      ...sandbox,
-      ...(preset === undefined ? none : presetHeaders(preset)),
-      ...area.headers
-    })
+    status: number
+  ): Readonly<Record<string, string>> => ({
+    "x-request-id": requestId,
+    // Where clients of Anthropic's look for it.
+    ...(errors === "messages" ? { "request-id": requestId } : none),
+    ...(area.writesOnce && status >= 400 && !READS.has(method) ? notRepeated : none),
+    // Says otherwise of what was refused for its number, and so not begun.
+    ...limitHeaders(verdict),
+    ...sandbox,
+    ...(preset === undefined ? none : presetHeaders(preset)),
+    ...area.headers
+  })
 
   return {
     /** Its exchange, with a new id. */
@@ -250,18 +249,14 @@ export const makeEdge = Effect.gen(function* () {
       return exchange
     },
 
-    /** Its response with all headers. */
-    finish: (
-      asked: Asked,
-      exchange: Exchange,
-      response: HttpServerResponse.HttpServerResponse
-    ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    /** The headers that its response has beside its own. */
+    dress: (asked: Asked, exchange: Exchange, status: number): Effect.Effect<Readonly<Record<string, string>>> =>
       exchange.verdict === undefined
         ? Effect.map(
             limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
-            (verdict) => dressed(asked, exchange, verdict, response)
+            (verdict) => headersOf(asked, exchange, verdict, status)
           )
-        : Effect.succeed(dressed(asked, exchange, exchange.verdict, response)),
+        : Effect.succeed(headersOf(asked, exchange, exchange.verdict, status)),
 
     /** Its response where it has failed; undefined where its client has left. */
     answer: ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {
@@ -281,30 +276,30 @@ export const makeEdge = Effect.gen(function* () {
  * or is not there at all.
  */
 const Edge = HttpRouter.middleware(
-  Effect.map(
-    makeEdge,
-    ({ answer, begin, finish }) =>
-      (app) =>
-        Effect.withFiber((fiber) => {
-          const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-          const { headers, source } = request
-          const exchange = begin({ headers, source, peer: () => Option.getOrUndefined(request.remoteAddress) })
-          const asked = askedOf(request)
-          if (asked.area.preflight && isPreflight(request)) return finish(asked, exchange, preflight)
-          return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
-            onFailure: (cause) => {
-              const answered = answer(asked, exchange, cause)
-              return answered === undefined
-                ? Effect.failCause(cause)
-                : Effect.flatMap(answered, (response) => finish(asked, exchange, response))
-            },
-            onSuccess: (response) => {
-              const finished = finish(asked, exchange, response)
-              return isWritten(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
-            }
-          })
+  Effect.map(makeEdge, ({ answer, begin, dress }) => {
+    const finish = (asked: Asked, exchange: Exchange, response: HttpServerResponse.HttpServerResponse) =>
+      Effect.map(dress(asked, exchange, response.status), (headers) => HttpServerResponse.setHeaders(response, headers))
+    return (app) =>
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const { headers, source } = request
+        const exchange = begin({ headers, source, peer: () => Option.getOrUndefined(request.remoteAddress) })
+        const asked = askedOf(request)
+        if (asked.area.preflight && isPreflight(request)) return finish(asked, exchange, preflight)
+        return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
+          onFailure: (cause) => {
+            const answered = answer(asked, exchange, cause)
+            return answered === undefined
+              ? Effect.failCause(cause)
+              : Effect.flatMap(answered, (response) => finish(asked, exchange, response))
+          },
+          onSuccess: (response) => {
+            const finished = finish(asked, exchange, response)
+            return isWritten(response) ? Effect.flatMap(finished, (dressed) => written(request, dressed)) : finished
+          }
         })
-  ),
+      })
+  }),
   { global: true }
 )
 
