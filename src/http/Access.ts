@@ -139,12 +139,11 @@ const makeAuthenticated = Effect.gen(function* () {
     tried(exchange, authorization ?? "", auth.authenticate(authorization, kind))
 })
 
-/** Counts a request of a principal for an operation, whose span says both. Fails where it is one too many. */
+/** Counts a request of a principal for an operation, and says in its span whose it is. Fails where it is one too many. */
 export const makeAdmit = Effect.map(
   makeCounter,
   ({ count }) =>
     (exchange: Exchange, principal: Principal, endpoint: HttpApiEndpoint.Top): Effect.Effect<void, Failure> => {
-      named(exchange.span, endpoint)
       exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
       return count(exchange, principal, factsOf(endpoint).limit)
     }

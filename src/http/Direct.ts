@@ -6,18 +6,16 @@ import type { Principal } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Auth } from "../auth/Auth.ts"
 import { Roster } from "../platform/Roster.ts"
-import { makeAdmit } from "./Access.ts"
+import { makeAdmit, named } from "./Access.ts"
 import type { Arrived } from "./Body.ts"
 import { NodeBodyBudget } from "./BodyBudget.ts"
 import { completions } from "./Chat.ts"
 import { askedOf, makeEdge } from "./Edge.ts"
 import { WrittenBody } from "./EventStream.ts"
+import { type Direct, leanContext } from "./Lean.ts"
 
 /** Longer bodies go the platform's way, which knows what to do with those that nobody reads to their end. */
 const MOST_BODY_BYTES = 262_144
-
-/** Answers a request by itself; false where that is left to the platform's way. */
-export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
 
 const { chatCompletions: endpoint } = Api.groups.chat.endpoints
 const { method, path: url } = endpoint
@@ -76,13 +74,14 @@ export const makeDirect = Effect.gen(function* () {
   const serve = yield* completions
   const fibers = new Roster<Fiber.Fiber<void, unknown>>()
   yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.members))
-  const context = yield* Effect.context()
+  const context = leanContext(yield* Effect.context())
   const budget = Context.get(context, NodeBodyBudget)
   const run = Effect.runForkWith(context)
 
   const work = (request: Arrived, principal: Principal, node: IncomingMessage, response: ServerResponse) => {
     const { headers, source } = request
     const exchange = edge.begin({ headers, source, peer: () => node.socket.remoteAddress })
+    named(exchange.span, endpoint)
     const finished = (answer: HttpServerResponse.HttpServerResponse) =>
       Effect.flatMapEager(edge.dress(asked, exchange, answer.status), (more) => send(response, answer, more))
     const served = Effect.flatMapEager(admit(exchange, principal, endpoint), () =>

@@ -1,9 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import type { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import type { RequestListener, Server as NodeServer } from "node:http"
+import type { IncomingMessage, RequestListener, Server as NodeServer, ServerResponse } from "node:http"
 import { Api } from "../../schemas/Api.ts"
-import type { Direct } from "./Direct.ts"
 
 /**
  * Whatever serves requests keeps the context it was built in and copies all of it for every one of them, several times. Services
@@ -40,7 +39,14 @@ export const leanHandlers = <A, E, R>(
   )
 }
 
+/** What requests start with: a context without the services of the rooms and what these are made of. */
+export const leanContext = <A>(context: Context.Context<A>): Context.Context<A> =>
+  without(context, (key) => isOfRoom(key) || isOfPlatform(key))
+
 type Server = HttpServer.HttpServer["Service"]
+
+/** Answers a request by itself; false where that is left to the platform's way. */
+export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** Lets `direct` take requests first, and what listens for them last have the others. */
 const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void> =>
@@ -59,9 +65,7 @@ const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void> =>
 export const leanServer = (server: Server, node: NodeServer, direct: Direct | undefined): Server => ({
   address: server.address,
   serve: ((app: never, middleware: never) => {
-    const serving = Effect.updateContext(server.serve(app, middleware), (context: Context.Context<unknown>) =>
-      without(context, (key) => isOfRoom(key) || isOfPlatform(key))
-    )
+    const serving = Effect.updateContext(server.serve(app, middleware), leanContext<unknown>)
     return direct === undefined ? serving : Effect.andThen(serving, goDirect(node, direct))
   }) as Server["serve"]
 })

@@ -18,7 +18,10 @@ export type Holder = Pick<HoldOperation, "accountId" | "budgets" | "budgetsEpoch
 const holderOf = ({ accountId, budgets, budgetsEpoch, keyId, projectId }: Principal): Holder => {
   const nowMs = Date.now()
   return {
-    ...{ accountId, keyId, projectId, budgetsEpoch },
+    accountId,
+    keyId,
+    projectId,
+    budgetsEpoch,
     budgets: budgets.map(({ id, period }) => ({ budgetId: id, periodStart: periodStart(period, nowMs) }))
   }
 }
