@@ -47,8 +47,15 @@ export class Auth extends Context.Service<
      * the other kind, and `StoreUnavailable`, never a 401, when keys cannot be read.
      */
     readonly authenticate: (authorization: string | undefined, kind: KeyKind) => Effect.Effect<Principal, Failure>
-    /** The principal of a key that was read a short while ago; only for operations that check the key again, as a hold does. */
-    readonly remembered: (authorization: string | undefined, kind: KeyKind) => Principal | undefined
+    /**
+     * The principal of a key that was read a short while ago; only for operations that check the key again, as a hold does. Given
+     * the connection that it came over, the same header need not be digested again for the next request of that.
+     */
+    readonly remembered: (
+      authorization: string | undefined,
+      kind: KeyKind,
+      connection?: object
+    ) => Principal | undefined
     /** Checks a remembered key where no hold does. Fails with `InvalidApiKey` or `StoreUnavailable`. */
     readonly confirm: (keyId: string) => Effect.Effect<void, Failure>
     /** The principal of a key as it is now, whatever was remembered of it. Fails with `InvalidApiKey` or `StoreUnavailable`. */
@@ -73,6 +80,18 @@ export class Auth extends Context.Service<
         }
         const until = Date.now() + CACHE_TTL_MS
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
+      }
+
+      const names = new WeakMap<object, { readonly authorization: string; readonly name: string | undefined }>()
+
+      /** Under which name the key of a header would be remembered. */
+      const nameOf = (authorization: string, connection: object | undefined): string | undefined => {
+        const last = connection && names.get(connection)
+        if (last?.authorization === authorization) return last.name
+        const key = keyOf(authorization)
+        const name = key === undefined ? undefined : hashTextOf(key)
+        if (connection !== undefined) names.set(connection, { authorization, name })
+        return name
       }
 
       const active = (found: ReturnType<Keys["Service"]["findById"]>): Effect.Effect<KeyRow, Failure> =>
@@ -109,9 +128,9 @@ export class Auth extends Context.Service<
           if (key === undefined) return Effect.fail(invalidKey)
           return Effect.flatMap(read(key), (principal) => ofKind(principal, kind))
         },
-        remembered: (authorization, kind) => {
-          const key = keyOf(authorization ?? "")
-          const known = key === undefined ? undefined : cache.get(hashTextOf(key))
+        remembered: (authorization = "", kind, connection) => {
+          const name = nameOf(authorization, connection)
+          const known = name === undefined ? undefined : cache.get(name)
           return known !== undefined && known.until > Date.now() && known.principal.kind === kind
             ? known.principal
             : undefined

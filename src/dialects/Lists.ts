@@ -48,17 +48,23 @@ const ofArrays = (ast: SchemaAST.Arrays): Check | undefined => {
   }
 }
 
+/**
+ * Looks at the members a value has, not at those its schema knows: there are fewer of them, and to look for one that is not there
+ * is slow where values have many shapes.
+ */
 const ofObjects = (ast: SchemaAST.Objects): Check | undefined => {
-  const members = ast.propertySignatures.flatMap(({ name, type }) => {
+  const checks = new Map<string, Check>()
+  for (const { name, type } of ast.propertySignatures) {
     const check = checkOf(type)
-    return check === undefined ? [] : [[name, check] as const]
-  })
-  if (members.length === 0) return undefined
+    if (check !== undefined && typeof name === "string") checks.set(name, check)
+  }
+  if (checks.size === 0) return undefined
   return (value) => {
     if (typeof value !== "object" || value === null) return undefined
-    for (const [name, check] of members) {
-      const member = (value as Readonly<Record<PropertyKey, unknown>>)[name]
-      const problem = typeof member === "object" ? check(member) : undefined
+    for (const name in value) {
+      const member = (value as Readonly<Record<string, unknown>>)[name]
+      if (typeof member !== "object" || member === null) continue
+      const problem = checks.get(name)?.(member)
       if (problem !== undefined) return inside(name, problem)
     }
     return undefined

@@ -185,10 +185,20 @@ const makeAdmitted = Effect.gen(function* () {
   }
 })
 
+/** Counts a request of a principal for an operation, and says in its span whose it is. Fails where it is one too many. */
+export const makeAdmit = Effect.map(
+  makeCounter,
+  ({ count }) =>
+    (exchange: Exchange, principal: Principal, endpoint: HttpApiEndpoint.Top): Effect.Effect<void, Failure> => {
+      exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
+      return count(exchange, principal, factsOf(endpoint).limit)
+    }
+)
+
 const inferenceAccess = Layer.effectContext(
   Effect.gen(function* () {
     const auth = yield* Auth
-    const { count } = yield* makeCounter
+    const admit = yield* makeAdmit
     const admitted = yield* makeAdmitted
 
     const bearer =
@@ -203,17 +213,13 @@ const inferenceAccess = Layer.effectContext(
           const exchange = fiber.getRef(Exchange)
           exchange.errors = errors
           named(exchange.span, endpoint)
-          const { charge, limit } = factsOf(endpoint)
-          const admit: Admit = (principal, counted) => {
-            exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
-            return counted ? Effect.void : count(exchange, principal, limit)
-          }
+          const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
           // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
-          const known = charge === "free" ? undefined : auth.remembered(authorization, "inference")
+          const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
           return answered(
             known === undefined
-              ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, admit)
-              : Effect.flatMap(admit(known, false), () => Effect.provideService(app, Caller, known)),
+              ? admitted({ exchange, authorization, kind: "inference", endpoint }, app, goOn)
+              : Effect.flatMap(goOn(known, false), () => Effect.provideService(app, Caller, known)),
             exchange
           )
         })

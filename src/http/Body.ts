@@ -1,4 +1,3 @@
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { type Headers, HttpServerError, type HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
@@ -197,11 +196,11 @@ const receiveDirect = <A>(source: IncomingMessage, received: Received, made: Mad
   })
 
 const receiveStream = <A>(
-  request: HttpServerRequest.HttpServerRequest,
+  stream: HttpServerRequest.HttpServerRequest["stream"],
   received: Received,
   made: Made<A>
 ): Effect.Effect<A, Failure> =>
-  request.stream.pipe(
+  stream.pipe(
     Stream.mapError((error) => bodyFailure(error) ?? lost),
     Stream.runForEachArray((pieces) => {
       for (const piece of pieces) {
@@ -218,19 +217,19 @@ const receiveStream = <A>(
 const isDirect = (source: unknown, headers: Headers.Headers): source is IncomingMessage =>
   source instanceof IncomingMessage && headers["expect"] === undefined
 
-const receive = <A>(
-  request: HttpServerRequest.HttpServerRequest,
-  limitBytes: number,
-  made: Made<A>
-): Effect.Effect<A, Failure> => {
+/** What is looked at of a request: the platform's, or as much of one of Node's, whose body is then read from that. */
+export type Arrived = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "source"> &
+  Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">>
+
+const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect.Effect<A, Failure> => {
   const declared = Number(request.headers["content-length"] ?? 0)
   if (declared > limitBytes) return Effect.fail(tooLarge(limitBytes))
   return Effect.withFiber((fiber) => {
     const received = new Received(fiber.getRef(NodeBodyBudget), limitBytes)
-    const source = NodeHttpServerRequest.toIncomingMessage(request)
-    return isDirect(source, request.headers)
-      ? receiveDirect(source, received, made)
-      : receiveStream(request, received, made)
+    const { headers, source } = request
+    if (isDirect(source, headers)) return receiveDirect(source, received, made)
+    const { stream } = request
+    return stream === undefined ? Effect.fail(lost) : receiveStream(stream, received, made)
   })
 }
 
@@ -238,7 +237,7 @@ const receive = <A>(
  * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with
  * `Overloaded` where this node is receiving as much as it has room for.
  */
-export const readJson = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<unknown, Failure> =>
+export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> =>
   isJson(request.headers["content-type"])
     ? receive(request, MAX_BODY_BYTES, parse)
     : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))

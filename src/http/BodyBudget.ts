@@ -17,9 +17,14 @@ export class BodyBudget {
     return this.#used
   }
 
+  /** Whether there are so many left. */
+  has(bytes: number): boolean {
+    return this.#used + bytes <= this.#limit
+  }
+
   /** Takes so many bytes, unless there are not so many left. */
   take(bytes: number): boolean {
-    if (this.#used + bytes > this.#limit) return false
+    if (!this.has(bytes)) return false
     this.#used += bytes
     return true
   }

@@ -13,7 +13,7 @@ import { Inference } from "../inference/Inference.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
-import { type ChatDialect, chatOperation } from "./ChatOperation.ts"
+import { type Called, calledBy, type ChatDialect, chatOperation } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -30,10 +30,11 @@ export const chatDialect: ChatDialect<DecodedChat> = {
   encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage })
 }
 
-const completions = Effect.map(
+/** Serves both. */
+export const completions = Effect.map(
   chatOperation(chatDialect),
-  (serve) => (request: HttpServerRequest.HttpServerRequest, slug?: string) =>
-    serve(request, {
+  (serve) => (called: Called, slug?: string) =>
+    serve(called, {
       operation: slug === undefined ? "chat.completions" : "presets.chat.completions",
       path: pathOf(slug),
       slug
@@ -69,7 +70,9 @@ export const answered = <R>(
 /** `POST /chat/completions`, the same by a preset, and `POST /estimate`. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const chatCompletions = yield* completions
+    const serve = yield* completions
+    const chatCompletions = (request: HttpServerRequest.HttpServerRequest, slug?: string) =>
+      Effect.flatMap(calledBy(request), (called) => serve(called, slug))
     const estimate = yield* estimates
     return leanHandlers(
       "chat",

@@ -1,6 +1,6 @@
 /** A paid chat operation of any dialect: how its request becomes one of the service, and its answer a response. */
-import { Effect, Result } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Context, Effect, Result } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
 import { objectOf } from "../dialects/Decode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
@@ -17,7 +17,7 @@ import { readTraceContext } from "../platform/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
 import { parseChain } from "../router/Chain.ts"
-import { readJson } from "./Body.ts"
+import { type Arrived, readJson } from "./Body.ts"
 import { EventStream } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
 import { describe, logged } from "./Failures.ts"
@@ -57,7 +57,7 @@ export const steeringOf = (header: string | undefined, sandbox: boolean): Result
 
 /** A request as it came, and which operation it is for. */
 export interface Received {
-  readonly request: HttpServerRequest.HttpServerRequest
+  readonly request: Arrived
   readonly exchange: Exchange
   readonly principal: Principal
   readonly body: unknown
@@ -149,6 +149,17 @@ export interface Place {
   readonly slug?: string | undefined
 }
 
+/** A request, and who makes it. */
+export type Called = Pick<Received, "exchange" | "principal" | "request">
+
+/** The same of the running request. */
+export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller> =>
+  Effect.withFiberSucceed((fiber) => ({
+    request,
+    exchange: fiber.getRef(Exchange),
+    principal: Context.getUnsafe(fiber.context, Caller)
+  }))
+
 /** Serves one dialect: reads the body, takes the preset it names, and answers whole or as a stream, as was asked. */
 export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
   Effect.gen(function* () {
@@ -157,34 +168,47 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
     const { sandbox } = yield* Config
     const inWords = (failed: Failure) => named(dialect.prompt, failed)
     const run = Effect.runForkWith(yield* Effect.context())
-    return Effect.fnUntraced(function* (
-      request: HttpServerRequest.HttpServerRequest,
-      { operation, path, slug }: Place
-    ) {
-      const exchange = yield* Exchange
-      const principal = yield* Caller
-      const body = yield* readJson(request)
-      const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body, slug })
-      const received = { request, exchange, principal, body, operation, path, sandbox }
-      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, slug !== undefined, basePolicy(principal)))
-      const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-      const chat = yield* Effect.fromResult(chatRequestOf(circumstances, { body, slug, preset }, decoded))
-      const ignored = ignoredHeader(decoded.ignored)
-      if (!decoded.stream) {
-        const { answer, replayed } = yield* Effect.mapError(inference.chat(chat), inWords)
+
+    /** The request as the service has it. */
+    const chatOf = (received: Received, asked: ChatBody, decoded: D): Result.Result<ChatRequest, Failure> =>
+      Result.flatMap(circumstancesOf(received), (circumstances) => chatRequestOf(circumstances, asked, decoded))
+
+    const whole = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
+      Effect.map(Effect.mapError(inference.chat(chat), inWords), ({ answer, replayed }) => {
         exchange.preset = answer.preset
         return HttpServerResponse.jsonUnsafe(dialect.encode(answer, decoded), {
-          headers: { ...ignored, ...dialect.headersOf?.(answer), ...replayHeader(replayed) }
+          headers: { ...ignoredHeader(decoded.ignored), ...dialect.headersOf?.(answer), ...replayHeader(replayed) }
         })
-      }
-      const stream = yield* Effect.mapError(inference.chatStream(chat), inWords)
-      exchange.preset = stream.preset
-      const { created, requestId } = stream
-      const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
-      // The last item at most is an error, so that encoding the others stays a plain function.
-      const answered = new EventStream(stream, encoder, (failed) => void run(logged(failed, exchange)))
-      return HttpServerResponse.raw(answered, {
-        headers: { ...streamHeaders, ...ignored, ...replayHeader(stream.replayed) }
       })
-    })
+
+    const streamed = (chat: ChatRequest, exchange: Exchange, decoded: D) =>
+      Effect.map(Effect.mapError(inference.chatStream(chat), inWords), (stream) => {
+        exchange.preset = stream.preset
+        const { created, replayed, requestId } = stream
+        const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
+        // The last item at most is an error, so that encoding the others stays a plain function.
+        const answered = new EventStream(stream, encoder, (failed) => void run(logged(failed, exchange)))
+        return HttpServerResponse.raw(answered, {
+          headers: { ...streamHeaders, ...ignoredHeader(decoded.ignored), ...replayHeader(replayed) }
+        })
+      })
+
+    return (
+      { exchange, principal, request }: Called,
+      { operation, path, slug }: Place
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, Failure> => {
+      const answer = (body: unknown, preset: ResolvedPreset | undefined) => {
+        const decoded = dialect.decode(body, preset, slug !== undefined, basePolicy(principal))
+        if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
+        const received = { request, exchange, principal, body, operation, path, sandbox }
+        const chat = chatOf(received, { body, slug, preset }, decoded.success)
+        if (Result.isFailure(chat)) return Effect.fail(chat.failure)
+        return (chat.success.stream ? streamed : whole)(chat.success, exchange, decoded.success)
+      }
+      return Effect.flatMap(readJson(request), (body) =>
+        Effect.flatMapEager(takePreset(presets, exchange, { accountId: principal.accountId, body, slug }), (preset) =>
+          answer(body, preset)
+        )
+      )
+    }
   })

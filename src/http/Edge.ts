@@ -124,14 +124,15 @@ export const routedPath = (url: string): string => {
 }
 
 /** What is asked for. */
-interface Asked {
+export interface Asked {
   readonly method: string
   readonly url: string
   readonly path: string
   readonly area: Area
 }
 
-const askedOf = ({ method, url }: HttpServerRequest.HttpServerRequest): Asked => {
+/** What a request asks for. */
+export const askedOf = ({ method, url }: Pick<HttpServerRequest.HttpServerRequest, "method" | "url">): Asked => {
   const path = routedPath(url)
   return { method, url, path, area: areaOf(path) }
 }
@@ -199,48 +200,66 @@ const written = (
   return Effect.as(body.body.writeTo(node, status, headers), response)
 }
 
-/**
- * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside,
- * or is not there at all.
- */
-const Edge = HttpRouter.middleware(
-  Effect.gen(function* () {
-    const config = yield* Config
-    const limiter = yield* RateLimiter
-    const refuse = yield* makeRefuse
-    const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
+/** What of a request its exchange is made from. */
+export interface Coming {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly source: object
+  readonly peer: () => string | undefined
+}
 
-    const dressed = (
-      { area, method }: Asked,
-      { errors, preset, requestId }: Exchange,
-      verdict: Verdict,
-      response: HttpServerResponse.HttpServerResponse
-    ) =>
-      HttpServerResponse.setHeaders(response, {
-        "x-request-id": requestId,
-        // Where clients of Anthropic's look for it.
-        ...(errors === "messages" ? { "request-id": requestId } : none),
-        ...(area.writesOnce && response.status >= 400 && !READS.has(method) ? notRepeated : none),
-        // Says otherwise of what was refused for its number, and so not begun.
-        ...limitHeaders(verdict),
-        ...sandbox,
-        ...(preset === undefined ? none : presetHeaders(preset)),
-        ...area.headers
-      })
+/** What the edge does for a request, however it is served. */
+export const makeEdge = Effect.gen(function* () {
+  const config = yield* Config
+  const limiter = yield* RateLimiter
+  const refuse = yield* makeRefuse
+  const sandbox: Record<string, string> = config.sandbox ? { "x-svc-sandbox": "true" } : {}
 
-    const finish = (
-      asked: Asked,
-      exchange: Exchange,
-      response: HttpServerResponse.HttpServerResponse
-    ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  const headersOf = (
+    { area, method }: Asked,
+    { errors, preset, requestId }: Exchange,
+    verdict: Verdict,
+    status: number
+  ): Readonly<Record<string, string>> => ({
+    "x-request-id": requestId,
+    // Where clients of Anthropic's look for it.
+    ...(errors === "messages" ? { "request-id": requestId } : none),
+    ...(area.writesOnce && status >= 400 && !READS.has(method) ? notRepeated : none),
+    // Says otherwise of what was refused for its number, and so not begun.
+    ...limitHeaders(verdict),
+    ...sandbox,
+    ...(preset === undefined ? none : presetHeaders(preset)),
+    ...area.headers
+  })
+
+  return {
+    /** Its exchange, with a new id. */
+    begin: ({ headers, peer, source }: Coming): Exchange => {
+      const { trustedProxies } = config.http
+      const exchange: Exchange = {
+        requestId: newRequestId(),
+        arrivedAt: performance.now(),
+        address: () => clientAddress(peer(), headers["x-forwarded-for"], trustedProxies),
+        byHttps: () => cameByHttps(peer(), headers["x-forwarded-proto"], trustedProxies),
+        verdict: undefined,
+        preset: undefined,
+        errors: "standard",
+        span: spanOf(source)
+      }
+      exchange.span?.set({ "svc.request_id": exchange.requestId })
+      return exchange
+    },
+
+    /** The headers that its response has beside its own. */
+    dress: (asked: Asked, exchange: Exchange, status: number): Effect.Effect<Readonly<Record<string, string>>> =>
       exchange.verdict === undefined
         ? Effect.map(
             limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
-            (verdict) => dressed(asked, exchange, verdict, response)
+            (verdict) => headersOf(asked, exchange, verdict, status)
           )
-        : Effect.succeed(dressed(asked, exchange, exchange.verdict, response))
+        : Effect.succeed(headersOf(asked, exchange, exchange.verdict, status)),
 
-    const answer = ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {
+    /** Its response where it has failed; undefined where its client has left. */
+    answer: ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {
       if (isRouteNotFound(cause)) {
         // Who asks for what there is not below messages is a client of Anthropic's, as for its batches.
         if (path.startsWith(`${API_PREFIX}/messages/`)) exchange.errors = "messages"
@@ -249,31 +268,22 @@ const Edge = HttpRouter.middleware(
       const failed = failureOf(cause)
       return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed, exchange))
     }
+  }
+})
 
+/**
+ * Around every request: its id, its place in the rate limits, CORS, and the one error envelope for whatever goes wrong inside,
+ * or is not there at all.
+ */
+const Edge = HttpRouter.middleware(
+  Effect.map(makeEdge, ({ answer, begin, dress }) => {
+    const finish = (asked: Asked, exchange: Exchange, response: HttpServerResponse.HttpServerResponse) =>
+      Effect.map(dress(asked, exchange, response.status), (headers) => HttpServerResponse.setHeaders(response, headers))
     return (app) =>
       Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-        const exchange: Exchange = {
-          requestId: newRequestId(),
-          arrivedAt: performance.now(),
-          address: () =>
-            clientAddress(
-              Option.getOrUndefined(request.remoteAddress),
-              request.headers["x-forwarded-for"],
-              config.http.trustedProxies
-            ),
-          byHttps: () =>
-            cameByHttps(
-              Option.getOrUndefined(request.remoteAddress),
-              request.headers["x-forwarded-proto"],
-              config.http.trustedProxies
-            ),
-          verdict: undefined,
-          preset: undefined,
-          errors: "standard",
-          span: spanOf(request.source)
-        }
-        exchange.span?.set({ "svc.request_id": exchange.requestId })
+        const { headers, source } = request
+        const exchange = begin({ headers, source, peer: () => Option.getOrUndefined(request.remoteAddress) })
         const asked = askedOf(request)
         if (asked.area.preflight && isPreflight(request)) return finish(asked, exchange, preflight)
         return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {

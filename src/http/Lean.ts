@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import type { IncomingMessage, RequestListener, Server as NodeServer, ServerResponse } from "node:http"
 import { Api } from "../../schemas/Api.ts"
 
 /**
@@ -38,13 +39,33 @@ export const leanHandlers = <A, E, R>(
   )
 }
 
+/** What requests start with: a context without the services of the rooms and what these are made of. */
+export const leanContext = <A>(context: Context.Context<A>): Context.Context<A> =>
+  without(context, (key) => isOfRoom(key) || isOfPlatform(key))
+
 type Server = HttpServer.HttpServer["Service"]
 
-/** The same server, whose requests start without the services of the rooms and what these are made of. */
-export const leanServer = (server: Server): Server => ({
+/** Answers a request by itself; false where that is left to the platform's way. */
+export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** Lets `direct` take requests first, and what listens for them last have the others. */
+const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void> =>
+  Effect.sync(() => {
+    const platform = node.listeners("request").at(-1) as RequestListener
+    node.off("request", platform)
+    node.on("request", (request, response) => {
+      if (!direct(request, response)) platform(request, response)
+    })
+  })
+
+/**
+ * The same server, whose requests start without the services of the rooms and what these are made of, but for those that go
+ * direct.
+ */
+export const leanServer = (server: Server, node: NodeServer, direct: Direct | undefined): Server => ({
   address: server.address,
-  serve: ((app: never, middleware: never) =>
-    Effect.updateContext(server.serve(app, middleware), (context: Context.Context<unknown>) =>
-      without(context, (key) => isOfRoom(key) || isOfPlatform(key))
-    )) as Server["serve"]
+  serve: ((app: never, middleware: never) => {
+    const serving = Effect.updateContext(server.serve(app, middleware), leanContext<unknown>)
+    return direct === undefined ? serving : Effect.andThen(serving, goDirect(node, direct))
+  }) as Server["serve"]
 })

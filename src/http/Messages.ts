@@ -13,7 +13,7 @@ import { parseChain } from "../router/Chain.ts"
 import { modelsOf } from "../router/Router.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { type ChatDialect, chatOperation } from "./ChatOperation.ts"
+import { calledBy, type ChatDialect, chatOperation } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -51,7 +51,9 @@ export const layer = Layer.unwrap(
       "messages",
       HttpApiBuilder.group(Api, "messages", (handlers) =>
         handlers
-          .handleRaw("messages", ({ request }) => answered(messages(request, place)))
+          .handleRaw("messages", ({ request }) =>
+            answered(Effect.flatMap(calledBy(request), (called) => messages(called, place)))
+          )
           .handleRaw("countTokens", ({ request }) => answered(countTokens(request)))
       )
     )

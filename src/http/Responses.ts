@@ -14,7 +14,7 @@ import { parseChain } from "../router/Chain.ts"
 import { modelsOf } from "../router/Router.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { type ChatDialect, chatOperation, ignoredHeader } from "./ChatOperation.ts"
+import { calledBy, type ChatDialect, chatOperation, ignoredHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -57,7 +57,9 @@ export const layer = Layer.unwrap(
       "responses",
       HttpApiBuilder.group(Api, "responses", (handlers) =>
         handlers
-          .handleRaw("responses", ({ request }) => answered(responses(request, place)))
+          .handleRaw("responses", ({ request }) =>
+            answered(Effect.flatMap(calledBy(request), (called) => responses(called, place)))
+          )
           .handleRaw("inputTokens", ({ request }) => answered(inputTokens(request)))
       )
     )

@@ -27,12 +27,13 @@ import { layer as consolePhone } from "./console/Phone.ts"
 import { layer as consoleSession } from "./console/Session.ts"
 import { layer as consoleSignIn } from "./console/SignIn.ts"
 import { layer as consoleTopUps } from "./console/TopUps.ts"
+import { makeDirect } from "./Direct.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as files } from "./Files.ts"
 import { layer as images } from "./Images.ts"
-import { leanServer } from "./Lean.ts"
+import { type Direct, leanServer } from "./Lean.ts"
 import { layer as legacyChat } from "./LegacyChat.ts"
 import { layer as managementAccount } from "./management/Account.ts"
 import { layer as managementAudit } from "./management/Audit.ts"
@@ -144,8 +145,14 @@ const answerSocket = (server: Server, lingerMs: number) =>
     })
   })
 
-/** The listening socket alone, with the given patience; what it serves is up to whoever takes it. */
-export const layerListening = (patience: Patience) =>
+/** Nothing is served otherwise than by whoever takes the socket. */
+const noneDirect: Effect.Effect<Direct | undefined> = Effect.undefined
+
+/** The listening socket alone, with the given patience; what it serves, beside what goes direct, is up to whoever takes it. */
+export const layerListening = <R = never>(
+  patience: Patience,
+  makeDirect: Effect.Effect<Direct | undefined, never, R> = noneDirect
+) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { http, shutdownGrace } = yield* Config
@@ -167,7 +174,11 @@ export const layerListening = (patience: Patience) =>
       yield* answerSocket(server, patience.lingerMs)
       yield* endStalled(server, patience)
       const { host, port } = http
-      const listening = Layer.effect(HttpServer.HttpServer, Effect.map(HttpServer.HttpServer, leanServer)).pipe(
+      const direct = yield* makeDirect
+      const listening = Layer.effect(
+        HttpServer.HttpServer,
+        Effect.map(HttpServer.HttpServer, (made) => leanServer(made, server, direct))
+      ).pipe(
         Layer.provideMerge(NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace }))
       )
       type Provided = Layer.Success<typeof listening>
@@ -233,6 +244,6 @@ export const layer = HttpRouter.serve(routes, {
   disableListenLog: true,
   routerConfig: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true }
 }).pipe(
-  Layer.provideMerge(layerListening(patience)),
+  Layer.provideMerge(layerListening(patience, makeDirect)),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_BODY_BYTES)))
 )

@@ -18,7 +18,10 @@ export type Holder = Pick<HoldOperation, "accountId" | "budgets" | "budgetsEpoch
 const holderOf = ({ accountId, budgets, budgetsEpoch, keyId, projectId }: Principal): Holder => {
   const nowMs = Date.now()
   return {
-    ...{ accountId, keyId, projectId, budgetsEpoch },
+    accountId,
+    keyId,
+    projectId,
+    budgetsEpoch,
     budgets: budgets.map(({ id, period }) => ({ budgetId: id, periodStart: periodStart(period, nowMs) }))
   }
 }
@@ -48,12 +51,12 @@ export const holding = (
   attempt: (holder: Holder) => Effect.Effect<HoldResult, Unavailable>
 ): Effect.Effect<Exclude<HoldResult, { readonly _tag: "KeyChanged" }>, Failure> => {
   const from = (principal: Principal, left: number): ReturnType<typeof holding> =>
-    Effect.flatMap(
-      Effect.mapError(attempt(holderOf(principal)), (error) => {
+    Effect.matchEffect(attempt(holderOf(principal)), {
+      onFailure: (error) => {
         metrics.ledger.held("unavailable")
-        return storeUnavailable(error)
-      }),
-      (result) => {
+        return Effect.fail(storeUnavailable(error))
+      },
+      onSuccess: (result) => {
         metrics.ledger.held(outcomes[result._tag])
         if (result._tag !== "KeyChanged") return Effect.succeed(result)
         if (left === 0) {
@@ -65,6 +68,6 @@ export const holding = (
             : Effect.fail(changed("the key is routed otherwise since the request was planned"))
         )
       }
-    )
+    })
   return from(caller, TRIES - 1)
 }

@@ -107,21 +107,21 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     prices: [priceOf(plan.candidates[0])]
   }
   const span = request.trace?.span?.set(planned(request, plan))
-  const operation: Omit<HoldOperation, keyof Holder> = {
-    _tag: "Hold",
-    requestId: request.requestId,
-    operation: request.operation,
-    model: request.model,
-    atLeast: estimate.atLeast,
-    upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
-    ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
-    opened,
-    claim: request.claim,
-    charge: request.charge === true
-  }
   const { carvedFrom } = request
   const attempt = (holder: Holder) => {
-    const hold: HoldOperation = { ...operation, ...holder }
+    const hold: HoldOperation = {
+      ...holder,
+      _tag: "Hold",
+      requestId: request.requestId,
+      operation: request.operation,
+      model: request.model,
+      atLeast: estimate.atLeast,
+      upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
+      ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
+      opened,
+      claim: request.claim,
+      charge: request.charge === true
+    }
     return carvedFrom === undefined ? ledger.commit(hold, span) : ledger.carve(carvedFrom, hold, span)
   }
   return Effect.flatMap(
@@ -205,18 +205,18 @@ const end = (
   { held, request }: Admitted,
   ending: Ending
 ): Effect.Effect<Closed, Unavailable> => {
-  const { settle, ...facts } = ending
   const { principal, requestId, trace } = request
-  const subject = { requestId, accountId: principal.accountId }
+  const { accountId } = principal
   if (request.charge) {
+    const { settle, ...facts } = ending
     const refund = held - minNano(settle?.cost ?? 0n, held)
-    return Effect.map(ledger.concludeAlone({ ...subject, ...facts, refund }, trace?.span), (result) => ({
+    return Effect.map(ledger.concludeAlone({ ...facts, requestId, accountId, refund }, trace?.span), (result) => ({
       cost: result.cost,
       posted: result._tag === "Concluded" ? result.posted : undefined
     }))
   }
   return Effect.map(
-    ledger.commit({ _tag: "Close", ...subject, ...ending, onlyIfExpired: false }, trace?.span),
+    ledger.commit({ ...ending, _tag: "Close", requestId, accountId, onlyIfExpired: false }, trace?.span),
     (result) => ({ cost: result.settled, posted: result._tag === "Closed" ? result.posted : undefined })
   )
 }

@@ -1,10 +1,15 @@
-import { Effect, Fiber, type Scope } from "effect"
+import { type Context, Effect, Fiber, type Scope } from "effect"
 import { Roster } from "../platform/Roster.ts"
 
 /** Fibers that belong to the service, not to the request that started them: they go on when its caller has gone. */
 export interface OwnFibers {
   /** Starts at once; when the service has ended, the fiber is interrupted at its first step. */
   readonly run: <A, E>(work: Effect.Effect<A, E>) => Effect.Effect<Fiber.Fiber<A, E>>
+  /** The same, with what comes of it; when whoever waits for that is interrupted, `left` is done with the fiber, which goes on. */
+  readonly join: <A, E>(
+    work: Effect.Effect<A, E>,
+    left: (fiber: Fiber.Fiber<A, E>) => Effect.Effect<void>
+  ) => Effect.Effect<A, E>
   /** Waits until none is left. */
   readonly empty: Effect.Effect<void>
 }
@@ -17,14 +22,22 @@ export const makeOwnFibers: Effect.Effect<OwnFibers, never, Scope.Scope> = Effec
     closed = true
     return Fiber.interruptAll(fibers.members)
   })
+  const start = <A, E>(work: Effect.Effect<A, E>, context: Context.Context<never>): Fiber.Fiber<A, E> => {
+    const fiber = Effect.runForkWith(context)(closed ? Effect.interrupt : work)
+    const place = fibers.join(fiber)
+    fiber.addObserver(() => fibers.leave(place))
+    return fiber
+  }
   return {
-    run: (work) =>
-      Effect.withFiberSucceed((caller) => {
-        const fiber = Effect.runForkWith(caller.context)(closed ? Effect.interrupt : work)
-        const place = fibers.join(fiber)
-        fiber.addObserver(() => fibers.leave(place))
-        return fiber
-      }),
+    run: (work) => Effect.withFiberSucceed((caller) => start(work, caller.context)),
+    join: <A, E>(work: Effect.Effect<A, E>, left: (fiber: Fiber.Fiber<A, E>) => Effect.Effect<void>) =>
+      Effect.withFiber<A, E>((caller) =>
+        Effect.callback<A, E>((resume) => {
+          const fiber = start(work, caller.context)
+          fiber.addObserver(resume)
+          return Effect.suspend(() => left(fiber))
+        })
+      ),
     empty: Effect.whileLoop({
       while: () => fibers.size > 0,
       body: () => Fiber.awaitAll(fibers.members),

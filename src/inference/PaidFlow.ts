@@ -117,11 +117,8 @@ export const makePaidFlow = (
       metered,
       run: fibers.run,
       hangUp,
-      attended: (work, running) =>
-        Effect.flatMap(fibers.run(work), (fiber) =>
-          Effect.onInterrupt(Fiber.join(fiber), () => hangUp(fiber, running))
-        ),
-      finished: (work) => Effect.flatMap(fibers.run(work), Fiber.join),
+      attended: (work, running) => fibers.join(work, (fiber) => hangUp(fiber, running)),
+      finished: (work) => fibers.join(work, () => Effect.void),
       enter,
       unplanned: (request, failed, again) =>
         Effect.map(

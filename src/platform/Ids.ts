@@ -1,6 +1,8 @@
 import { randomFillSync } from "node:crypto"
 
 const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+/** Any two of these characters, by ten bits. */
+const PAIRS = Array.from({ length: 1_024 }, (_, bits) => CROCKFORD[bits >> 5]! + CROCKFORD[bits & 31]!)
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
 const pool = new Uint8Array(4096)
 let used = pool.length
@@ -26,12 +28,17 @@ const ulidTime = (timeMs: number): string => {
   return head
 }
 
+/** The beginning of request ids of the millisecond at which the last one was made: of a busy second there are several each. */
+let latest = { timeMs: 0, head: "" }
+
 /** A new request id: `req_` and a ULID of this millisecond and 80 random bits. */
 export const newRequestId = (): string => {
   const bytes = randomBytes(16)
-  let tail = ""
-  for (let index = 0; index < 16; index++) tail += CROCKFORD[bytes[index]! & 31]
-  return `req_${ulidTime(Date.now())}${tail}`
+  const timeMs = Date.now()
+  if (timeMs !== latest.timeMs) latest = { timeMs, head: `req_${ulidTime(timeMs)}` }
+  let id = latest.head
+  for (let index = 0; index < 16; index += 2) id += PAIRS[((bytes[index]! & 31) << 5) | (bytes[index + 1]! & 31)]
+  return id
 }
 
 /** The least request id of this millisecond, which may lie in the past; ids of before are less. */

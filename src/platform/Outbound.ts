@@ -213,8 +213,9 @@ abstract class Exchange implements Dispatcher.DispatchHandler {
   dispatch(pool: Pool): void {
     const { method, path, headers, body = null, clocks } = this.request
     if (clocks.totalMs !== undefined) this.#total = setTimeout(() => this.#strike("total"), clocks.totalMs)
-    this.clock("connect", clocks.connectMs)
     pool.dispatch({ method, path, headers, body }, this)
+    // Most often there was a connection, and the request is on its way.
+    if (this.controller === undefined && !this.over) this.clock("connect", clocks.connectMs)
   }
 
   /** Ends the call without a word: whoever asked is gone. */

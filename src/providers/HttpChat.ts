@@ -84,8 +84,8 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
   return {
     wire,
     request: (call, stream) => ({
-      method: "POST",
       ...wire.target(call, stream),
+      method: "POST",
       headers: headersFor(call, stream),
       body: wire.encode(call, stream),
       clocks: {
@@ -175,8 +175,9 @@ const isOk = (status: number) => status >= 200 && status < 300
 const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> => {
   const output = host.wire.decode(body, call.requestId)
   if (Result.isFailure(output)) return Effect.fail(host.error(output.failure))
-  const { stopSequence, ...rest } = output.success
-  return Effect.succeed(isAsked(call, stopSequence) ? output.success : rest)
+  if (isAsked(call, output.success.stopSequence)) return Effect.succeed(output.success)
+  const { stopSequence: _, ...rest } = output.success
+  return Effect.succeed(rest)
 }
 
 /** Hosts also say of their own accord what ended a text: only a sequence that the caller gave is one of the caller's. */

@@ -1,16 +1,4 @@
-import {
-  Clock,
-  Context,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Option,
-  Random,
-  type Redacted,
-  type Result,
-  type Scope
-} from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Option, Random, type Redacted, Result, type Scope } from "effect"
 import type { Output } from "../domain/Output.ts"
 import type { Attempt, Candidate } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
@@ -166,34 +154,43 @@ const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>
     return follow(new Course(shared, call, kind, fiber.getRef(Clock.Clock), chance), ask)
   })
 
+/** What was given, and by whom. */
+interface Given<A, P extends Price> {
+  readonly given: A
+  readonly by: ServedBy<P>
+}
+
 /** Asks whoever is next on the course, until one gives content. */
-const follow = Effect.fnUntraced(function* <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
+const follow = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
   course: Course<P, Q, C>,
   ask: Asking<A, R, P, Q, C>
-) {
+): Effect.Effect<Given<A, P>, PoolError, R> => {
   for (;;) {
     const { upcoming, waitMs } = course
     if (upcoming === undefined) {
-      if (waitMs === undefined) return yield* course.error
-      yield* Effect.sleep(waitMs)
-      course.wake()
-      continue
+      if (waitMs === undefined) return Effect.fail(course.error)
+      return Effect.flatMap(Effect.sleep(waitMs), () => {
+        course.wake()
+        return follow(course, ask)
+      })
     }
     const asking = ask(course, upcoming)
     if (asking === undefined) {
       course.unable(upcoming)
       continue
     }
-    const ended = yield* asking
-    const given = givenBy(ended)
-    if (given !== undefined) {
-      // To the breaker of a whole answer, which has been told its end already, this is nothing new.
-      course.answered(ended.turn)
-      return { given, by: course.served(ended.turn) }
-    }
-    course.failed(ended.turn, ended.context, faultOf(ended))
+    return Effect.flatMap(asking, (ended): Effect.Effect<Given<A, P>, PoolError, R> => {
+      const given = givenBy(ended)
+      if (given !== undefined) {
+        // To the breaker of a whole answer, which has been told its end already, this is nothing new.
+        course.answered(ended.turn)
+        return Effect.succeed({ given, by: course.served(ended.turn) })
+      }
+      course.failed(ended.turn, ended.context, faultOf(ended))
+      return follow(course, ask)
+    })
   }
-})
+}
 
 /** Carries out an attempt that has begun. */
 const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>(
@@ -202,13 +199,17 @@ const attempted = <A, R, P extends Price, Q extends CourseCall<P>, C extends Wor
   context: AttemptContext<C>,
   attempt: Effect.Effect<A | undefined, ProviderError, R>
 ): Effect.Effect<Ended<A, P, C>, never, R> => {
+  const ended = (result: Ended<A, P, C>["result"]): Ended<A, P, C> => ({ turn, context, result })
   const watched = Effect.onInterrupt(attempt, () =>
     Effect.sync(() => {
       context.record.cancelled()
       course.left(turn)
     })
   )
-  return Effect.map(Effect.result(watched), (result) => ({ turn, context, result }))
+  return Effect.match(watched, {
+    onFailure: (error) => ended(Result.fail(error)),
+    onSuccess: (given) => ended(Result.succeed(given))
+  })
 }
 
 const askWork =

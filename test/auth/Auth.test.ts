@@ -74,6 +74,24 @@ describe("Auth", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("tells the keys of a connection apart, and remembers none for it longer than for others", () =>
+    Effect.gen(function* () {
+      const { auth, inference, management } = yield* scene
+      const connection = {}
+      const header = `Bearer ${inference.key}`
+      const remembered = (authorization: string | undefined) =>
+        auth.remembered(authorization, "inference", connection)?.keyId
+      assert.isUndefined(remembered(header))
+      yield* auth.authenticate(header, "inference")
+      const others = [undefined, `Bearer ${management.key}`, "Bearer"]
+      for (const other of others)
+        assert.deepStrictEqual([remembered(header), remembered(other)], [inference.id, undefined])
+      assert.strictEqual(remembered(header), inference.id)
+      auth.forget(inference.id)
+      assert.isUndefined(remembered(header))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("forgets the keys of a project that has changed, and what is being read of them meanwhile", () =>
     Effect.gen(function* () {
       const { account, auth, inference, keys, projects } = yield* scene

@@ -11,6 +11,7 @@ describe("the budget of bodies", () => {
     )
     assert.strictEqual(budget.used, 10)
     budget.give(6)
+    assert.deepStrictEqual([budget.has(7), budget.has(6)], [false, true])
     assert.deepStrictEqual([budget.take(7), budget.take(6), budget.used], [false, true, 10])
   })
 

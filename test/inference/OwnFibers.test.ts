@@ -15,6 +15,23 @@ describe("fibers of the service", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("answer who waits for them, and are left to themselves by who is interrupted", () =>
+    Effect.gen(function* () {
+      const fibers = yield* makeOwnFibers
+      const gate = yield* Deferred.make<string>()
+      const none = () => Effect.die("nobody has left")
+      assert.strictEqual(yield* fibers.join(Effect.succeed("at once"), none), "at once")
+      assert.strictEqual(yield* Effect.flip(fibers.join(Effect.fail("refused"), none)), "refused")
+      const left = yield* Deferred.make<Fiber.Fiber<string>>()
+      const joined = fibers.join(Deferred.await(gate), (fiber) => Effect.asVoid(Deferred.succeed(left, fiber)))
+      const caller = yield* Effect.forkChild(joined, { startImmediately: true })
+      yield* Fiber.interrupt(caller)
+      yield* Deferred.succeed(gate, "done")
+      assert.strictEqual(yield* Fiber.join(yield* Deferred.await(left)), "done")
+      yield* fibers.empty
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are waited for until none is left, those too that started meanwhile", () =>
     Effect.gen(function* () {
       const fibers = yield* makeOwnFibers

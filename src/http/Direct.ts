@@ -1,0 +1,118 @@
+/** `POST /chat/completions` answered straight from Node's server. */
+import { Cause, Context, Effect, Exit, Fiber } from "effect"
+import { HttpServerError, type HttpServerResponse } from "effect/http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Principal } from "../../schemas/Access.ts"
+import { Api } from "../../schemas/Api.ts"
+import { Auth } from "../auth/Auth.ts"
+import { Roster } from "../platform/Roster.ts"
+import { makeAdmit, named } from "./Access.ts"
+import type { Arrived } from "./Body.ts"
+import { NodeBodyBudget } from "./BodyBudget.ts"
+import { completions } from "./Chat.ts"
+import { askedOf, makeEdge } from "./Edge.ts"
+import { WrittenBody } from "./EventStream.ts"
+import { type Direct, leanContext } from "./Lean.ts"
+
+/** Longer bodies go the platform's way, which knows what to do with those that nobody reads to their end. */
+const MOST_BODY_BYTES = 262_144
+
+const { chatCompletions: endpoint } = Api.groups.chat.endpoints
+const { method, path: url } = endpoint
+const asked = askedOf({ method, url })
+
+/** What Node has of a request that is the operation's as plainly as most are. */
+const arrivedOf = (request: IncomingMessage): Arrived | undefined => {
+  if (request.url !== url || request.method !== method || request.httpVersionMajor !== 1) return undefined
+  const headers = request.headers as Arrived["headers"]
+  const plain = Number(headers["content-length"]) <= MOST_BODY_BYTES && headers["expect"] === undefined
+  return plain ? { headers, method, source: request } : undefined
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const write = (
+  response: ServerResponse,
+  { body, headers, status }: HttpServerResponse.HttpServerResponse,
+  more: Headers
+): void => {
+  if (response.destroyed) return
+  response.writeHead(status, { ...headers, ...more })
+  response.end(body._tag === "Uint8Array" ? (body.text ?? body.body) : undefined)
+  // What has not been read of a body would be in the way of the next request.
+  if (!response.req.complete) response.req.resume()
+}
+
+const send = (
+  response: ServerResponse,
+  answer: HttpServerResponse.HttpServerResponse,
+  more: Headers
+): Effect.Effect<void> => {
+  const { body, headers, status } = answer
+  return body._tag === "Raw" && body.body instanceof WrittenBody
+    ? body.body.writeTo(response, status, { ...headers, ...more })
+    : Effect.sync(() => write(response, answer, more))
+}
+
+/** Nothing can be said any more of an answer that has begun; else the service is about to stop, or has a fault. */
+const giveUp = (response: ServerResponse, cause: Cause.Cause<unknown>): void => {
+  if (response.headersSent) response.destroy()
+  else response.writeHead(Cause.hasInterruptsOnly(cause) ? 503 : 500).end()
+}
+
+/**
+ * The platform's way to an operation is made for any operation: it finds a route, decodes what the contract lists, asks for a
+ * credential as middleware and gives each of them a context of its own, which together took a fifth of a request's processor time.
+ * So the operation that most requests are for is served by the same functions without that: by its contract,
+ * from the key on, where the key is remembered and the request is as plain as can be. Everything else goes the platform's way.
+ * Requests are interrupted when their client leaves, and those that are left when the scope closes.
+ */
+export const makeDirect = Effect.gen(function* () {
+  const auth = yield* Auth
+  const admit = yield* makeAdmit
+  const edge = yield* makeEdge
+  const serve = yield* completions
+  const fibers = new Roster<Fiber.Fiber<void, unknown>>()
+  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.members))
+  const context = leanContext(yield* Effect.context())
+  const budget = Context.get(context, NodeBodyBudget)
+  const run = Effect.runForkWith(context)
+
+  const work = (request: Arrived, principal: Principal, node: IncomingMessage, response: ServerResponse) => {
+    const { headers, source } = request
+    const exchange = edge.begin({ headers, source, peer: () => node.socket.remoteAddress })
+    named(exchange.span, endpoint)
+    const finished = (answer: HttpServerResponse.HttpServerResponse) =>
+      Effect.flatMapEager(edge.dress(asked, exchange, answer.status), (more) => send(response, answer, more))
+    const served = Effect.flatMapEager(admit(exchange, principal, endpoint), () =>
+      serve({ exchange, principal, request })
+    )
+    return Effect.uninterruptible(
+      Effect.matchCauseEffect(Effect.interruptible(served), {
+        onSuccess: finished,
+        onFailure: (cause) => {
+          const answer = edge.answer(asked, exchange, cause)
+          return answer === undefined ? Effect.failCause(cause) : Effect.flatMap(answer, finished)
+        }
+      })
+    )
+  }
+
+  const direct: Direct = (node, response) => {
+    const request = arrivedOf(node)
+    if (request === undefined || !budget.has(Number(request.headers["content-length"]))) return false
+    const principal = auth.remembered(request.headers["authorization"], "inference", node.socket)
+    if (principal === undefined) return false
+    const fiber = run(work(request, principal, node, response))
+    const place = fibers.join(fiber)
+    fiber.addObserver((exit) => {
+      fibers.leave(place)
+      if (Exit.isFailure(exit) && !response.destroyed) giveUp(response, exit.cause)
+    })
+    response.once("close", () => {
+      if (!response.writableEnded) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
+    })
+    return true
+  }
+  return direct
+})
