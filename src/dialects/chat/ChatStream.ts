@@ -18,8 +18,7 @@ const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}]}\n\n'
 /** A comment, which no client takes for anything. */
 export const KEEP_ALIVE = ": svc-processing\n\n"
 
-const finishing = (finish: FinishReason): string =>
-  `{"index":0,"delta":{},"finish_reason":"${finish}","logprobs":null}`
+const finishing = (finish: FinishReason): string => `{"index":0,"delta":{},"finish_reason":"${finish}","logprobs":null}`
 
 /** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
 export class ChatStreamEncoder implements StreamEncoder {
