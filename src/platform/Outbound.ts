@@ -440,7 +440,10 @@ class StreamExchange extends Exchange {
       let gone = false
       const give = () => {
         try {
-          while (this.#queue.length > 0 && !gone) if (!take(this.#shift())) return resume(Effect.succeed(true))
+          while (this.#queue.length > 0) {
+            if (gone) return
+            if (!take(this.#shift())) return resume(Effect.succeed(true))
+          }
         } catch (defect) {
           return resume(Effect.die(defect))
         }
