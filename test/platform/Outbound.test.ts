@@ -207,7 +207,7 @@ layer(Outbound.layer, { excludeTestServices: true })("Outbound", (it) => {
           end = () => response.end("last")
         })
         const stream = yield* outbound.open(post(host.origin))
-        const given: Array<string> = []
+        const given: Array<string | undefined> = []
         const each = (enough: string) =>
           stream.each((bytes) => {
             given.push(text(bytes))
