@@ -15,9 +15,9 @@ const RETRY_AFTER_TOKENS = 64
 const TOKENIZER_SPREAD = 120
 
 /**
- * Keeps a rolling hold ahead of its stream's output. `advance` is called when output has arrived, before it is given out; it
- * extends the hold before it is used up, while the stream goes on. It answers false when the output has gone beyond what is held
- * and no more is to be had.
+ * Keeps a rolling hold ahead of its stream's output. When output has arrived, before it is given out, `ahead` tells whether
+ * nothing is to be done; where it does not, `advance` is called: it extends the hold before it is used up, while the stream goes
+ * on. It answers false when the output has gone beyond what is held and no more is to be had.
  */
 export class RollingHold {
   readonly #options: MeteredOptions
@@ -38,10 +38,14 @@ export class RollingHold {
     this.#covered = outputAt(served, admitted.estimate, admitted.held)
   }
 
+  get ahead(): boolean {
+    if (!this.#admitted.estimate.rolling || this.#covered >= this.#cap) return true
+    return this.#progress.atMost + EXTEND_BELOW < this.#covered
+  }
+
   get advance(): Effect.Effect<boolean> {
     return Effect.suspend(() => {
-      if (!this.#admitted.estimate.rolling || this.#covered >= this.#cap) return goOn
-      if (this.#progress.atMost + EXTEND_BELOW < this.#covered) return goOn
+      if (this.ahead) return goOn
       const used = this.#progress.count()
       const likely = Math.ceil((used * TOKENIZER_SPREAD) / 100)
       if (likely + EXTEND_BELOW < this.#covered) return goOn

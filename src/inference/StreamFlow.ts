@@ -13,7 +13,7 @@ import { noTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { Roster } from "../platform/Roster.ts"
 import type { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
-import type { ProviderError } from "../providers/Provider.ts"
+import { eachOf, type ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
 import {
   type AdmittedChat,
@@ -140,17 +140,30 @@ const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolErr
       replayed: false,
       read: (take) => pipe.read(take)
     })
-    while (true) {
-      const events = yield* served.source.next
-      if (events === undefined) return
+    /** Of what has come, that for which the hold has to be looked at before it is given out. */
+    let unheld: ReadonlyArray<OutputEvent> | undefined
+    const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
+    const give = (visible: ReadonlyArray<OutputEvent>) =>
+      (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
+    const take = (events: ReadonlyArray<OutputEvent>): boolean => {
       const visible = delivery.take(events)
-      if (!(yield* hold.advance)) {
-        delivery.finish = "length"
-        delivery.stopSequence = undefined
-        return
+      if (hold.ahead) return give(visible)
+      unheld = visible
+      return false
+    }
+    while (yield* eachOf(served.source, take)) {
+      if (unheld !== undefined) {
+        const visible = unheld
+        unheld = undefined
+        if (!(yield* hold.advance)) {
+          delivery.finish = "length"
+          delivery.stopSequence = undefined
+          return
+        }
+        if (give(visible)) continue
       }
-      if (visible.length > 0 && !pipe.push({ _tag: "Events", events: visible })) yield* pipe.room
-      if (pipe.readerLeft && flow.running.stopsBillingOnAbort) return yield* Effect.interrupt
+      if (!leaves()) yield* pipe.room
+      if (leaves()) return yield* Effect.interrupt
     }
   })
 

@@ -44,6 +44,11 @@ export interface OutboundStream {
   readonly headers: OutboundHeaders
   /** The next bytes, or undefined at the end, as often as asked. What arrived before a failure is given before it. */
   readonly read: Effect.Effect<Uint8Array | undefined, OutboundError>
+  /**
+   * Gives `take` what has arrived and what will, as it comes and without a fiber that wakes for it: until that answers false, when
+   * there may be more, which this answers with true, or until the end.
+   */
+  readonly each: (take: (bytes: Uint8Array) => boolean) => Effect.Effect<boolean, OutboundError>
   /** The reader has what it waited for: the first clock stops and the idle clock begins. */
   readonly started: () => void
   /** The reader has all it wants: closing the scope then keeps a connection whose body ends within a moment. */
@@ -358,7 +363,8 @@ class WholeExchange extends Exchange {
 
 class StreamExchange extends Exchange {
   #open: Resume<OutboundStream> | undefined
-  #waiting: Resume<Uint8Array | undefined> | undefined
+  /** Told in a microtask that something has come. */
+  #waiting: (() => void) | undefined
   #queue: Array<Uint8Array> = []
   #queued = 0
   #started = false
@@ -386,6 +392,7 @@ class StreamExchange extends Exchange {
       status: this.status,
       headers: this.headers,
       read: this.#read,
+      each: (take) => this.#each(take),
       started: () => this.#start(),
       finished: () => this.#finish()
     }
@@ -418,16 +425,36 @@ class StreamExchange extends Exchange {
   }
 
   #take(): Effect.Effect<Uint8Array | undefined, OutboundError> {
-    if (this.#queue.length > 0) {
-      const bytes = this.#shift()
-      this.#queued -= bytes.length
-      if (this.#queued < HIGH_WATER_BYTES) this.#resume()
-      return Effect.succeed(bytes)
-    }
+    if (this.#queue.length > 0) return Effect.succeed(this.#shift())
     if (this.#end !== undefined) return this.#end
     return Effect.callback((resume) => {
-      this.#waiting = resume
+      // The reader takes the bytes itself, so that one interrupted at this moment leaves them for the next.
+      this.#waiting = () => resume(this.#read)
       return Effect.sync(() => {
+        this.#waiting = undefined
+      })
+    })
+  }
+
+  #each(take: (bytes: Uint8Array) => boolean): Effect.Effect<boolean, OutboundError> {
+    return Effect.callback((resume) => {
+      let gone = false
+      const give = () => {
+        try {
+          while (this.#queue.length > 0) {
+            if (gone) return
+            if (!take(this.#shift())) return resume(Effect.succeed(true))
+          }
+        } catch (defect) {
+          return resume(Effect.die(defect))
+        }
+        if (gone) return
+        if (this.#end !== undefined) return resume(Effect.as(this.#end, false))
+        this.#waiting = give
+      }
+      give()
+      return Effect.sync(() => {
+        gone = true
         this.#waiting = undefined
       })
     })
@@ -439,15 +466,17 @@ class StreamExchange extends Exchange {
     const end = this.#queue.findIndex((chunk) => (length += chunk.length) >= TOGETHER_BYTES)
     const chunks = this.#queue.splice(0, end === -1 ? this.#queue.length : end + 1)
     const [only, second] = chunks
-    return only !== undefined && second === undefined ? only : Buffer.concat(chunks, length)
+    const bytes = only !== undefined && second === undefined ? only : Buffer.concat(chunks, length)
+    this.#queued -= bytes.length
+    if (this.#queued < HIGH_WATER_BYTES) this.#resume()
+    return bytes
   }
 
-  /** The reader takes the bytes itself, so that one interrupted at this moment leaves them for the next. */
   #wake(): void {
     const waiting = this.#waiting
     if (waiting === undefined) return
     this.#waiting = undefined
-    queueMicrotask(() => waiting(this.#read))
+    queueMicrotask(waiting)
   }
 
   #start(): void {

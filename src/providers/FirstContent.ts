@@ -2,7 +2,15 @@
 import { Clock, Effect, Exit, Scope } from "effect"
 import { isContent, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
-import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+import {
+  type ChatCall,
+  type ChatSource,
+  eachOf,
+  type Provider,
+  ProviderError,
+  type ProviderFault,
+  type TakeEvents
+} from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"
 
 /**
@@ -133,7 +141,8 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   const sample = sampler(context, startedAt)
   const failed = (error: ProviderError) => Effect.sync(() => sample(clock.currentTimeMillisUnsafe(), error))
   const opened = Scope.provide(context.provider.chatStream(context.call), scope)
-  const { collected, next } = yield* Effect.tapError(opened, failed)
+  const opening = yield* Effect.tapError(opened, failed)
+  const { collected, next } = opening
   const pulled: Array<OutputEvent> = []
   let events = yield* Effect.tapError(next, failed)
   while (events !== undefined) {
@@ -164,7 +173,7 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
       else context.record.served()
     })
   )
-  const source = resumed(context.record, pulled, events === undefined, next, end)
+  const source = resumed(context.record, pulled, events === undefined, opening, end)
   return { source, firstTokenMs, abandon: Scope.close(scope, Exit.interrupt()) } satisfies FirstContent
 })
 
@@ -173,31 +182,58 @@ const resumed = (
   record: AttemptRecord,
   pulled: ReadonlyArray<OutputEvent>,
   over: boolean,
-  next: ChatSource["next"],
+  opened: ChatSource,
   end: (outcome: "ok" | ProviderError) => void
 ): ChatSource => {
   let first: ReadonlyArray<OutputEvent> | undefined = pulled
-  const rest = Effect.tapError(
-    Effect.map(next, (events) => {
-      if (events === undefined) {
-        end("ok")
-        record.served()
-      } else record.note(events)
-      return events
-    }),
-    (error) =>
+  const ended = () => {
+    end("ok")
+    record.served()
+  }
+  const reported = <A>(rest: Effect.Effect<A, ProviderError>): Effect.Effect<A, ProviderError> =>
+    Effect.tapError(rest, (error) =>
       Effect.sync(() => {
         end(error)
         record.broke(error.fault)
       })
+    )
+  const rest = reported(
+    Effect.map(opened.next, (events) => {
+      if (events === undefined) ended()
+      else record.note(events)
+      return events
+    })
   )
+  const restTo = (take: TakeEvents): Effect.Effect<boolean, ProviderError> =>
+    reported(
+      Effect.map(
+        eachOf(opened, (events) => {
+          record.note(events)
+          return take(events)
+        }),
+        (more) => {
+          if (!more) ended()
+          return more
+        }
+      )
+    )
+  const taken = (): ReadonlyArray<OutputEvent> | undefined => {
+    const events = first
+    first = undefined
+    return events
+  }
   return {
     next: Effect.suspend(() => {
-      if (first === undefined) return over ? Effect.undefined : rest
-      const events = first
-      first = undefined
-      return Effect.succeed(events)
-    })
+      const events = taken()
+      if (events !== undefined) return Effect.succeed(events)
+      return over ? Effect.undefined : rest
+    }),
+    each: (take) =>
+      Effect.suspend(() => {
+        const events = taken()
+        if (events !== undefined && !take(events)) return Effect.succeed(true)
+        return over ? Effect.succeed(false) : restTo(take)
+      })
   }
 }
 

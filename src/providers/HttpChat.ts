@@ -10,7 +10,14 @@ import {
   type targetOf
 } from "../platform/Outbound.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
-import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+import {
+  type ChatCall,
+  type ChatSource,
+  type Provider,
+  ProviderError,
+  type ProviderFault,
+  type TakeEvents
+} from "./Provider.ts"
 
 /** The fold of a stream's bytes into output events. */
 export interface ChatFold {
@@ -138,36 +145,50 @@ const chatStream = Effect.fnUntraced(function* (
 const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold, call: ChatCall): ChatSource => {
   let started = false
   let over = false
-  const finish = (events: ReadonlyArray<OutputEvent>): Effect.Effect<ReadonlyArray<OutputEvent> | undefined> => {
+  /** Gives the events that close a stream in order, behind those that came with its last bytes. */
+  const finish = (events: ReadonlyArray<OutputEvent>, take: TakeEvents): boolean => {
     over = true
     stream.finished()
     const all = [...events, ...fold.end().map((event) => ended(call, event))]
-    return Effect.succeed(all.length === 0 ? undefined : all)
+    return all.length === 0 || take(all)
   }
-  const onBytes = (bytes: Uint8Array | undefined): ChatSource["next"] | typeof pull => {
-    if (bytes === undefined) {
-      return fold.stopped ? finish([]) : Effect.fail(host.error({ _tag: "Broken", detail: "the stream has no end" }))
+  const fault = (faulty: ProviderFault) => Effect.fail(host.error(faulty))
+  const each = (take: TakeEvents): Effect.Effect<boolean, ProviderError> => {
+    let wanted = true
+    const onBytes = (bytes: Uint8Array): boolean => {
+      const events = fold.push(bytes)
+      if (!started && events.some(isContent)) {
+        started = true
+        stream.started()
+      }
+      if (fold.done && fold.fault === undefined) wanted = finish(events, take)
+      else if (events.length > 0) wanted = take(events)
+      return wanted && !over && fold.fault === undefined
     }
-    const events = fold.push(bytes)
-    if (!started && events.some(isContent)) {
-      started = true
-      stream.started()
-    }
-    if (fold.done && fold.fault === undefined) return finish(events)
-    return events.length > 0 ? Effect.succeed(events) : next
+    const onEnd = (otherwise: ProviderFault): Effect.Effect<boolean, ProviderError> =>
+      fold.stopped ? Effect.sync(() => !finish([], take)) : fault(otherwise)
+    return Effect.suspend(() => {
+      if (over) return Effect.succeed(false)
+      if (fold.fault !== undefined) return fault(fold.fault)
+      return Effect.matchEffect(stream.each(onBytes), {
+        onFailure: (error) => onEnd(faultOfOutbound(error)),
+        onSuccess: (stopped) => {
+          if (!stopped) return onEnd({ _tag: "Broken", detail: "the stream has no end" })
+          if (!wanted) return Effect.succeed(true)
+          return fold.fault === undefined ? Effect.succeed(false) : fault(fold.fault)
+        }
+      })
+    })
   }
-  const pull: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, OutboundError | ProviderError> = Effect.flatMap(
-    stream.read,
-    onBytes
-  )
-  const guarded = Effect.catchTag(pull, "OutboundError", (error) =>
-    fold.stopped ? finish([]) : Effect.fail(host.error(faultOfOutbound(error)))
-  )
   const next: ChatSource["next"] = Effect.suspend(() => {
-    if (over) return Effect.undefined
-    return fold.fault === undefined ? guarded : Effect.fail(host.error(fold.fault))
+    let given: ReadonlyArray<OutputEvent> | undefined
+    const one = each((events) => {
+      given = events
+      return false
+    })
+    return Effect.map(one, () => given)
   })
-  return { next }
+  return { next, each }
 }
 
 const isOk = (status: number) => status >= 200 && status < 300

@@ -1,4 +1,4 @@
-import { Data, type Effect, type Scope } from "effect"
+import { Data, Effect, type Scope } from "effect"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
@@ -97,11 +97,29 @@ export class ProviderError extends Data.TaggedError("ProviderError")<{
   readonly fault: ProviderFault
 }> {}
 
+/** Is given events in their order, and never none. Answers whether it wants more at once. */
+export type TakeEvents = (events: ReadonlyArray<OutputEvent>) => boolean
+
 /** An open stream of one attempt. `next` gives what has arrived since, never an empty list, and undefined at the end. */
 export interface ChatSource {
   /** All of it was there before the first of it was given, so that the time to that says nothing. */
   readonly collected?: true
   readonly next: Effect.Effect<ReadonlyArray<OutputEvent> | undefined, ProviderError>
+  /**
+   * The same for a reader that need not be woken: gives it all that comes, until it wants no more, which is answered with true, or
+   * until the end. Absent where `next` does as well.
+   */
+  readonly each?: (take: TakeEvents) => Effect.Effect<boolean, ProviderError>
+}
+
+/** Gives all that comes, whatever the source. */
+export const eachOf = (source: ChatSource, take: TakeEvents): Effect.Effect<boolean, ProviderError> => {
+  if (source.each !== undefined) return source.each(take)
+  const further: Effect.Effect<boolean, ProviderError> = Effect.flatMap(source.next, (events) => {
+    if (events === undefined) return Effect.succeed(false)
+    return take(events) ? further : Effect.succeed(true)
+  })
+  return further
 }
 
 /**

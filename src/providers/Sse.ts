@@ -15,6 +15,7 @@ const SPACE = 32
  */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void
+  readonly #skim: ((text: string, from: number) => number) | undefined
   readonly #maxEventChars: number
   /** Made when first needed, which of most streams is never. */
   #decoder: TextDecoder | undefined
@@ -31,9 +32,12 @@ export class SseParser {
     options?: {
       /** The most characters one event may take, 4 Mi when absent. */
       readonly maxEventChars?: number
+      /** Takes whole events at the beginning of one, which are then not parsed, and answers where those end that it took. */
+      readonly skim?: (text: string, from: number) => number
     }
   ) {
     this.#onEvent = onEvent
+    this.#skim = options?.skim
     this.#maxEventChars = options?.maxEventChars ?? MAX_EVENT_CHARS
   }
 
@@ -65,12 +69,17 @@ export class SseParser {
   }
 
   #lines(text: string): void {
-    let from = 0
-    for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
+    let from = this.#skimmed(text, 0)
+    for (let to = text.indexOf("\n", from); to !== -1; to = text.indexOf("\n", from)) {
       this.#endLine(text.slice(from, to))
-      from = to + 1
+      from = to === from ? this.#skimmed(text, to + 1) : to + 1
     }
     if (from < text.length) this.#line += text.slice(from)
+  }
+
+  #skimmed(text: string, from: number): number {
+    const between = this.#line === "" && this.#data === undefined && this.#event === ""
+    return between && this.#skim !== undefined ? this.#skim(text, from) : from
   }
 
   #mixedLines(text: string): void {

@@ -196,6 +196,43 @@ layer(Outbound.layer, { excludeTestServices: true })("Outbound", (it) => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("gives each piece as it comes, to whoever wants more, and leaves the rest for the next", () =>
+      Effect.gen(function* () {
+        const outbound = yield* Outbound
+        let more: ((bytes: string) => void) | undefined
+        let end: (() => void) | undefined
+        const host = yield* upstream((_, response) => {
+          response.write("one")
+          more = (bytes) => void response.write(bytes)
+          end = () => response.end("last")
+        })
+        const stream = yield* outbound.open(post(host.origin))
+        const given: Array<string | undefined> = []
+        const each = (enough: string) =>
+          stream.each((bytes) => {
+            given.push(text(bytes))
+            return text(bytes) !== enough
+          })
+        assert.isTrue(yield* each("one"))
+        const reader = yield* Effect.forkChild(each(""), { startImmediately: true })
+        yield* Fiber.interrupt(reader)
+        more?.("two")
+        assert.isTrue(yield* each("two"))
+        const broken = yield* Effect.forkChild(
+          stream.each(() => {
+            throw new Error("a reader's own fault")
+          }),
+          { startImmediately: true }
+        )
+        more?.("three")
+        assert.isTrue(Exit.hasDies(yield* Fiber.await(broken)))
+        end?.()
+        assert.isFalse(yield* each(""))
+        assert.isFalse(yield* each(""))
+        assert.deepStrictEqual(given, ["one", "two", "last"])
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("leaves the bytes of an interrupted read for the next", () =>
       Effect.gen(function* () {
         const outbound = yield* Outbound

@@ -12,10 +12,13 @@ type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
 const DONE = "data: [DONE]\n\n"
 const TEXT_HEAD = ',"choices":[{"index":0,"delta":{"content":'
+const FIRST_TEXT_HEAD = ',"choices":[{"index":0,"delta":{"role":"assistant","content":'
 const TEXT_TAIL = '},"finish_reason":null,"logprobs":null}]}\n\n'
 
 /** A comment, which no client takes for anything. */
 export const KEEP_ALIVE = ": svc-processing\n\n"
+
+const finishing = (finish: FinishReason): string => `{"index":0,"delta":{},"finish_reason":"${finish}","logprobs":null}`
 
 /** Encodes one stream. Text frames are put together around a constant frame, since there is one for every token. */
 export class ChatStreamEncoder implements StreamEncoder {
@@ -29,8 +32,8 @@ export class ChatStreamEncoder implements StreamEncoder {
   /** With `includeUsage` the last frame is in OpenAI's own form, which has no choices. */
   constructor(options: StreamOpening & { readonly includeUsage: boolean }) {
     const { created, model, requestId } = options
-    const head = { id: completionId(requestId), object: "chat.completion.chunk", created, model }
-    this.#head = `data: ${JSON.stringify(head).slice(0, -1)}`
+    const id = completionId(requestId)
+    this.#head = `data: {"id":"${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)}`
     this.#textHead = this.#head + TEXT_HEAD
     this.#includeUsage = options.includeUsage
     this.#describe = options.describe
@@ -74,9 +77,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   #event(event: OutputEvent): string {
     switch (event._tag) {
       case "Text":
-        return this.#started
-          ? this.#textHead + JSON.stringify(event.text) + TEXT_TAIL
-          : this.#frame(this.#choice({ content: event.text }, null))
+        return this.#text(event.text)
       case "Reasoning":
         return this.#frame(this.#choice({ reasoning: event.text }, null))
       case "Refusal":
@@ -98,12 +99,18 @@ export class ChatStreamEncoder implements StreamEncoder {
     }
   }
 
+  #text(text: string): string {
+    const head = this.#started ? this.#textHead : this.#head + FIRST_TEXT_HEAD
+    this.#started = true
+    return head + JSON.stringify(text) + TEXT_TAIL
+  }
+
   #end(answer: Answer): string {
     const finish = answer.output.finish ?? "stop"
     const last = { usage: usageOf(answer.usage), ...extrasOf(answer) }
-    const finishing = this.#frame(this.#choice({}, finish))
-    const closing = this.#includeUsage ? "" : this.#choice({}, finish)
-    return `${finishing}${this.#frame(closing, `,${JSON.stringify(last).slice(1, -1)}`)}${DONE}`
+    const stopped = finishing(finish)
+    const finished = this.#frame(this.#started ? stopped : this.#choice({}, finish))
+    return `${finished}${this.#frame(this.#includeUsage ? "" : stopped, `,${JSON.stringify(last).slice(1, -1)}`)}${DONE}`
   }
 
   #error(failure: Failure): string {

@@ -16,10 +16,19 @@ import {
 import { faultOfError } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
-import { isPlain, probeOf, templateOf, type TextTemplate, textBetween } from "./TextTemplate.ts"
+import {
+  frameOf,
+  isPlain,
+  probeOf,
+  templateOf,
+  textBetween,
+  type TextFrame,
+  textsFrom,
+  type TextTemplate
+} from "./TextTemplate.ts"
 
 /** Short streams are not worth learning from; a host that words its chunks anew each time, as by padding, is given up soon. */
-const LEARN_AFTER_TEXTS = 3
+const LEARN_AFTER_TEXTS = 1
 const MOST_LESSONS = 3
 
 interface ToolSlot {
@@ -38,7 +47,9 @@ interface ToolSlot {
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event.data))
+  readonly #parser = new SseParser((event) => this.#onData(event.data), {
+    skim: (text, from) => this.#onText(text, from)
+  })
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   #tools: Array<ToolSlot> = []
@@ -48,6 +59,7 @@ export class ChatStreamFold implements ChatFold {
   #usage: TokenUsage | undefined
   #done = false
   #template: TextTemplate | undefined
+  #frame: TextFrame | undefined
   #texts = 0
   #lessons = 0
 
@@ -93,6 +105,14 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
+  /** Texts come by the dozen where a host or this process is busy: then they are taken together. */
+  #onText(stream: string, from: number): number {
+    if (this.#frame === undefined || this.#done || this.#fault !== undefined) return from
+    const { end, texts } = textsFrom(this.#frame, stream, from)
+    for (const text of texts) this.#out.push({ _tag: "Text", text })
+    return end
+  }
+
   #onData(data: string): void {
     if (this.#done || this.#fault !== undefined || data === "") return
     if (data === "[DONE]") {
@@ -118,7 +138,9 @@ export class ChatStreamFold implements ChatFold {
     if (this.#lessons === MOST_LESSONS) return
     this.#lessons += 1
     const template = templateOf(data, text)
-    if (template !== undefined && ChatStreamFold.#saysOnlyItsText(template)) this.#template = template
+    if (template === undefined || !ChatStreamFold.#saysOnlyItsText(template)) return
+    this.#template = template
+    this.#frame = frameOf(template)
   }
 
   /** Whether a text is all that has come. */
