@@ -7,8 +7,8 @@ export default defineConfig({
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 30_000
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    teardownTimeout: 60_000
   }
 })

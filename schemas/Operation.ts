@@ -21,6 +21,8 @@ export interface OperationFacts {
   readonly scope?: string
   /** A POST that computes an answer and changes nothing, so that it may be repeated without a key. */
   readonly safe?: boolean
+  /** A GET that moves what it tells of, or asks others for it. */
+  readonly moves?: boolean
 }
 
 /** The facts of an endpoint. Every endpoint that the contract shows carries them. */

@@ -103,13 +103,19 @@ export class VideosGroup extends HttpApiGroup.make("videos")
       params,
       success: VideoJob,
       error: [NotFoundError, UpstreamError]
-    }).annotateMerge(operation("videos.get", "Retrieve a video job", { limit: "default", charge: "free" })),
+    }).annotateMerge(
+      operation("videos.get", "Retrieve a video job", { limit: "default", charge: "free", moves: true })
+    ),
     HttpApiEndpoint.get("getVideoContent", "/videos/:id/content", {
       params,
       success: HttpApiSchema.Empty(302),
       error: [NotFoundError, UpstreamError]
     }).annotateMerge(
-      operation("videos.content", "Go to the clip of a completed video", { limit: "default", charge: "free" })
+      operation("videos.content", "Go to the clip of a completed video", {
+        limit: "default",
+        charge: "free",
+        moves: true
+      })
     )
   )
   .middleware(InferenceAccess) {}
@@ -134,7 +140,9 @@ export class LegacyVideosGroup extends HttpApiGroup.make("legacyVideos")
       query: { id: Schema.String },
       success: LegacyVideoJob,
       error: [LegacyNotFoundError, LegacyUpstreamError]
-    }).annotateMerge(operation("video.status", "Retrieve a video job", { limit: "video_status", charge: "free" }))
+    }).annotateMerge(
+      operation("video.status", "Retrieve a video job", { limit: "video_status", charge: "free", moves: true })
+    )
   )
   .middleware(LegacyAccess)
   .middleware(LegacyEnvelope) {}

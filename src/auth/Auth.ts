@@ -82,14 +82,15 @@ export class Auth extends Context.Service<
         cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
       }
 
-      const names = new WeakMap<object, { readonly authorization: string; readonly name: string | undefined }>()
+      const names = new WeakMap<object, { readonly authorization: string; readonly name: string }>()
 
       /** Under which name the key of a header would be remembered. */
       const nameOf = (authorization: string, connection: object | undefined): string | undefined => {
         const last = connection && names.get(connection)
         if (last?.authorization === authorization) return last.name
         const key = keyOf(authorization)
-        const name = key === undefined ? undefined : hashTextOf(key)
+        if (key === undefined) return undefined
+        const name = hashTextOf(key)
         if (connection !== undefined) names.set(connection, { authorization, name })
         return name
       }

@@ -60,7 +60,8 @@ const ofObjects = (ast: SchemaAST.Objects): Check | undefined => {
   }
   if (checks.size === 0) return undefined
   return (value) => {
-    if (typeof value !== "object" || value === null) return undefined
+    // A list in the place of an object has a name for each of its members.
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined
     for (const name in value) {
       const member = (value as Readonly<Record<string, unknown>>)[name]
       if (typeof member !== "object" || member === null) continue

@@ -165,19 +165,22 @@ const makeAdmitted = Effect.gen(function* () {
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, E | Failure, Exclude<R, Caller>> => {
     const read = authenticated(exchange, authorization, kind)
     const as = (principal: Principal) => Effect.provideService(app, Caller, principal)
-    const known = endpoint.method === "GET" ? auth.remembered(authorization, kind) : undefined
-    const { scope } = factsOf(endpoint)
+    const { moves, scope } = factsOf(endpoint)
+    const known = endpoint.method === "GET" && moves !== true ? auth.remembered(authorization, kind) : undefined
     if (known === undefined || (scope !== undefined && !allows(known.scopes, scope))) {
       return Effect.flatMap(read, (principal) => Effect.andThen(admit(principal, false), as(principal)))
     }
     const again = Effect.tapError(read, () => Effect.sync(() => auth.forget(known.keyId)))
     return Effect.gen(function* () {
       yield* admit(known, false)
+      const { verdict } = exchange
       const ahead = yield* Effect.forkChild(as(known), { startImmediately: true })
       const principal = yield* Effect.onError(
         Effect.tap(again, (fresh) => admit(fresh, true)),
         () => Fiber.interrupt(ahead)
       )
+      // What is told is the window that the request was counted in.
+      exchange.verdict = verdict
       if (isDeepStrictEqual(principal, known)) return yield* Fiber.join(ahead)
       yield* Fiber.interrupt(ahead)
       return yield* as(principal)

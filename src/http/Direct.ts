@@ -73,7 +73,11 @@ export const makeDirect = Effect.gen(function* () {
   const edge = yield* makeEdge
   const serve = yield* completions
   const fibers = new Roster<Fiber.Fiber<void, unknown>>()
-  yield* Effect.addFinalizer(() => Fiber.interruptAll(fibers.members))
+  let isClosed = false
+  yield* Effect.addFinalizer(() => {
+    isClosed = true
+    return Fiber.interruptAll(fibers.members)
+  })
   const context = leanContext(yield* Effect.context())
   const budget = Context.get(context, NodeBodyBudget)
   const run = Effect.runForkWith(context)
@@ -99,7 +103,7 @@ export const makeDirect = Effect.gen(function* () {
   }
 
   const direct: Direct = (node, response) => {
-    const request = arrivedOf(node)
+    const request = isClosed ? undefined : arrivedOf(node)
     if (request === undefined || !budget.has(Number(request.headers["content-length"]))) return false
     const principal = auth.remembered(request.headers["authorization"], "inference", node.socket)
     if (principal === undefined) return false

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { IncomingMessage, RequestListener, Server as NodeServer, ServerResponse } from "node:http"
@@ -49,14 +49,21 @@ type Server = HttpServer.HttpServer["Service"]
 export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /** Lets `direct` take requests first, and what listens for them last have the others. */
-const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void> =>
-  Effect.sync(() => {
-    const platform = node.listeners("request").at(-1) as RequestListener
-    node.off("request", platform)
-    node.on("request", (request, response) => {
-      if (!direct(request, response)) platform(request, response)
-    })
-  })
+const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.asVoid(
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const platform = node.listeners("request").at(-1) as RequestListener
+        const listener: RequestListener = (request, response) => {
+          if (!direct(request, response)) platform(request, response)
+        }
+        node.off("request", platform)
+        node.on("request", listener)
+        return listener
+      }),
+      (listener) => Effect.sync(() => node.off("request", listener))
+    )
+  )
 
 /**
  * The same server, whose requests start without the services of the rooms and what these are made of, but for those that go

@@ -149,6 +149,13 @@ export const isPlain = (op: Operation, accountId: string): boolean =>
   op.accountId === accountId &&
   (op._tag === "Hold" ? !op.charge && op.budgets.length === 0 : op._tag === "Close" && !op.onlyIfExpired)
 
+/** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
+const arePlain = (operations: ReadonlyArray<Operation>): boolean => {
+  const ends = operations.some((op) => op._tag === "Close")
+  const accountId = operations[0]?.accountId ?? ""
+  return operations.every((op) => isPlain(op, accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
+}
+
 /**
  * Carries out a group of operations in one statement, atomically, and answers each in its place. No two of a group may share a
  * request, an idempotency claim of an account, or a reference. Fails as a whole, and nothing has happened, with a unique
@@ -159,8 +166,7 @@ export const commitGroup = (
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
   Effect.suspend(() => {
-    const accountId = operations[0]?.accountId ?? ""
-    if (!operations.every((op) => isPlain(op, accountId))) {
+    if (!arePlain(operations)) {
       return answered(sql, "SELECT * FROM ledger_commit($1::jsonb)", [json(operations)], operations)
     }
     const closes = operations.filter((op) => op._tag === "Close")
@@ -169,7 +175,7 @@ export const commitGroup = (
       answered(
         sql,
         "SELECT * FROM ledger_commit_plain($1, $2::jsonb, $3::jsonb)",
-        [accountId, json(closes), json(holds)],
+        [operations[0]!.accountId, json(closes), json(holds)],
         [...closes, ...holds]
       ),
       (results) => {

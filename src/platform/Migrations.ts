@@ -25,6 +25,8 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
   const sql = yield* SqlClient.SqlClient
   const work = Effect.gen(function* () {
     yield* sql`SET LOCAL statement_timeout = 0`
+    // Unlike what the service reads.
+    yield* sql`SET LOCAL enable_seqscan = on`
     // The migrator's own lock is on its table, which the first to come must first create.
     yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
     const done = yield* run({ loader: Migrator.fromRecord(record), table })

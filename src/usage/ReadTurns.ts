@@ -25,7 +25,7 @@ const ownReads = failure({
 const allReads = failure({ _tag: "Overloaded" })
 const tooMuch = failure({
   _tag: "ServiceUnavailable",
-  detail: "There is too much usage in this range to be summed up now; ask for a shorter one"
+  detail: "The usage of this range could not be summed up in time; ask for a shorter one, or later"
 })
 
 /**

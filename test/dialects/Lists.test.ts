@@ -26,6 +26,12 @@ describe("the lengths of lists", () => {
     assert.strictEqual(check(few(Schema.Int), [1, 2, 3])?.field, "")
   })
 
+  it("are not looked for among the members of a list that stands in the place of an object", () => {
+    const list = new Proxy([1, 2, 3], { ownKeys: () => assert.fail("its members were asked for their names") })
+    assert.isUndefined(check(Deep, { a: list }))
+    assert.isUndefined(check(Deep, list))
+  })
+
   it("are no affair of this check in what is no list at all", () => {
     for (const value of [null, undefined, 1, "abcdef", { length: 9 }, { a: null, b: "abcdef" }, { a: { words: 1 } }]) {
       assert.isUndefined(check(Deep, value))

@@ -37,6 +37,16 @@ describe("a key that is remembered", () => {
   )
 })
 
+it.live("tells of its account's window where a key is read ahead, also when it was never good here before", () =>
+  Effect.gen(function* () {
+    const service = yield* startService()
+    const { managementKey } = yield* service.account(1)
+    assert.strictEqual((yield* get(`${service.api}/requests`, managementKey)).status, 403)
+    const { headers, status } = yield* get(`${service.api}/management/balance`, managementKey)
+    assert.deepStrictEqual([status, headers.get("ratelimit-policy")?.split(";")[0]], [200, '"management_reads"'])
+  }).pipe(Effect.scoped)
+)
+
 describe("limits", () => {
   it.live("count a good key by itself, and what has none by its address", () =>
     Effect.gen(function* () {

@@ -44,7 +44,7 @@ BEGIN
     ), every AS MATERIALIZED (
       SELECT max(all_settled)::bigint AS settled, max(all_held)::bigint AS held FROM op
       HAVING count(*) = jsonb_array_length(closes) AND (holds = '[]' OR (
-        SELECT count(*) FROM request WHERE account_id || '' = account AND state = 'open' AND expires_at <= moment) = 0)
+        SELECT count(*) FROM request WHERE account_id = account AND state = 'open' AND expires_at <= moment) = 0)
     ), paid AS (
       UPDATE balance b SET posted = b.posted - every.settled, held = b.held - every.held FROM every WHERE b.account_id = account
       RETURNING b.posted + every.settled AS posted, b.held + every.held AS held
@@ -80,11 +80,11 @@ BEGIN
             OR (SELECT r.id FROM request r WHERE r.account_id || '' = account AND r.claim = said ->> 'claim') IS NULL) AS plain
       FROM jsonb_array_elements(holds) WITH ORDINALITY AS o(said, ord)
     ), every AS MATERIALIZED (
-      SELECT sum(amount)::bigint AS held FROM op HAVING bool_and(plain IS TRUE) AND (
-        SELECT count(*) FROM request WHERE account_id || '' = account AND state = 'open' AND expires_at <= moment) = 0
+      SELECT sum(amount) AS held FROM op HAVING bool_and(plain IS TRUE) AND (
+        SELECT count(*) FROM request WHERE account_id = account AND state = 'open' AND expires_at <= moment) = 0
     ), promised AS (
-      UPDATE balance b SET held = b.held + every.held FROM every WHERE b.account_id = account AND b.posted - b.held >= every.held
-      RETURNING b.posted, b.held - every.held AS held
+      UPDATE balance b SET held = (b.held + every.held)::bigint FROM every WHERE b.account_id = account AND b.posted - b.held >= every.held
+      RETURNING b.posted, (b.held - every.held)::bigint AS held
     ), begun AS (
       INSERT INTO request (id, account_id, key_id, project_id, operation, model, state, status, expires_at, held, opened,
           idempotency_key, claim, fingerprint)
