@@ -151,9 +151,12 @@ export const isPlain = (op: Operation, accountId: string): boolean =>
 
 /** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
 const arePlain = (operations: ReadonlyArray<Operation>): boolean => {
+  const [first] = operations
   const ends = operations.some((op) => op._tag === "Close")
-  const accountId = operations[0]?.accountId ?? ""
-  return operations.every((op) => isPlain(op, accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
+  return (
+    first !== undefined &&
+    operations.every((op) => isPlain(op, first.accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
+  )
 }
 
 /**
