@@ -141,6 +141,11 @@ describe("GET /sessions/{id}/export", () => {
         })
         assert.strictEqual(answer.status, 200, yield* Effect.promise(() => answer.text()))
       }
+      // What was said is written down behind its answer where that takes long.
+      yield* Effect.repeat(Effect.flatMap(exported(id), json), {
+        schedule: Schedule.spaced("1 second"),
+        until: ({ messages: written }) => written.length === 202
+      })
       const response = yield* exported(id)
       assert.strictEqual(response.headers.get("content-type"), "application/json")
       const { exported_at, messages: said, session } = decodeExport(yield* json(response))
