@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { MAX_METADATA_BYTES, Session, SessionExport } from "../../schemas/inference/Sessions.ts"
 import { messageOf, sessionOf } from "../../src/http/Sessions.ts"
 import { takeAway } from "../support/Outage.ts"
