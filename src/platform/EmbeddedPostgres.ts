@@ -109,11 +109,14 @@ const initialise = Effect.fn("initialise")(function* (cluster: Cluster, binaries
   })
 })
 
+/** Tries again where a directory fills while it is emptied: an initdb whose parent was killed may still be writing. */
+const removal = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }
+
 const removeLeftovers = (cluster: Cluster) =>
   attempt("clear its data directory", () => {
     const prefix = `${basename(cluster.directory)}.new-`
     for (const name of readdirSync(cluster.dataDirectory)) {
-      if (name.startsWith(prefix)) rmSync(join(cluster.dataDirectory, name), { recursive: true, force: true })
+      if (name.startsWith(prefix)) rmSync(join(cluster.dataDirectory, name), removal)
     }
   })
 
@@ -350,6 +353,8 @@ const startOwned = Effect.fn("startOwned")(function* (options: StartOptions) {
   const binaries = yield* findBinaries(options.dataDirectory, before.account)
   if (exists) yield* endOrphan(before)
   else yield* initialise(before, binaries)
+  // Again: what an initdb that had lost its parent wrote meanwhile.
+  yield* removeLeftovers(before)
   return yield* serve(clusterOf(options.dataDirectory), binaries, options)
 })
 

@@ -32,8 +32,10 @@ const timed = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect
 
 /** By the machine's clock, as all that is the network's. Leaner than a race, of which every statement would pay for two fibers. */
 const within = <A>(statement: Effect.Effect<A, SqlError.SqlError>, ms: number): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.flatMap(Effect.forkChild(statement, { startImmediately: true }), (fiber) =>
+  Effect.withFiber((caller) =>
     Effect.callback((resume) => {
+      // Begun here, so that no interruption can come between it and who would hand it on.
+      const fiber = Effect.runForkWith(caller.context)(statement)
       const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unanswered())))
       const timer = setTimeout(late, ms)
       fiber.addObserver((exit) => {

@@ -56,7 +56,8 @@ const run = Effect.fn("run")(function* (options: Options) {
   const samples = new Samples()
   const faults = makeFaults()
   const rows: Array<Row> = []
-  if ([...ofTheStage].some((one) => options.only.has(one))) yield* warmUp(stage)
+  const warmed = [...ofTheStage].some((one) => options.only.has(one))
+  if (warmed) yield* warmUp(stage)
   for (const section of sections.filter((one) => options.only.has(one))) {
     const measured = Effect.suspend(() => measures[section](stage, samples, faults))
     rows.push(...(yield* alone.has(section) ? whileStopped([stage.gateway, stage.moneyOff], measured) : measured))
@@ -66,7 +67,8 @@ const run = Effect.fn("run")(function* (options: Options) {
     machine: here,
     rows,
     notes: [
-      `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation, after ${options.startSeconds} s of load of each kind`,
+      `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation`,
+      ...(warmed ? [`after ${options.startSeconds} s of load of each kind`] : []),
       "added: to the same request sent straight to the upstream; money off: the gateway with a ledger that keeps no books",
       ...(options.profile === undefined ? [] : ["**while profiling**, which costs the gateway some of its figures"])
     ],

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { giveBack, takeAway } from "../support/Outage.ts"
+import { giveBack, onceBack, takeAway } from "../support/Outage.ts"
 import { get, json, startService } from "../support/Service.ts"
 
 /** Three requests a minute. */
@@ -105,7 +105,7 @@ describe("limits", () => {
         assert.deepStrictEqual([status, headers.get("x-ratelimit-remaining")], [503, "3"])
       }
       yield* giveBack(service.databaseUrl)
-      for (const ask of asks) assert.strictEqual((yield* ask).status, 200)
+      for (const ask of asks) assert.strictEqual((yield* onceBack(ask)).status, 200)
     }).pipe(Effect.scoped)
   )
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { giveBack, takeAway } from "../support/Outage.ts"
+import { giveBack, onceBack, takeAway } from "../support/Outage.ts"
 import { get, json, post, startService } from "../support/Service.ts"
 
 const body = { model: "gpt-4o-mini", messages: [{ role: "user", content: "Are you there?" }] }
@@ -27,6 +27,7 @@ describe("a database that is away", () => {
       }
       assert.strictEqual((yield* get(`${service.api}/models/gpt-4o-mini`, inferenceKey)).status, 200)
       yield* giveBack(service.databaseUrl)
+      assert.strictEqual((yield* onceBack(get(`${service.api}/key`, inferenceKey))).status, 200)
       assert.deepStrictEqual(yield* service.balance(account.id), before)
       assert.strictEqual((yield* paid).status, 200)
     }).pipe(Effect.scoped)

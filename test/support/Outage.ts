@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { inject } from "vitest"
 
@@ -24,3 +24,7 @@ export const takeAway = (url: string) =>
 /** Makes it reachable again. */
 export const giveBack = (url: string) =>
   onServer((sql) => sql`ALTER DATABASE ${sql(nameOf(url))} ALLOW_CONNECTIONS true`)
+
+/** Asks again while the service says that its store is away: a connection asked for before the return may be refused after it. */
+export const onceBack = <A extends { readonly status: number }, E>(ask: Effect.Effect<A, E>) =>
+  Effect.repeat(ask, { schedule: Schedule.spaced("50 millis"), times: 100, while: ({ status }) => status === 503 })
