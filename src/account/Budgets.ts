@@ -58,28 +58,27 @@ export class Budgets extends Context.Service<
             yield* insertBudget(sql, { id, ownerId, ...budget })
             return id
           }),
-        statesOf: (ids) =>
-          Effect.gen(function* () {
-            if (ids.length === 0) return new Map()
-            const nowMs = yield* Clock.currentTimeMillis
-            const rows = yield* budgetsById(sql, ids, {
-              daily: periodStart("daily", nowMs),
-              weekly: periodStart("weekly", nowMs),
-              monthly: periodStart("monthly", nowMs),
-              lifetime: periodStart("lifetime", nowMs)
-            })
-            return new Map(
-              rows.map(({ held, id, limit_nano, period, spent }) => [
-                id,
-                {
-                  period: period as BudgetPeriodName,
-                  budgetCents: centsFromNano(limit_nano),
-                  spentCents: centsFromNano(spent),
-                  remainingCents: centsFromNano(maxNano(0n, limit_nano - spent - held))
-                }
-              ])
-            )
-          }).pipe(storeErrors)
+        statesOf: Effect.fnUntraced(function* (ids) {
+          if (ids.length === 0) return new Map()
+          const nowMs = yield* Clock.currentTimeMillis
+          const rows = yield* budgetsById(sql, ids, {
+            daily: periodStart("daily", nowMs),
+            weekly: periodStart("weekly", nowMs),
+            monthly: periodStart("monthly", nowMs),
+            lifetime: periodStart("lifetime", nowMs)
+          })
+          return new Map(
+            rows.map(({ held, id, limit_nano, period, spent }) => [
+              id,
+              {
+                period: period as BudgetPeriodName,
+                budgetCents: centsFromNano(limit_nano),
+                spentCents: centsFromNano(spent),
+                remainingCents: centsFromNano(maxNano(0n, limit_nano - spent - held))
+              }
+            ])
+          )
+        }, storeErrors)
       })
     )
   )

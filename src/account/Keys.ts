@@ -133,13 +133,12 @@ export class Keys extends Context.Service<
       const desk: Desk = { sql, audit: yield* Audit, budgets: yield* Budgets }
       return Keys.of({
         create: (input) => storeErrors(create(desk, input)),
-        list: (of, { cursor, limit }) =>
-          Effect.gen(function* () {
-            const page = { cursor: cursor ?? null, limit: limit + 1, starts: yield* periodStarts }
-            const found = yield* keysOf(sql, of, page)
-            const rows = found.slice(0, limit)
-            return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
-          }).pipe(storeErrors),
+        list: Effect.fnUntraced(function* (of, { cursor, limit }) {
+          const page = { cursor: cursor ?? null, limit: limit + 1, starts: yield* periodStarts }
+          const found = yield* keysOf(sql, of, page)
+          const rows = found.slice(0, limit)
+          return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+        }, storeErrors),
         get: (of, id) => storeErrors(get(desk, of, id)),
         rotate: (input) => storeErrors(rotate(desk, input)),
         update: (input) => storeErrors(update(desk, input)),
@@ -185,11 +184,10 @@ const newSecret = (kind: KeyKind) => {
 const textOf = (routing: RoutingPolicy | null | undefined): string | null =>
   routing === undefined || routing === null ? null : JSON.stringify(routing)
 
-const get = ({ sql }: Desk, of: KeysOf, id: string) =>
-  Effect.gen(function* () {
-    const found = yield* keyById(sql, of, id, yield* periodStarts)
-    return found ?? (yield* failure({ _tag: "NotFound", what: "key", id }))
-  })
+const get = Effect.fnUntraced(function* ({ sql }: Desk, of: KeysOf, id: string) {
+  const found = yield* keyById(sql, of, id, yield* periodStarts)
+  return found ?? (yield* failure({ _tag: "NotFound", what: "key", id }))
+})
 
 /** A project that a key can be put into; another account's is as one that there is not. */
 const checkProject = ({ sql }: Desk, accountId: string, id: string | null) =>

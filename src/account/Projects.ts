@@ -72,12 +72,11 @@ export class Projects extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const desk: Desk = { sql, audit: yield* Audit, budgets: yield* Budgets }
       return Projects.of({
-        list: (accountId, { cursor, limit }) =>
-          Effect.gen(function* () {
-            const found = yield* projectsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })
-            const rows = yield* withBudgets(desk, found.slice(0, limit))
-            return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
-          }).pipe(storeErrors),
+        list: Effect.fnUntraced(function* (accountId, { cursor, limit }) {
+          const found = yield* projectsOf(sql, accountId, { limit: limit + 1, cursor: cursor ?? null })
+          const rows = yield* withBudgets(desk, found.slice(0, limit))
+          return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+        }, storeErrors),
         get: (accountId, id) => storeErrors(read(desk, accountId, id)),
         create: (input) => storeErrors(create(desk, input)),
         update: (input) => storeErrors(update(desk, input)),

@@ -115,21 +115,20 @@ const eitherOf = (headers: Headers.Headers): string | undefined => {
 export const makeTried = Effect.gen(function* () {
   const { count, look } = yield* makeCounter
   const familiar = makeFamiliar()
-  return <A>(exchange: Exchange, credential: string, read: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
-    Effect.gen(function* () {
-      const hash = hashOf(credential)
-      // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
-      // while its address has requests left. Those that have been go on from there, whatever others do at their address.
-      if (!familiar.has(hash)) yield* look(exchange, undefined)
-      const found = yield* Effect.tapError(read, ({ reason }) => {
-        // What cannot be read at present is as good as it was, and nobody's guess.
-        if (reason._tag === "StoreUnavailable") return Effect.void
-        familiar.drop(hash)
-        return count(exchange, undefined)
-      })
-      familiar.add(hash)
-      return found
+  return Effect.fnUntraced(function* <A>(exchange: Exchange, credential: string, read: Effect.Effect<A, Failure>) {
+    const hash = hashOf(credential)
+    // Anybody can make up keys, and each costs a read of the database: one that has not been good here is only looked up
+    // while its address has requests left. Those that have been go on from there, whatever others do at their address.
+    if (!familiar.has(hash)) yield* look(exchange, undefined)
+    const found = yield* Effect.tapError(read, ({ reason }) => {
+      // What cannot be read at present is as good as it was, and nobody's guess.
+      if (reason._tag === "StoreUnavailable") return Effect.void
+      familiar.drop(hash)
+      return count(exchange, undefined)
     })
+    familiar.add(hash)
+    return found
+  })
 })
 
 /** Reads keys. */
@@ -151,6 +150,29 @@ interface AskedByKey {
   readonly endpoint: HttpApiEndpoint.Top
 }
 
+/** What a remembered key may ask for before it has been read again, and by which way. */
+interface Ahead<A, E, R> {
+  readonly exchange: Exchange
+  readonly admit: Admit
+  readonly read: Effect.Effect<Principal, Failure>
+  readonly as: (principal: Principal) => Effect.Effect<A, E, R>
+}
+
+const ahead = Effect.fnUntraced(function* <A, E, R>(known: Principal, { admit, as, exchange, read }: Ahead<A, E, R>) {
+  yield* admit(known, false)
+  const { verdict } = exchange
+  const begun = yield* Effect.forkChild(as(known), { startImmediately: true })
+  const principal = yield* Effect.onError(
+    Effect.tap(read, (fresh) => admit(fresh, true)),
+    () => Fiber.interrupt(begun)
+  )
+  // What is told is the window that the request was counted in.
+  exchange.verdict = verdict
+  if (isDeepStrictEqual(principal, known)) return yield* Fiber.join(begun)
+  yield* Fiber.interrupt(begun)
+  return yield* as(principal)
+})
+
 /**
  * Lets the holder of a key in. What a remembered key asks to read is read while the key is, so that the two wait for the database
  * at once; it is answered only if the key is still what it was.
@@ -171,20 +193,7 @@ const makeAdmitted = Effect.gen(function* () {
       return Effect.flatMap(read, (principal) => Effect.andThen(admit(principal, false), as(principal)))
     }
     const again = Effect.tapError(read, () => Effect.sync(() => auth.forget(known.keyId)))
-    return Effect.gen(function* () {
-      yield* admit(known, false)
-      const { verdict } = exchange
-      const ahead = yield* Effect.forkChild(as(known), { startImmediately: true })
-      const principal = yield* Effect.onError(
-        Effect.tap(again, (fresh) => admit(fresh, true)),
-        () => Fiber.interrupt(ahead)
-      )
-      // What is told is the window that the request was counted in.
-      exchange.verdict = verdict
-      if (isDeepStrictEqual(principal, known)) return yield* Fiber.join(ahead)
-      yield* Fiber.interrupt(ahead)
-      return yield* as(principal)
-    })
+    return ahead(known, { admit, exchange, read: again, as })
   }
 })
 
@@ -242,9 +251,9 @@ const managementAccess = Layer.effect(
     const admitted = yield* makeAdmitted
     return ManagementAccess.of({
       bearer: (app, { endpoint }) =>
-        Effect.gen(function* () {
-          const { headers } = yield* HttpServerRequest.HttpServerRequest
-          const exchange = yield* Exchange
+        Effect.withFiber((fiber) => {
+          const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+          const exchange = fiber.getRef(Exchange)
           named(exchange.span, endpoint)
           const { limit, scope } = factsOf(endpoint)
           const admit: Admit = (principal, counted) => {
@@ -257,7 +266,7 @@ const managementAccess = Layer.effect(
             return counted ? refused : Effect.andThen(count(exchange, principal), refused)
           }
           const asked = { exchange, authorization: headers["authorization"], kind: "management", endpoint } as const
-          return yield* answered(admitted(asked, app, admit), exchange)
+          return answered(admitted(asked, app, admit), exchange)
         })
     })
   })
@@ -268,10 +277,9 @@ const openAccess = Layer.effect(
   Effect.gen(function* () {
     const { count } = yield* makeCounter
     return OpenAccess.of((app, { endpoint }) =>
-      Effect.gen(function* () {
-        const exchange = yield* Exchange
+      Effect.flatMap(Exchange, (exchange) => {
         named(exchange.span, endpoint)
-        return yield* answered(Effect.andThen(count(exchange, undefined, factsOf(endpoint).limit), app), exchange)
+        return answered(Effect.andThen(count(exchange, undefined, factsOf(endpoint).limit), app), exchange)
       })
     )
   })

@@ -66,14 +66,15 @@ export const keyReportOf = (
 }
 
 /** `GET /key`. `scale` is the service's own, of its rate limits. */
-export const getKey = (usage: Usage["Service"], budgets: Budgets["Service"], scale: number) => () =>
-  Effect.gen(function* () {
-    const caller = yield* Caller
-    const used = yield* usage.ofKey(caller)
-    // Its row was read a moment ago.
-    if (used === undefined) return respond(failure({ _tag: "InvalidApiKey" }))
-    const states = yield* budgets.statesOf(caller.budgets.map(({ id }) => id))
-    return HttpServerResponse.jsonUnsafe(keyReportOf(used, caller, states, scale))
-  }).pipe(
+export const getKey = (usage: Usage["Service"], budgets: Budgets["Service"], scale: number) =>
+  Effect.fnUntraced(
+    function* () {
+      const caller = yield* Caller
+      const used = yield* usage.ofKey(caller)
+      // Its row was read a moment ago.
+      if (used === undefined) return respond(failure({ _tag: "InvalidApiKey" }))
+      const states = yield* budgets.statesOf(caller.budgets.map(({ id }) => id))
+      return HttpServerResponse.jsonUnsafe(keyReportOf(used, caller, states, scale))
+    },
     Effect.catchTag("Unavailable", (error) => Effect.succeed(respond(failure({ _tag: "StoreUnavailable" }, error))))
   )

@@ -107,23 +107,27 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const requests = yield* Requests
     return handlers.handleAll({
-      listRequests: ({ query }) =>
-        Effect.gen(function* () {
+      listRequests: Effect.fnUntraced(
+        function* ({ query }) {
           const { accountId } = yield* Caller
           const { limit = DEFAULT_LIMIT, cursor, model, status } = query
           // The one character a text of PostgreSQL cannot hold.
           if (model?.includes("\0") === true) return respond(invalid("model", "Expected no null characters"))
           const { next, rows } = yield* requests.list(accountId, { limit, cursor, model, status })
           return HttpServerResponse.jsonUnsafe({ object: "list", data: rows.map(receiptOf), next_cursor: next })
-        }).pipe(Effect.catchTag("Unavailable", unavailable)),
-      getRequest: ({ params }) =>
-        Effect.gen(function* () {
+        },
+        Effect.catchTag("Unavailable", unavailable)
+      ),
+      getRequest: Effect.fnUntraced(
+        function* ({ params }) {
           const { accountId } = yield* Caller
           const row = yield* requests.find(accountId, params.request_id)
           return row === undefined
             ? respond(failure({ _tag: "NotFound", what: "request", id: params.request_id }))
             : HttpServerResponse.jsonUnsafe(receiptOf(row))
-        }).pipe(Effect.catchTag("Unavailable", unavailable))
+        },
+        Effect.catchTag("Unavailable", unavailable)
+      )
     })
   })
 )

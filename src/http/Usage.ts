@@ -16,25 +16,20 @@ import { getKey } from "./Key.ts"
 
 type Sums = Omit<UsageRow, "start" | "model" | "provider">
 
-const none: Sums = {
-  requests: 0n,
-  prompt: 0n,
-  cached: 0n,
-  cache_write: 0n,
-  completion: 0n,
-  reasoning: 0n,
-  cost: 0n
+/** In one object, for there are thousands of rows. */
+const totalOf = (rows: ReadonlyArray<Sums>): Sums => {
+  const total = { requests: 0n, prompt: 0n, cached: 0n, cache_write: 0n, completion: 0n, reasoning: 0n, cost: 0n }
+  for (const row of rows) {
+    total.requests += row.requests
+    total.prompt += row.prompt
+    total.cached += row.cached
+    total.cache_write += row.cache_write
+    total.completion += row.completion
+    total.reasoning += row.reasoning
+    total.cost += row.cost
+  }
+  return total
 }
-
-const plus = (a: Sums, b: Sums): Sums => ({
-  requests: a.requests + b.requests,
-  prompt: a.prompt + b.prompt,
-  cached: a.cached + b.cached,
-  cache_write: a.cache_write + b.cache_write,
-  completion: a.completion + b.completion,
-  reasoning: a.reasoning + b.reasoning,
-  cost: a.cost + b.cost
-})
 
 /** Sums as they are shown. */
 export const figuresOf = (sums: Sums): UsageReport["totals"] => ({
@@ -53,7 +48,7 @@ export const usageReportOf = (period: UsagePeriod, used: AccountUsage, balance: 
   period,
   start_time: used.fromMs / 1000,
   end_time: used.untilMs / 1000,
-  totals: figuresOf(used.rows.reduce(plus, none)),
+  totals: figuresOf(totalOf(used.rows)),
   data: used.rows.map((row) => ({
     object: "bucket",
     start_time: row.start.getTime() / 1000,
@@ -65,19 +60,18 @@ export const usageReportOf = (period: UsagePeriod, used: AccountUsage, balance: 
   balance_usd: usdFromNano(balance)
 })
 
-const getUsage =
-  (usage: Usage["Service"], ledger: Ledger["Service"]) =>
-  ({ query: { period = "30d" } }: { readonly query: { readonly period?: UsagePeriod } }) =>
-    Effect.gen(function* () {
+const getUsage = (usage: Usage["Service"], ledger: Ledger["Service"]) =>
+  Effect.fnUntraced(
+    function* ({ query: { period = "30d" } }: { readonly query: { readonly period?: UsagePeriod } }) {
       const { accountId } = yield* Caller
       const found = [usage.ofAccount(accountId, period), ledger.balance(accountId)] as const
       const [used, balance] = yield* Effect.all(found, { concurrency: 2 })
       return HttpServerResponse.jsonUnsafe(usageReportOf(period, used, balance?.posted ?? 0n))
-    }).pipe(
-      Effect.catch((error) =>
-        Effect.succeed(respond(error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error))
-      )
+    },
+    Effect.catch((error) =>
+      Effect.succeed(respond(error._tag === "Unavailable" ? failure({ _tag: "StoreUnavailable" }, error) : error))
     )
+  )
 
 /** `GET /usage` and `GET /key`. */
 export const layer = HttpApiBuilder.group(

@@ -104,26 +104,25 @@ export class Inference extends Context.Service<
             return flow.attended(work, running)
           })
 
-        const chatStream = (request: ChatRequest): Effect.Effect<AnswerStream, Failure> =>
-          Effect.gen(function* () {
-            const running: Running = { stopsBillingOnAbort: true }
-            const opened = yield* Deferred.make<AnswerStream, Failure>()
-            const pipe = new Pipe()
-            const work = metering(
-              door,
-              request,
-              (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
-              (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
-            ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
-            const fiber = yield* flow.run(work)
-            const leave = Effect.suspend(() => {
-              if (pipe.ended) return Effect.void
-              pipe.leave()
-              return flow.hangUp(fiber, running)
-            })
-            const stream = yield* Deferred.await(opened).pipe(Effect.onInterrupt(() => leave))
-            return { ...stream, read: (take) => Effect.onExit(stream.read(take), () => leave) }
+        const chatStream = Effect.fnUntraced(function* (request: ChatRequest): Effect.fn.Return<AnswerStream, Failure> {
+          const running: Running = { stopsBillingOnAbort: true }
+          const opened = yield* Deferred.make<AnswerStream, Failure>()
+          const pipe = new Pipe()
+          const work = metering(
+            door,
+            request,
+            (admitted) => carryOutStream({ options: metered, pool: seeing, admitted, running, pipe, open, opened }),
+            (answer) => Deferred.doneUnsafe(opened, Effect.succeed(replayedStream(answer)))
+          ).pipe(Effect.onError((cause) => Deferred.failCause(opened, cause)))
+          const fiber = yield* flow.run(work)
+          const leave = Effect.suspend(() => {
+            if (pipe.ended) return Effect.void
+            pipe.leave()
+            return flow.hangUp(fiber, running)
           })
+          const stream = yield* Deferred.await(opened).pipe(Effect.onInterrupt(() => leave))
+          return { ...stream, read: (take) => Effect.onExit(stream.read(take), () => leave) }
+        })
 
         return Inference.of({ chat, chatStream, prepare: preparing(router, pins, images, false) })
       })

@@ -120,52 +120,54 @@ interface StreamFlow {
   readonly opened: Deferred.Deferred<AnswerStream, Failure>
 }
 
-const pump = (flow: StreamFlow, delivery: Delivery): Effect.Effect<void, PoolError | ProviderError, Scope.Scope> =>
-  Effect.gen(function* () {
-    const { admitted, pipe } = flow
-    const served = yield* flow.pool.chatStream(poolCall(admitted, flow.running))
-    delivery.served = served
-    delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
-    // Hidden reasoning is known only from the usage at the end; hanging up before it would be a free ride.
-    if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
-    const prompt = promptOnce(admitted)
-    const used = () => ({ ...noTokens, input: prompt(), output: delivery.progress.count() })
-    admitted.progress = () => tokenCost(served.candidate.price, used())
-    const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
-    yield* Deferred.succeed(flow.opened, {
-      requestId: admitted.request.requestId,
-      created: admitted.created,
-      preset: admitted.request.preset,
-      resolvedModel: served.candidate.model.id,
-      replayed: false,
-      read: (take) => pipe.read(take)
-    })
-    /** Of what has come, that for which the hold has to be looked at before it is given out. */
-    let unheld: ReadonlyArray<OutputEvent> | undefined
-    const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
-    const give = (visible: ReadonlyArray<OutputEvent>) =>
-      (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
-    const take = (events: ReadonlyArray<OutputEvent>): boolean => {
-      const visible = delivery.take(events)
-      if (hold.ahead) return give(visible)
-      unheld = visible
-      return false
-    }
-    while (yield* eachOf(served.source, take)) {
-      if (unheld !== undefined) {
-        const visible = unheld
-        unheld = undefined
-        if (!(yield* hold.advance)) {
-          delivery.finish = "length"
-          delivery.stopSequence = undefined
-          return
-        }
-        if (give(visible)) continue
-      }
-      if (!leaves()) yield* pipe.room
-      if (leaves()) return yield* Effect.interrupt
-    }
+const pump = Effect.fnUntraced(function* (
+  flow: StreamFlow,
+  delivery: Delivery
+): Effect.fn.Return<void, PoolError | ProviderError, Scope.Scope> {
+  const { admitted, pipe } = flow
+  const served = yield* flow.pool.chatStream(poolCall(admitted, flow.running))
+  delivery.served = served
+  delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
+  // Hidden reasoning is known only from the usage at the end; hanging up before it would be a free ride.
+  if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
+  const prompt = promptOnce(admitted)
+  const used = () => ({ ...noTokens, input: prompt(), output: delivery.progress.count() })
+  admitted.progress = () => tokenCost(served.candidate.price, used())
+  const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
+  yield* Deferred.succeed(flow.opened, {
+    requestId: admitted.request.requestId,
+    created: admitted.created,
+    preset: admitted.request.preset,
+    resolvedModel: served.candidate.model.id,
+    replayed: false,
+    read: (take) => pipe.read(take)
   })
+  /** Of what has come, that for which the hold has to be looked at before it is given out. */
+  let unheld: ReadonlyArray<OutputEvent> | undefined
+  const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
+  const give = (visible: ReadonlyArray<OutputEvent>) =>
+    (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
+  const take = (events: ReadonlyArray<OutputEvent>): boolean => {
+    const visible = delivery.take(events)
+    if (hold.ahead) return give(visible)
+    unheld = visible
+    return false
+  }
+  while (yield* eachOf(served.source, take)) {
+    if (unheld !== undefined) {
+      const visible = unheld
+      unheld = undefined
+      if (!(yield* hold.advance)) {
+        delivery.finish = "length"
+        delivery.stopSequence = undefined
+        return
+      }
+      if (give(visible)) continue
+    }
+    if (!leaves()) yield* pipe.room
+    if (leaves()) return yield* Effect.interrupt
+  }
+})
 
 const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>): Reason | undefined => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
@@ -233,30 +235,29 @@ const ending = (
  * Carries out an admitted stream and closes its hold, whatever happens. The last piece is given out after the settle is
  * committed; only the provider's call can be interrupted.
  */
-export const carryOutStream = (flow: StreamFlow): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const { admitted, opened, pipe } = flow
-    const delivery = new Delivery(admitted.request.claim !== undefined)
-    const place = flow.open.join(pipe)
-    const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
-    flow.open.leave(place)
-    const carried = carriedOf(flow, delivery, exit)
-    const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
-    const last = yield* Effect.exit(ending(flow, delivery, carried, log))
-    if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(flow.options, admitted)
-    if (delivery.served === undefined) {
-      const cause = Exit.isFailure(last)
-        ? last.cause
-        : Exit.isFailure(exit)
-          ? failuresOf(exit.cause, admitted)
-          : Cause.empty
-      return yield* Effect.asVoid(Deferred.failCause(opened, cause))
-    }
-    const item: StreamItem = Exit.isSuccess(last)
-      ? last.value
-      : { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }, last.cause) }
-    pipe.end(item)
-  }).pipe(Effect.uninterruptible)
+export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Effect.fn.Return<void> {
+  const { admitted, opened, pipe } = flow
+  const delivery = new Delivery(admitted.request.claim !== undefined)
+  const place = flow.open.join(pipe)
+  const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
+  flow.open.leave(place)
+  const carried = carriedOf(flow, delivery, exit)
+  const log = Exit.isFailure(exit) && !keepsNothing(admitted) ? exit.cause : undefined
+  const last = yield* Effect.exit(ending(flow, delivery, carried, log))
+  if (Exit.isFailure(last) && Cause.hasDies(last.cause)) yield* abandon(flow.options, admitted)
+  if (delivery.served === undefined) {
+    const cause = Exit.isFailure(last)
+      ? last.cause
+      : Exit.isFailure(exit)
+        ? failuresOf(exit.cause, admitted)
+        : Cause.empty
+    return yield* Effect.asVoid(Deferred.failCause(opened, cause))
+  }
+  const item: StreamItem = Exit.isSuccess(last)
+    ? last.value
+    : { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }, last.cause) }
+  pipe.end(item)
+}, Effect.uninterruptible)
 
 const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: AdmittedChat): Cause.Cause<Failure> =>
   Cause.map(cause, (error) =>

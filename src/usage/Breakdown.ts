@@ -60,20 +60,19 @@ export class Breakdown extends Context.Service<
     Effect.gen(function* () {
       const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
       return Breakdown.of({
-        page: (question) =>
-          Effect.gen(function* () {
-            const { accountId, by, cursor, limit } = question
-            const range = yield* rangeOf(question, yield* Clock.currentTimeMillis)
-            const after = cursor === undefined ? undefined : yield* placeOf(cursor)
-            const selection = {
-              ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
-              ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
-            }
-            const found = yield* turns.read(accountId, breakdown(sql, selection))
-            const rows = found.slice(0, -1).slice(0, limit)
-            const more = found.length - 1 > limit
-            return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!) : null }
-          }).pipe(storeErrors)
+        page: Effect.fnUntraced(function* (question) {
+          const { accountId, by, cursor, limit } = question
+          const range = yield* rangeOf(question, yield* Clock.currentTimeMillis)
+          const after = cursor === undefined ? undefined : yield* placeOf(cursor)
+          const selection = {
+            ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
+            ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
+          }
+          const found = yield* turns.read(accountId, breakdown(sql, selection))
+          const rows = found.slice(0, -1).slice(0, limit)
+          const more = found.length - 1 > limit
+          return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!) : null }
+        }, storeErrors)
       })
     })
   )

@@ -64,30 +64,28 @@ export class Usage extends Context.Service<
     Effect.gen(function* () {
       const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
       return Usage.of({
-        ofAccount: (accountId, period) =>
-          Effect.gen(function* () {
-            const { bucketMs, buckets, width } = periods[period]
-            const running = Math.floor((yield* Clock.currentTimeMillis) / bucketMs)
-            const fromMs = (running - buckets + 1) * bucketMs
-            const rows = yield* turns.read(accountId, usageOf(sql, accountId, { since: new Date(fromMs), width }))
-            return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
-          }).pipe(storeErrors),
-        ofKey: ({ accountId, keyId }) =>
-          Effect.gen(function* () {
-            const nowMs = yield* Clock.currentTimeMillis
-            const facts = yield* keyFacts(sql, keyId)
-            if (facts === undefined) return undefined
-            const spend = yield* keySpend(
-              sql,
-              { accountId, keyId },
-              {
-                today: periodStart("daily", nowMs),
-                week: periodStart("weekly", nowMs),
-                month: periodStart("monthly", nowMs)
-              }
-            )
-            return { facts, spend }
-          }).pipe(storeErrors),
+        ofAccount: Effect.fnUntraced(function* (accountId, period) {
+          const { bucketMs, buckets, width } = periods[period]
+          const running = Math.floor((yield* Clock.currentTimeMillis) / bucketMs)
+          const fromMs = (running - buckets + 1) * bucketMs
+          const rows = yield* turns.read(accountId, usageOf(sql, accountId, { since: new Date(fromMs), width }))
+          return { fromMs, untilMs: (running + 1) * bucketMs, bucketMs, rows }
+        }, storeErrors),
+        ofKey: Effect.fnUntraced(function* ({ accountId, keyId }) {
+          const nowMs = yield* Clock.currentTimeMillis
+          const facts = yield* keyFacts(sql, keyId)
+          if (facts === undefined) return undefined
+          const spend = yield* keySpend(
+            sql,
+            { accountId, keyId },
+            {
+              today: periodStart("daily", nowMs),
+              week: periodStart("weekly", nowMs),
+              month: periodStart("monthly", nowMs)
+            }
+          )
+          return { facts, spend }
+        }, storeErrors),
         ofKeys: (accountId, keyIds) =>
           storeErrors(
             Effect.map(

@@ -48,10 +48,9 @@ const ofStore = (error: Failure | Unavailable): Failure =>
 /** Answers with the response, or with what it failed with. */
 export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerResponse, Failure | Unavailable, R>) =>
   Effect.catch(work, (error) =>
-    Effect.gen(function* () {
-      const exchange = yield* Exchange
+    Effect.flatMap(Exchange, (exchange) => {
       const failed = ofStore(error)
-      return yield* Effect.as(logged(failed, exchange), respond(failed, exchange))
+      return Effect.as(logged(failed, exchange), respond(failed, exchange))
     })
   )
 

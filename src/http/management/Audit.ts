@@ -46,18 +46,23 @@ export const layer = HttpApiBuilder.group(
   "managementAudit",
   Effect.fnUntraced(function* (handlers) {
     const audit = yield* Audit
+    const page = Effect.fnUntraced(function* (selection: Parameters<typeof audit.page>[1]) {
+      const { accountId } = yield* Caller
+      const { actors, resources, types } = selection
+      const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
+      if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
+        const field = types === undefined ? "actor_ids[]" : "event_types[]"
+        return yield* invalid(field, `at most ${MAX_COMBINATIONS} combinations of types, actors and resources`)
+      }
+      return yield* audit.page(accountId, selection)
+    })
     return handlers.handle("listAudit", ({ query }) => {
       const { "actor_ids[]": actors, "event_types[]": types, "resource_ids[]": resources } = query
-      const found = Effect.gen(function* () {
-        const { accountId } = yield* Caller
-        const lengths = [types, actors, resources].map((values) => new Set(values).size || 1)
-        if (lengths.reduce((product, length) => product * length, 1) > MAX_COMBINATIONS) {
-          const field = types === undefined ? "actor_ids[]" : "event_types[]"
-          return yield* invalid(field, `at most ${MAX_COMBINATIONS} combinations of types, actors and resources`)
-        }
-        return yield* audit.page(accountId, { ...pageOf(query), ...timesOf(query), types, actors, resources })
-      })
-      return answer(found, ({ next, rows }) => ({ object: "list", data: rows.map(auditLogOf), next_cursor: next }))
+      return answer(page({ ...pageOf(query), ...timesOf(query), types, actors, resources }), ({ next, rows }) => ({
+        object: "list",
+        data: rows.map(auditLogOf),
+        next_cursor: next
+      }))
     })
   })
 )

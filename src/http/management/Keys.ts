@@ -178,11 +178,11 @@ export const layer = HttpApiBuilder.group(
       .handleAll({
         listKeys: ({ query }) =>
           answer(
-            Effect.gen(function* () {
-              const { accountId } = yield* Caller
-              const { next, rows } = yield* keys.list(ofAccount(accountId), pageOf(query))
-              return { data: yield* shown(accountId, rows), next }
-            }),
+            Effect.flatMap(Caller, ({ accountId }) =>
+              Effect.flatMap(keys.list(ofAccount(accountId), pageOf(query)), ({ next, rows }) =>
+                Effect.map(shown(accountId, rows), (data) => ({ data, next }))
+              )
+            ),
             ({ data, next }) => ({ object: "list", data, next_cursor: next })
           ),
         getKey: ({ params }) =>

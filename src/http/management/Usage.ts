@@ -55,11 +55,12 @@ export const layer = HttpApiBuilder.group(
       const { bucket_width: width, end_time, group_by = ["model", "provider"], period, start_time } = query
       const by = [...new Set(group_by)]
       const [startMs, endMs] = [msOf(start_time), msOf(end_time)]
-      const found = Effect.gen(function* () {
-        const { accountId } = yield* Caller
+      const found = Effect.flatMap(Caller, ({ accountId }) => {
         const asked = breakdown.page({ ...pageOf(query), accountId, period, startMs, endMs, width, by })
-        const [page, balance] = yield* Effect.all([asked, ledger.balance(accountId)], { concurrency: 2 })
-        return { page, balance: balance?.posted ?? 0n }
+        return Effect.map(Effect.all([asked, ledger.balance(accountId)], { concurrency: 2 }), ([page, balance]) => ({
+          page,
+          balance: balance?.posted ?? 0n
+        }))
       })
       const asked = period ?? (start_time === undefined ? "30d" : null)
       return answer(found, ({ balance, page }) => usageBreakdownOf(page, { balance, by, period: asked }))
