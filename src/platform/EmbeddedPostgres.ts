@@ -110,15 +110,13 @@ const initialise = Effect.fn("initialise")(function* (cluster: Cluster, binaries
 })
 
 /** Tries again where a directory fills while it is emptied: an initdb whose parent was killed may still be writing. */
-const removal = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }
-
 const removeLeftovers = (cluster: Cluster) =>
   attempt("clear its data directory", () => {
     const prefix = `${basename(cluster.directory)}.new-`
     for (const name of readdirSync(cluster.dataDirectory)) {
-      if (name.startsWith(prefix)) rmSync(join(cluster.dataDirectory, name), removal)
+      if (name.startsWith(prefix)) rmSync(join(cluster.dataDirectory, name), { recursive: true, force: true })
     }
-  })
+  }).pipe(Effect.retry({ times: 20, schedule: Schedule.spaced("50 millis") }))
 
 /** Whether there is a cluster to start; fails when what is there is none of ours. */
 const checkCluster = (cluster: Cluster) =>
@@ -353,8 +351,8 @@ const startOwned = Effect.fn("startOwned")(function* (options: StartOptions) {
   const binaries = yield* findBinaries(options.dataDirectory, before.account)
   if (exists) yield* endOrphan(before)
   else yield* initialise(before, binaries)
-  // Again: what an initdb that had lost its parent wrote meanwhile.
-  yield* removeLeftovers(before)
+  // What an initdb that had lost its parent wrote meanwhile; what of it cannot be removed now is at the next start.
+  yield* Effect.ignore(removeLeftovers(before))
   return yield* serve(clusterOf(options.dataDirectory), binaries, options)
 })
 

@@ -137,7 +137,13 @@ export const setUp = Effect.fn("setUp")(function* (options: Options, machine: Ma
   const origin = `http://127.0.0.1:${upstream.port}`
   const proxy = yield* listen({ name: "the bare proxy", ...node(fileOf("bareProxy"), origin), cores })
   const env = settingsOf(databaseUrl, upstream, directory)
-  const moneyOff = yield* listen({ name: "the gateway without money", ...node(fileOf("moneyOff")), env, cores })
+  const moneyOff = yield* listen({
+    name: "the gateway without money",
+    program: process.execPath,
+    args: [...started.filter((word) => word.startsWith("--")), fileOf("moneyOff")],
+    env,
+    cores
+  })
   const profiling = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]
   const freshGateway = (settings: Readonly<Record<string, string>>) =>
     Effect.map(
