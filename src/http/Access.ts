@@ -150,7 +150,7 @@ interface AskedByKey {
   readonly endpoint: HttpApiEndpoint.Top
 }
 
-/** What a remembered key may ask for before it has been read again, and by which way. */
+/** A read for the holder of a remembered key, and how the key is read meanwhile. */
 interface Ahead<A, E, R> {
   readonly exchange: Exchange
   readonly admit: Admit

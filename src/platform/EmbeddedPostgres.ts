@@ -350,9 +350,11 @@ const startOwned = Effect.fn("startOwned")(function* (options: StartOptions) {
   const exists = yield* checkCluster(before)
   const binaries = yield* findBinaries(options.dataDirectory, before.account)
   if (exists) yield* endOrphan(before)
-  else yield* initialise(before, binaries)
-  // What an initdb that had lost its parent wrote meanwhile; what of it cannot be removed now is at the next start.
-  yield* Effect.ignore(removeLeftovers(before))
+  else {
+    yield* initialise(before, binaries)
+    // What an initdb that had lost its parent wrote meanwhile. It is in nobody's way: the next start removes what this one cannot.
+    yield* Effect.ignore(removeLeftovers(before))
+  }
   return yield* serve(clusterOf(options.dataDirectory), binaries, options)
 })
 

@@ -21,8 +21,8 @@ const rollUpAll = Effect.gen(function* () {
   const left = sql`SELECT FROM request WHERE id >= (SELECT through FROM usage_rollup_state)`
   // Transactions of other tests' databases are waited for as well: the server counts them all alike.
   for (let rounds = 0; (yield* step).rows > 0 || (yield* left).length > 0; rounds++) {
-    assert.isBelow(rounds, 500)
-    yield* Effect.sleep("20 millis")
+    assert.isBelow(rounds, 100)
+    yield* Effect.sleep("50 millis")
   }
 }).pipe(Effect.scoped)
 
