@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { MAX_METADATA_BYTES, Session, SessionExport } from "../../schemas/inference/Sessions.ts"
 import { messageOf, sessionOf } from "../../src/http/Sessions.ts"
 import { takeAway } from "../support/Outage.ts"
 import { get, json, post, startService } from "../support/Service.ts"
+import { eventually } from "../support/WebhookRooms.ts"
 
 const decodeSession = Schema.decodeUnknownSync(Session, { onExcessProperty: "error" })
 const decodeExport = Schema.decodeUnknownSync(SessionExport, { onExcessProperty: "error" })
@@ -142,10 +143,7 @@ describe("GET /sessions/{id}/export", () => {
         assert.strictEqual(answer.status, 200, yield* Effect.promise(() => answer.text()))
       }
       // What was said is written down behind its answer where that takes long.
-      yield* Effect.repeat(Effect.flatMap(exported(id), json), {
-        schedule: Schedule.spaced("1 second"),
-        until: ({ messages: written }) => written.length === 202
-      })
+      yield* eventually(Effect.flatMap(exported(id), json), ({ messages: written }) => written.length === 202)
       const response = yield* exported(id)
       assert.strictEqual(response.headers.get("content-type"), "application/json")
       const { exported_at, messages: said, session } = decodeExport(yield* json(response))

@@ -1,7 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { inject } from "vitest"
+import { eventually } from "./WebhookRooms.ts"
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1)
 
@@ -27,4 +28,7 @@ export const giveBack = (url: string) =>
 
 /** Asks again while the service says that its store is away: a connection asked for before the return may be refused after it. */
 export const onceBack = <A extends { readonly status: number }, E>(ask: Effect.Effect<A, E>) =>
-  Effect.repeat(ask, { schedule: Schedule.spaced("50 millis"), times: 100, while: ({ status }) => status === 503 })
+  Effect.timeout(
+    eventually(ask, ({ status }) => status !== 503),
+    "5 seconds"
+  )
