@@ -29,7 +29,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   presets: ["schemas", "domain", "platform", "account"],
   router: ["domain", "catalogue"],
   ledger: ["domain", "platform"],
-  usage: ["domain", "platform", "ledger"],
+  usage: ["domain", "platform", "account", "ledger"],
   cache: ["domain", "platform"],
   sessions: ["domain", "platform"],
   jobs: ["domain", "platform"],

@@ -147,14 +147,27 @@ const records = (sql: Sql, starts: PeriodStarts) => sql`
     FROM budget g WHERE g.id = k.budget_id LIMIT 1
   ) AS b ON true`
 
+/** Which of them: so many, newest first, from behind the cursor. */
+export interface KeysPage {
+  readonly cursor: string | null
+  readonly limit: number
+}
+
+const behind = (sql: Sql, { accountId, kind }: KeysOf, { cursor, limit }: KeysPage) => sql`
+  WHERE k.account_id = ${accountId} AND k.kind = ${kind} AND k.id COLLATE "C" < COALESCE(${cursor}::text, 'g')
+  ORDER BY k.id COLLATE "C" DESC LIMIT ${limit}::int`
+
+/** The ids of a page, as a query for others to stand in. */
+export const idsOfPage = (sql: Sql, of: KeysOf, page: KeysPage): Statement.Fragment =>
+  sql`SELECT k.id FROM api_key k ${behind(sql, of, page)}`
+
 /** Newest first, from behind the cursor. */
 export const keysOf = (
   sql: Sql,
-  { accountId, kind }: KeysOf,
-  { cursor, limit, starts }: { readonly cursor: string | null; readonly limit: number; readonly starts: PeriodStarts }
+  of: KeysOf,
+  { starts, ...page }: KeysPage & { readonly starts: PeriodStarts }
 ): Effect.Effect<ReadonlyArray<KeyRecord>, SqlError.SqlError> =>
-  sql<KeyRecord>`${records(sql, starts)} WHERE k.account_id = ${accountId} AND k.kind = ${kind}
-    AND k.id COLLATE "C" < COALESCE(${cursor}::text, 'g') ORDER BY k.id COLLATE "C" DESC LIMIT ${limit}::int`
+  sql<KeyRecord>`${records(sql, starts)} ${behind(sql, of, page)}`
 
 export const keyById = (
   sql: Sql,

@@ -136,12 +136,12 @@ export const unrolled = (sql: SqlClient.SqlClient, accountId: string) =>
   })
 
 /** Of these keys alone, and no more than what it cost and when: what a usage says of tokens is not taken apart. */
-export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyIds: ReadonlyArray<string>) =>
+export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyIds: Statement.Fragment) =>
   inNone(sql, accountId, {
     request: sql`r.key_id, r.created_at, ${cost(sql)}`,
     refund: sql.literal("r.key_id, r.created_at, -f.amount AS cost"),
     used: sql.literal(""),
-    which: sql`r.key_id = ANY (${[...keyIds]}::text[])`
+    which: sql`r.key_id = ANY (${keyIds})`
   })
 
 interface Wanted {

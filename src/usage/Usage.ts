@@ -1,5 +1,6 @@
 import { Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { KeysOf, KeysPage } from "../account/KeysSql.ts"
 import { periodStart } from "../domain/Budget.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
@@ -11,6 +12,7 @@ import {
   type KeySpend,
   type KeyTotal,
   keyTotals,
+  keyTotalsOfPage,
   usageOf,
   type UsageRow
 } from "./UsageSql.ts"
@@ -41,6 +43,11 @@ export interface KeyUsage {
   readonly spend: KeySpend
 }
 
+const byKey = (
+  totals: Effect.Effect<ReadonlyArray<KeyTotal>, SqlError.SqlError>
+): Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable> =>
+  storeErrors(Effect.map(totals, (rows) => new Map(rows.map((row) => [row.key_id, row]))))
+
 /** What was used, by whom and for how much: rollups for the past, request rows for the rest, complete to the moment. */
 export class Usage extends Context.Service<
   Usage,
@@ -57,6 +64,8 @@ export class Usage extends Context.Service<
       accountId: string,
       keyIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
+    /** The same of a page of its keys, of which nobody needs to have read before which they are. */
+    readonly ofKeysPage: (of: KeysOf, page: KeysPage) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
   }
 >()("tollgate/usage/Usage") {
   static readonly layer = Layer.effect(
@@ -86,13 +95,8 @@ export class Usage extends Context.Service<
           )
           return { facts, spend }
         }, storeErrors),
-        ofKeys: (accountId, keyIds) =>
-          storeErrors(
-            Effect.map(
-              keyTotals(sql, accountId, keyIds),
-              (totals) => new Map(totals.map((total) => [total.key_id, total]))
-            )
-          )
+        ofKeys: (accountId, keyIds) => byKey(keyTotals(sql, accountId, keyIds)),
+        ofKeysPage: (of, page) => byKey(keyTotalsOfPage(sql, of, page))
       })
     })
   )

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import { idsOfPage, type KeysOf, type KeysPage } from "../account/KeysSql.ts"
 import { unrolled, unrolledCosts } from "./RollupsSql.ts"
 
 /** What an account used of one model at one provider in one bucket of time; amounts are nano-USD. */
@@ -76,7 +77,7 @@ export const keySpend = (
     sql<KeySpend>`WITH facts AS (
         SELECT start AS at, cost, newest_at FROM usage_rollup
           WHERE account_id = ${accountId} AND width = 'day' AND key_id = ${keyId}
-        UNION ALL SELECT created_at, cost, created_at FROM (${unrolledCosts(sql, accountId, [keyId])}) AS live
+        UNION ALL SELECT created_at, cost, created_at FROM (${unrolledCosts(sql, accountId, sql`ARRAY[${keyId}]`)}) AS live
       )
       SELECT COALESCE(total(cost) FILTER (WHERE at >= ${days.today}::date), 0) AS today,
         COALESCE(total(cost) FILTER (WHERE at >= ${days.week}::date), 0) AS week,
@@ -92,14 +93,22 @@ export interface KeyTotal {
   readonly used_at: Date
 }
 
-/** Of these keys of the account, those that were used; complete to the moment. */
-export const keyTotals = (
+const totalsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  keyIds: ReadonlyArray<string>
+  keyIds: Statement.Fragment
 ): Effect.Effect<ReadonlyArray<KeyTotal>, SqlError.SqlError> =>
-  sql<KeyTotal>`WITH facts AS (
-      SELECT key_id, cost, newest_at FROM key_usage WHERE key_id = ANY (${[...keyIds]}::text[])
-      UNION ALL SELECT key_id, cost, created_at FROM (${unrolledCosts(sql, accountId, keyIds)}) AS live
+  sql<KeyTotal>`WITH wanted AS MATERIALIZED (SELECT ${keyIds} AS ids), facts AS (
+      SELECT key_id, cost, newest_at FROM key_usage WHERE key_id = ANY ((SELECT ids FROM wanted)::text[])
+      UNION ALL SELECT key_id, cost, created_at
+        FROM (${unrolledCosts(sql, accountId, sql.literal("(SELECT ids FROM wanted)::text[]"))}) AS live
     )
     SELECT key_id, sum(cost)::bigint AS cost, max(newest_at) AS used_at FROM facts GROUP BY key_id`
+
+/** Of these keys of the account, those that were used; complete to the moment. */
+export const keyTotals = (sql: SqlClient.SqlClient, accountId: string, keyIds: ReadonlyArray<string>) =>
+  totalsOf(sql, accountId, sql`${[...keyIds]}::text[]`)
+
+/** The same of a page of an account's keys. */
+export const keyTotalsOfPage = (sql: SqlClient.SqlClient, of: KeysOf, page: KeysPage) =>
+  totalsOf(sql, of.accountId, sql`ARRAY(${idsOfPage(sql, of, page)})`)

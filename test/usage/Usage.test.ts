@@ -203,6 +203,15 @@ describe("usage of a key", () => {
         [...found.values()],
         [{ key_id: keyId, cost: 1n, used_at: new Date("2026-03-05T00:00:00Z") }]
       )
+      // The newest first, of which each page has one.
+      const of = { accountId, kind: "inference" } as const
+      const pages = yield* Effect.forEach([null, other.keyId, keyId], (cursor) =>
+        service.ofKeysPage(of, { cursor, limit: 1 })
+      )
+      assert.deepStrictEqual(
+        pages.map((page) => [...page.keys()]),
+        [[other.keyId], [keyId], []]
+      )
       assert.strictEqual((yield* service.ofKey(other))?.spend.ever, 2n)
     }).pipe(Effect.provide(rooms), atNow)
   )

@@ -11,7 +11,7 @@ import {
   NewManagedKey
 } from "../../../schemas/management/Keys.ts"
 import { type KeyChange, Keys, type MadeKey } from "../../account/Keys.ts"
-import type { KeyRecord } from "../../account/KeysSql.ts"
+import type { KeyRecord, KeysOf } from "../../account/KeysSql.ts"
 import { Mutations } from "../../account/Mutations.ts"
 import { Auth } from "../../auth/Auth.ts"
 import { decoder } from "../../dialects/Decode.ts"
@@ -101,23 +101,23 @@ const makeDesk = Effect.gen(function* () {
   const mutate = makeMutate(yield* Mutations)
   const ofAccount = (accountId: string) => ({ accountId, kind: "inference" }) as const
 
-  const shown = (accountId: string, rows: ReadonlyArray<KeyRecord>) =>
+  /** Keys, and what they were used for, wait for the database at once. */
+  const page = (of: KeysOf, wanted: ReturnType<typeof pageOf>) =>
     Effect.map(
-      usage.ofKeys(
-        accountId,
-        rows.map(({ id }) => id)
-      ),
-      (totals) => rows.map((row) => keyOf(row, totals.get(row.id)))
+      Effect.all([keys.list(of, wanted), usage.ofKeysPage(of, { ...wanted, cursor: wanted.cursor ?? null })], {
+        concurrency: 2
+      }),
+      ([{ next, rows }, totals]) => ({ next, data: rows.map((row) => keyOf(row, totals.get(row.id))) })
     )
   const single = (accountId: string, row: KeyRecord) =>
-    Effect.map(shown(accountId, [row]), ([data]) => ({ data: data! }))
+    Effect.map(usage.ofKeys(accountId, [row.id]), (totals) => ({ data: keyOf(row, totals.get(row.id)) }))
   const one = (accountId: string, id: string) =>
     Effect.flatMap(keys.get(ofAccount(accountId), id), (row) => single(accountId, row))
   const made = (accountId: string, { id, key }: MadeKey) =>
     Effect.map(one(accountId, id), ({ data }): ManagedKeyWithSecret => ({ key, data }))
   /** Said of a key, that nothing of it is remembered here. */
   const forgotten = (id: string) => Effect.sync(() => auth.forget(id))
-  return { keys, shown, single, one, made, mutate, forgotten, ofAccount }
+  return { keys, page, single, one, made, mutate, forgotten, ofAccount }
 })
 
 /** `/management/keys`: the inference keys of the account. */
@@ -125,7 +125,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "managementKeys",
   Effect.fnUntraced(function* (handlers) {
-    const { forgotten, keys, made, mutate, ofAccount, one, shown, single } = yield* makeDesk
+    const { forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeDesk
 
     const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const body = yield* readJson(request)
@@ -178,11 +178,7 @@ export const layer = HttpApiBuilder.group(
       .handleAll({
         listKeys: ({ query }) =>
           answer(
-            Effect.flatMap(Caller, ({ accountId }) =>
-              Effect.flatMap(keys.list(ofAccount(accountId), pageOf(query)), ({ next, rows }) =>
-                Effect.map(shown(accountId, rows), (data) => ({ data, next }))
-              )
-            ),
+            Effect.flatMap(Caller, ({ accountId }) => page(ofAccount(accountId), pageOf(query))),
             ({ data, next }) => ({ object: "list", data, next_cursor: next })
           ),
         getKey: ({ params }) =>
