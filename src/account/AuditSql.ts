@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { limitTo } from "../platform/Sql.ts"
 
 /** One line of an account's audit log. */
 export interface AuditRow {
@@ -100,8 +101,8 @@ export const auditEvents = (
       SELECT found.* FROM (SELECT ${accountId}::text AS id) AS own
       ${from[0] ?? nothing} ${from[1] ?? nothing} ${from[2] ?? nothing} CROSS JOIN LATERAL (
         SELECT e.* FROM audit_event e WHERE ${here} AND e.id COLLATE "C" >= ${least} AND e.id COLLATE "C" < ${end}
-          ORDER BY e.id COLLATE "C" DESC LIMIT ${limit}
-      ) AS found ORDER BY found.id COLLATE "C" DESC LIMIT ${limit}
+          ORDER BY e.id COLLATE "C" DESC ${limitTo(sql, limit)}
+      ) AS found ORDER BY found.id COLLATE "C" DESC ${limitTo(sql, limit)}
     )
     SELECT e.id, e.type, e.actor_type, e.actor_id, e.resource_type, e.resource_id, e.request_id, e.effective_at,
       CASE WHEN e.awaited AND c.event_id IS NULL THEN 'pending' ELSE 'completed' END AS status,

@@ -3,6 +3,7 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { BudgetPeriodName } from "../domain/Budget.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
+import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -155,7 +156,7 @@ export interface KeysPage {
 
 const behind = (sql: Sql, { accountId, kind }: KeysOf, { cursor, limit }: KeysPage) => sql`
   WHERE k.account_id = ${accountId} AND k.kind = ${kind} AND k.id COLLATE "C" < COALESCE(${cursor}::text, 'g')
-  ORDER BY k.id COLLATE "C" DESC LIMIT ${limit}::int`
+  ORDER BY k.id COLLATE "C" DESC ${limitTo(sql, limit)}`
 
 /** The ids of a page, as a query for others to stand in. */
 export const idsOfPage = (sql: Sql, of: KeysOf, page: KeysPage): Statement.Fragment =>

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { DataPolicy } from "../domain/Plan.ts"
+import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -113,4 +114,4 @@ export const projectsOf = (
   { cursor, limit }: { readonly cursor: string | null; readonly limit: number }
 ) =>
   sql<ProjectRow>`SELECT ${columns(sql)} FROM project WHERE account_id = ${accountId}
-    AND id COLLATE "C" < COALESCE(${cursor}::text, 'g') ORDER BY id COLLATE "C" DESC LIMIT ${limit}::int`
+    AND id COLLATE "C" < COALESCE(${cursor}::text, 'g') ORDER BY id COLLATE "C" DESC ${limitTo(sql, limit)}`

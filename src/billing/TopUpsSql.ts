@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { TopUpStatus } from "../domain/TopUp.ts"
+import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -59,7 +60,7 @@ export const topUpsOf = (
 ): Effect.Effect<ReadonlyArray<TopUpRow>, SqlError.SqlError> =>
   sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up
     WHERE account_id = ${accountId} AND id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
-    ORDER BY id COLLATE "C" DESC LIMIT ${page.limit}::int`
+    ORDER BY id COLLATE "C" DESC ${limitTo(sql, page.limit)}`
 
 export const topUpById = (sql: Sql, accountId: string, id: string) =>
   first(sql<TopUpRow>`SELECT ${columns(sql)} FROM top_up WHERE id = ${id} AND account_id = ${accountId}`)

@@ -1,7 +1,7 @@
 import { PgPool } from "@effect/sql-pg"
 import { Data, Effect, Layer, type Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { SqlClient, SqlError } from "effect/sql"
+import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
@@ -84,6 +84,13 @@ export const storable = (json: string): string =>
   json.includes("\\u") ? json.replace(/\\(?:u0000|u[dD][89a-fA-F]..|.)/g, replaceUnstorable) : json
 
 const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
+
+/**
+ * `LIMIT`, with the number in the text of the statement. As a parameter it makes the plan for any number look dearer than one for the
+ * number at hand, so that PostgreSQL plans anew at every execution, and of a page that can take longer than to read it.
+ */
+export const limitTo = (sql: SqlClient.SqlClient, rows: number): Statement.Fragment =>
+  sql.literal(`LIMIT ${BigInt(rows)}`)
 
 /** Whether the database answers within a second. */
 export const answers = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
+import { limitTo } from "../platform/Sql.ts"
 
 /** A preset without its configuration. */
 export interface PresetRow {
@@ -100,7 +101,7 @@ export const presetsOf = (
 ) =>
   sql<PresetRow>`SELECT id, slug, name, description, active_version, created_at, updated_at FROM preset
     WHERE account_id = ${accountId} AND id COLLATE "C" < COALESCE(${cursor}::text, 'g')
-    ORDER BY id COLLATE "C" DESC LIMIT ${limit}::int`
+    ORDER BY id COLLATE "C" DESC ${limitTo(sql, limit)}`
 
 export const versionsOf = (
   sql: Sql,
@@ -112,5 +113,5 @@ export const versionsOf = (
     FROM (SELECT id FROM preset WHERE account_id = ${accountId} AND slug = ${slug}) p CROSS JOIN LATERAL (
       SELECT version, config, created_at FROM preset_version
       WHERE preset_id = p.id AND version < COALESCE(${before}::int, 2147483647)
-      ORDER BY version DESC LIMIT ${limit}::int
+      ORDER BY version DESC ${limitTo(sql, limit)}
     ) v ORDER BY v.version DESC`

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { limitTo } from "../platform/Sql.ts"
 
 /** A request row as its receipt needs it. Times are the database's. */
 export interface RequestRow {
@@ -60,11 +61,12 @@ export const requestsOf = (
     readonly status: string | null
   }
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> =>
+  // Every id begins with an r.
   sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
-      AND (${page.cursor}::text IS NULL OR id < ${page.cursor})
+      AND id < COALESCE(${page.cursor}::text, 's')
       AND (${page.model}::text IS NULL OR model = ${page.model} OR resolved_model = ${page.model})
       AND (${page.status}::text IS NULL OR CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${page.status})
-    ORDER BY id DESC LIMIT ${page.limit}`
+    ORDER BY id DESC ${limitTo(sql, page.limit)}`
 
 export const claimById = (
   sql: SqlClient.SqlClient,

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
@@ -107,7 +108,7 @@ export const endpointsOf = (
 ): Effect.Effect<ReadonlyArray<EndpointRow>, SqlError.SqlError> =>
   sql<EndpointRow>`SELECT id, url, events, status, created_at FROM webhook_endpoint
     WHERE account_id = ${accountId} AND status <> 'removed' AND id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
-    ORDER BY id COLLATE "C" DESC LIMIT ${page.limit}::int`
+    ORDER BY id COLLATE "C" DESC ${limitTo(sql, page.limit)}`
 
 export const endpointById = (
   sql: Sql,
@@ -203,7 +204,7 @@ export const deliveriesOf = (
       CASE WHEN d.status = 'pending' AND (d.claim IS NULL OR d.due_at <= now()) THEN d.due_at END AS next_at
     FROM webhook_delivery d JOIN webhook_event v ON v.id = d.event_id
     WHERE d.endpoint_id = ${endpointId} AND d.id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
-    ORDER BY d.id COLLATE "C" DESC LIMIT ${page.limit}::int`
+    ORDER BY d.id COLLATE "C" DESC ${limitTo(sql, page.limit)}`
 
 export const deliveryById = (
   sql: Sql,
