@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { storable } from "../platform/Sql.ts"
+import { limitTo, storable } from "../platform/Sql.ts"
 import type { InputFault } from "./BatchInput.ts"
 
 export type BatchStatus =
@@ -147,8 +147,8 @@ export const batchesOf = (
   page: { readonly limit: number; readonly after: string | null }
 ): Found<ReadonlyArray<BatchRow>> =>
   sql<BatchRow>`SELECT ${columns(sql)} FROM batch
-    WHERE account_id = ${accountId} AND (${page.after}::text IS NULL OR id < ${page.after}::text)
-    ORDER BY id DESC LIMIT ${page.limit}::int`
+    WHERE account_id = ${accountId} ${page.after === null ? sql.literal("") : sql`AND id < ${page.after}`}
+    ORDER BY id DESC ${limitTo(sql, page.limit)}`
 
 /** Has a batch begin no more lines; undefined where it has ended, or is about to. */
 export const cancelBatch = (sql: Sql, accountId: string, id: string): Found<BatchRow | undefined> =>

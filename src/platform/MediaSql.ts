@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { limitTo } from "./Sql.ts"
 
 /** What files are kept for. */
 export type FilePurpose = "image" | "video" | "batch_input" | "batch_output"
@@ -52,7 +53,7 @@ export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, qu
       files: bigint
       bytes: bigint
     }>`SELECT count(*) AS files, coalesce(sum(bytes), 0)::bigint AS bytes
-      FROM file WHERE account_id = ${file.account_id} AND purpose = ${file.purpose}
+      FROM file WHERE account_id = ${file.account_id} AND purpose = ${sql.literal(`'${file.purpose}'`)}
         AND (state = 'storing' OR ${there(sql)})`
     if (Number(kept!.files) >= quota.files || Number(kept!.bytes + file.bytes) > quota.bytes) return false
     yield* insertFile(sql, file)
@@ -82,12 +83,12 @@ export const filesOf = (
   }
 ): Found<ReadonlyArray<FileRow>> => {
   const [behind, direction] = page.order === "asc" ? (["id >", "ASC"] as const) : (["id <", "DESC"] as const)
-  const purposes = page.purposes as Array<FilePurpose> | null
+  const all = sql.literal("")
   return sql<FileRow>`SELECT ${columns(sql)} FROM file
     WHERE account_id = ${accountId} AND ${there(sql)}
-      AND (${purposes}::text[] IS NULL OR purpose = ANY (${purposes}::text[]))
-      AND (${page.cursor}::text IS NULL OR ${sql.literal(behind)} ${page.cursor}::text)
-    ORDER BY id ${sql.literal(direction)} LIMIT ${page.limit}::int`
+      ${page.purposes === null ? all : sql`AND purpose = ANY (${[...page.purposes]}::text[])`}
+      ${page.cursor === null ? all : sql`AND ${sql.literal(behind)} ${page.cursor}`}
+    ORDER BY id ${sql.literal(direction)} ${limitTo(sql, page.limit)}`
 }
 
 /** Hides a file for good; false when there is none of the account's. */

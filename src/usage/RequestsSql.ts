@@ -61,9 +61,8 @@ export const requestsOf = (
     readonly status: string | null
   }
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> =>
-  // Every id begins with an r.
   sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
-      AND id < COALESCE(${page.cursor}::text, 's')
+      ${page.cursor === null ? sql.literal("") : sql`AND id < ${page.cursor}`}
       AND (${page.model}::text IS NULL OR model = ${page.model} OR resolved_model = ${page.model})
       AND (${page.status}::text IS NULL OR CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${page.status})
     ORDER BY id DESC ${limitTo(sql, page.limit)}`

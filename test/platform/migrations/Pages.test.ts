@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { auditEvents } from "../../../src/account/AuditSql.ts"
 import { keysOf } from "../../../src/account/KeysSql.ts"
 import { projectsOf } from "../../../src/account/ProjectsSql.ts"
@@ -86,6 +86,29 @@ describe("a page", () => {
           for (const column of columns) assert.match(condition, new RegExp(`\\(${column}\\b`), JSON.stringify(plan))
         }
       }
+    }).pipe(Effect.provide(database))
+  )
+
+  it.live("is planned once", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* rows(sql)
+      const planned = yield* Effect.forEach(pages, ([table, , statement]) =>
+        // One connection, which keeps the plan.
+        sql.withTransaction(
+          Effect.gen(function* () {
+            yield* Effect.repeat(statement(sql), { times: 9 })
+            const [text] = (statement(sql) as Statement.Statement<unknown>).compile()
+            const [plans] = yield* sql<{ anew: number; kept: number }>`SELECT custom_plans::int AS anew,
+                generic_plans::int AS kept FROM pg_prepared_statements WHERE statement = ${text}`
+            return { table, ...plans }
+          })
+        )
+      )
+      assert.deepStrictEqual(
+        planned,
+        pages.map(([table]) => ({ table, anew: 0, kept: 10 }))
+      )
     }).pipe(Effect.provide(database))
   )
 })
