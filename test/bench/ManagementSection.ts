@@ -1,4 +1,7 @@
-/** What reads of the management API take for an account with a million keys, 9,000 sums of usage and ten million lines in its audit log. */
+/**
+ * What reads of the management API take for an account with a million keys, 9,000 sums of usage and ten million lines in its audit
+ * log. Each is asked for in turn with a server that has as many bytes ready, whose figures are what the machine itself makes of it.
+ */
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { connect } from "../../src/platform/Sql.ts"
@@ -17,9 +20,10 @@ import {
   writeUsage
 } from "./ManagementSql.ts"
 import { type Faults, progress, type Samples } from "./Measure.ts"
+import { listen, node } from "./Processes.ts"
 import { createDatabase } from "./ReceiptsSql.ts"
 import { atMost, milliseconds, type Row } from "./Report.ts"
-import { admin, type Stage } from "./Stage.ts"
+import { admin, fileOf, type Stage } from "./Stage.ts"
 
 const DATABASE = "bench_management"
 const PROJECTS = 1_000
@@ -31,6 +35,8 @@ const SPAN_MS = 365 * 86_400_000
 /** Requests a second where they do not wait for one another. */
 const PER_SECOND = 25
 const CONCURRENCY = 4
+/** In which those who ask at once go from one server to the other. */
+const TURNS = 10
 const MOST_MS = 5
 /** Before each page is measured. */
 const WARM = 1_000
@@ -109,46 +115,57 @@ interface Target {
   readonly request: Buffer
 }
 
+/** What is measured, and what is beside it. */
+interface Pair<A> {
+  readonly bare: A
+  readonly gateway: A
+}
+
 const targetOf = (port: number, key: string, path: string): Target => {
-  const head = [`GET /api/v1${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${key}`]
+  const head = [`GET ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${key}`]
   return { port, request: Buffer.from(`${head.join("\r\n")}\r\n\r\n`) }
 }
 
 class Timed {
   readonly times: Array<number> = []
   failed = 0
+  /** Of the last body. */
+  length = 0
   example: string | undefined
 
   async ask(connection: Connection, { request }: Target, since: number): Promise<void> {
     const { body, endedAt, status } = await connection.exchange(request)
     this.times.push(endedAt - since)
+    this.length = body.length
     if (status === 200) return
     this.failed++
     this.example ??= `status ${status}: ${body.slice(0, 200)}`
   }
 }
 
-/** So many, each sent when it is due, on a connection that is free. */
-const atRate = async (target: Target, count: number): Promise<Timed> => {
-  const timed = new Timed()
-  const idle: Array<Connection> = []
+/** So many of each, sent in turn when they are due, on connections that are free. */
+const atRate = async (targets: Pair<Target>, count: number): Promise<Pair<Timed>> => {
   const began = performance.now()
-  const sent: Array<Promise<void>> = []
-  for (let index = 0; index < count; index++) {
-    const due = began + (index * 1_000) / PER_SECOND
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
-    const connection = idle.pop() ?? new Connection(target.port)
-    const now = performance.now()
-    sent.push(timed.ask(connection, target, now).then(() => void idle.push(connection)))
+  const send = async (target: Target, part: number) => {
+    const timed = new Timed()
+    const idle: Array<Connection> = []
+    const sent: Array<Promise<void>> = []
+    for (let index = 0; index < count; index++) {
+      const due = began + ((index + part) * 1_000) / PER_SECOND
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
+      const connection = idle.pop() ?? new Connection(target.port)
+      sent.push(timed.ask(connection, target, performance.now()).then(() => void idle.push(connection)))
+    }
+    await Promise.all(sent)
+    for (const connection of idle) connection.close()
+    return timed
   }
-  await Promise.all(sent)
-  for (const connection of idle) connection.close()
-  return timed
+  const [bare, gateway] = await Promise.all([send(targets.bare, 0), send(targets.gateway, 0.5)])
+  return { bare, gateway }
 }
 
 /** So many by several callers, each of whom asks again when it is answered. */
-const atOnce = async (target: Target, count: number): Promise<Timed> => {
-  const timed = new Timed()
+const atOnce = async (target: Target, count: number, timed = new Timed()): Promise<Timed> => {
   let left = count
   const caller = async () => {
     const connection = new Connection(target.port)
@@ -157,6 +174,22 @@ const atOnce = async (target: Target, count: number): Promise<Timed> => {
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, caller))
   return timed
+}
+
+/** The same of each, a part of them at a time. */
+const inTurns = async (targets: Pair<Target>, count: number): Promise<Pair<Timed>> => {
+  const timed = { bare: new Timed(), gateway: new Timed() }
+  for (let turn = 0; turn < TURNS; turn++) {
+    await atOnce(targets.bare, count / TURNS, timed.bare)
+    await atOnce(targets.gateway, count / TURNS, timed.gateway)
+  }
+  return timed
+}
+
+/** Warms up, and answers how long the last answer was. */
+const lengthOf = async (target: Target, count: number): Promise<number> => {
+  const { length } = await atOnce(target, count)
+  return length
 }
 
 export const management = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
@@ -171,23 +204,29 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
   const opened = (yield* admin({ ...stage, databaseUrl }, ...words)) as { account_id: string; management_key: string }
   const middle = yield* Effect.provide(generate(opened.account_id, stage.options), onDatabase(databaseUrl))
   const gateway = yield* stage.freshGateway({ DATABASE_URL: databaseUrl })
+  const cores = stage.machine.pinning?.measured
+  const bare = yield* listen({ name: "the bare server", ...node(fileOf("bareServer")), cores })
   const rows: Array<Row> = []
   const { managementRequests: count } = stage.options
   for (const [name, path] of Object.entries(pathsOf(middle))) {
-    const target = targetOf(gateway.endpoint.port, opened.management_key, path)
-    yield* Effect.promise(() => atOnce(target, Math.min(WARM, 5 * count)))
+    const measured = targetOf(gateway.endpoint.port, opened.management_key, `/api/v1${path}`)
+    const bytes = yield* Effect.promise(() => lengthOf(measured, Math.min(WARM, 5 * count)))
+    const targets = { gateway: measured, bare: targetOf(bare.port, "none", `/${bytes}`) }
+    yield* Effect.promise(() => atOnce(targets.bare, count))
     for (const [how, load] of [
       [`${PER_SECOND}/s`, atRate],
-      [`${CONCURRENCY} at once`, atOnce]
+      [`${CONCURRENCY} at once`, inTurns]
     ] as const) {
-      const { example, failed, times } = yield* Effect.promise(() => load(target, count))
+      const timed = yield* Effect.promise(() => load(targets, count))
+      const { example, failed, times } = timed.gateway
       const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)]
       samples.add(`management ${name}, ${how} p50 ms`, p50)
       samples.add(`management ${name}, ${how} p99 ms`, p99)
       faults.add(`management, ${name}`, { completed: times.length - failed, failed, example })
+      const baseline = (at: number) => milliseconds(percentile(timed.bare.times, at))
       rows.push(
-        { label: `GET ${name}, ${how}, p50`, gateway: milliseconds(p50) },
-        { label: "– p99", gateway: milliseconds(p99), must: atMost(p99, MOST_MS, " ms") }
+        { label: `GET ${name}, ${how}, p50`, baseline: baseline(0.5), gateway: milliseconds(p50) },
+        { label: "– p99", baseline: baseline(0.99), gateway: milliseconds(p99), must: atMost(p99, MOST_MS, " ms") }
       )
     }
     yield* progress(`management: ${name}`)

@@ -4,7 +4,10 @@ import type { Machine } from "./Machine.ts"
 /** One line of the report; figures are written out with their units. */
 export interface Row {
   readonly label: string
-  /** The bare proxy's; for the ledger alone, that of one transaction per operation; for routing, that of a fixed provider. */
+  /**
+   * The bare proxy's; for the ledger alone, that of one transaction per operation; for routing, that of a fixed provider; for
+   * management, that of a bare server.
+   */
   readonly baseline?: string
   readonly gateway: string
   /** The gateway's, in parts of the baseline's. */

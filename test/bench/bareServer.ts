@@ -1,0 +1,21 @@
+/** A process that answers `/{n}` with n bytes that it has: what a read costs on this machine where there is nothing to do for it. */
+import { createServer } from "node:http"
+import { announceReady } from "./Ready.ts"
+
+const made = new Map<string, Buffer>()
+
+const bodyOf = (path: string): Buffer => {
+  let body = made.get(path)
+  if (body === undefined) {
+    body = Buffer.alloc(Number(path.slice(1)), "a")
+    made.set(path, body)
+  }
+  return body
+}
+
+announceReady(
+  createServer({ keepAliveTimeout: 60_000 }, ({ url = "" }, response) => {
+    const body = bodyOf(url)
+    response.writeHead(200, { "content-type": "application/json", "content-length": body.length }).end(body)
+  })
+)
