@@ -85,7 +85,10 @@ export const storable = (json: string): string =>
 
 const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
 
-/** `LIMIT`, with the number in the text of the statement: the plan that is kept for it is one for a page of that size. */
+/**
+ * `LIMIT`, with the number in the text of the statement. As a parameter it makes a plan for any number look dearer than one for the
+ * number at hand, so that PostgreSQL plans anew at every execution, and of a page that can take longer than to read it.
+ */
 export const limitTo = (sql: SqlClient.SqlClient, rows: number): Statement.Fragment =>
   sql.literal(`LIMIT ${BigInt(rows)}`)
 
@@ -101,10 +104,7 @@ export interface ConnectOptions {
   readonly poolSize: number
   /** How the database is called in the message of a failed start. */
   readonly called: string
-  /**
-   * Whether plans that walk through a whole table are avoided, and plans are made once, whatever the parameters: for all but what
-   * reads whole tables, unless told. An index on part of a table serves only what says in its text that it is of that part.
-   */
+  /** Whether plans that walk through a whole table are avoided, as they are unless told: for all but what reads whole tables. */
   readonly readsByIndex?: boolean
 }
 
@@ -123,8 +123,6 @@ const pool = ({ poolSize, readsByIndex = true, url }: ConnectOptions) =>
       jit: "off",
       // Whatever the service reads stands together in an index, and a plan made while a table was small must not go on reading all of it.
       enable_seqscan: readsByIndex ? "off" : "on",
-      // To plan a page anew each time takes longer than to read it; and so a plan never depends on what it is first asked for.
-      plan_cache_mode: readsByIndex ? "force_generic_plan" : "auto",
       // A client's own clock is `StatementTimeout.ts`, which is longer.
       statement_timeout: "30s",
       // A transaction whose process hangs must not keep its locks.

@@ -60,12 +60,15 @@ export const requestsOf = (
     readonly model: string | null
     readonly status: string | null
   }
-): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> =>
-  sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
-      ${page.cursor === null ? sql.literal("") : sql`AND id < ${page.cursor}`}
-      AND (${page.model}::text IS NULL OR model = ${page.model} OR resolved_model = ${page.model})
-      AND (${page.status}::text IS NULL OR CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${page.status})
+): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
+  const all = sql.literal("")
+  const { cursor, model, status } = page
+  return sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
+      ${cursor === null ? all : sql`AND id < ${cursor}`}
+      ${model === null ? all : sql`AND (model = ${model} OR resolved_model = ${model})`}
+      ${status === null ? all : sql`AND CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${status}`}
     ORDER BY id DESC ${limitTo(sql, page.limit)}`
+}
 
 export const claimById = (
   sql: SqlClient.SqlClient,

@@ -134,8 +134,14 @@ class Timed {
   example: string | undefined
 
   async ask(connection: Connection, { request }: Target, since: number): Promise<void> {
-    const { body, endedAt, status } = await connection.exchange(request)
-    this.times.push(endedAt - since)
+    const answer = await connection.exchange(request).catch((error: unknown) => String(error))
+    this.times.push(performance.now() - since)
+    if (typeof answer === "string") {
+      this.failed++
+      this.example ??= answer
+      return
+    }
+    const { body, status } = answer
     this.length = body.length
     if (status === 200) return
     this.failed++
@@ -164,26 +170,48 @@ const atRate = async (targets: Pair<Target>, count: number): Promise<Pair<Timed>
   return { bare, gateway }
 }
 
-/** So many by several callers, each of whom asks again when it is answered. */
-const atOnce = async (target: Target, count: number, timed = new Timed()): Promise<Timed> => {
-  let left = count
-  const caller = async () => {
-    const connection = new Connection(target.port)
-    while (left-- > 0) await timed.ask(connection, target, performance.now())
-    connection.close()
+/** Several callers, each of whom asks again when it is answered. */
+class Callers {
+  readonly timed = new Timed()
+  readonly #target: Target
+  readonly #connections: ReadonlyArray<Connection>
+
+  constructor(target: Target) {
+    this.#target = target
+    this.#connections = Array.from({ length: CONCURRENCY }, () => new Connection(target.port))
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, caller))
-  return timed
+
+  async ask(count: number): Promise<void> {
+    let left = count
+    const call = async (connection: Connection) => {
+      while (left-- > 0) await this.timed.ask(connection, this.#target, performance.now())
+    }
+    await Promise.all(this.#connections.map(call))
+  }
+
+  close(): void {
+    for (const connection of this.#connections) connection.close()
+  }
+}
+
+const atOnce = async (target: Target, count: number): Promise<Timed> => {
+  const callers = new Callers(target)
+  await callers.ask(count)
+  callers.close()
+  return callers.timed
 }
 
 /** The same of each, a part of them at a time. */
 const inTurns = async (targets: Pair<Target>, count: number): Promise<Pair<Timed>> => {
-  const timed = { bare: new Timed(), gateway: new Timed() }
-  for (let turn = 0; turn < TURNS; turn++) {
-    await atOnce(targets.bare, count / TURNS, timed.bare)
-    await atOnce(targets.gateway, count / TURNS, timed.gateway)
+  const [bare, gateway] = [new Callers(targets.bare), new Callers(targets.gateway)]
+  const part = Math.max(CONCURRENCY, Math.ceil(count / TURNS))
+  for (let asked = 0; asked < count; asked += part) {
+    await bare.ask(part)
+    await gateway.ask(part)
   }
-  return timed
+  bare.close()
+  gateway.close()
+  return { bare: bare.timed, gateway: gateway.timed }
 }
 
 /** Warms up, and answers how long the last answer was. */
@@ -219,6 +247,12 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
     ] as const) {
       const timed = yield* Effect.promise(() => load(targets, count))
       const { example, failed, times } = timed.gateway
+      const { failed: missed, times: all } = timed.bare
+      faults.add("management, the bare server", {
+        completed: all.length - missed,
+        failed: missed,
+        example: timed.bare.example
+      })
       const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)]
       samples.add(`management ${name}, ${how} p50 ms`, p50)
       samples.add(`management ${name}, ${how} p99 ms`, p99)

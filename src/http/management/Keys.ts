@@ -23,6 +23,9 @@ import type { KeyTotal } from "../../usage/UsageSql.ts"
 import { readJson } from "../Body.ts"
 import { answer, answered, asKey, KEY_ROUTING_MEMBERS, makeMutate, mayRoute, pageOf } from "./Answers.ts"
 
+/** Keys of an account that one read of the list may see and another, begun with it, may not. */
+const MADE_MEANWHILE = 10
+
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
 const momentOf = (time: Date | null): number | null => (time === null ? null : secondsOf(time))
@@ -102,11 +105,16 @@ const makeDesk = Effect.gen(function* () {
   const ofAccount = (accountId: string) => ({ accountId, kind: "inference" }) as const
 
   /** Keys, and what they were used for, wait for the database at once. */
-  const page = (of: KeysOf, wanted: ReturnType<typeof pageOf>) =>
+  const page = (of: KeysOf, { cursor, limit }: ReturnType<typeof pageOf>) =>
     Effect.map(
-      Effect.all([keys.list(of, wanted), usage.ofKeysPage(of, { ...wanted, cursor: wanted.cursor ?? null })], {
-        concurrency: 2
-      }),
+      Effect.all(
+        [
+          keys.list(of, { cursor, limit }),
+          // Of more than the page has: keys that are made between the two reads push others off the end of this one.
+          usage.ofKeysPage(of, { cursor: cursor ?? null, limit: limit + MADE_MEANWHILE })
+        ],
+        { concurrency: 2 }
+      ),
       ([{ next, rows }, totals]) => ({ next, data: rows.map((row) => keyOf(row, totals.get(row.id))) })
     )
   const single = (accountId: string, row: KeyRecord) =>

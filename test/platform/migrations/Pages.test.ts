@@ -6,6 +6,7 @@ import { keysOf } from "../../../src/account/KeysSql.ts"
 import { projectsOf } from "../../../src/account/ProjectsSql.ts"
 import { topUpsOf } from "../../../src/billing/TopUpsSql.ts"
 import { presetsOf, versionsOf } from "../../../src/presets/PresetsSql.ts"
+import { keyTotalsOfPage } from "../../../src/usage/UsageSql.ts"
 import { deliveriesOf, endpointsOf } from "../../../src/webhooks/WebhooksSql.ts"
 import { layer as database } from "../../support/Database.ts"
 import { genericPlan, nodesOf } from "../../support/Plans.ts"
@@ -89,26 +90,32 @@ describe("a page", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("is planned once", () =>
+  it.live("of keys, and what they were used for, is planned no more when it has been read a few times", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* rows(sql)
-      const planned = yield* Effect.forEach(pages, ([table, , statement]) =>
+      yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, 'many@example.com')`
+      yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
+        SELECT lpad(to_hex(n), 24, '0'), ${accountId}, 'inference', 'k', sha256(n::text::bytea), 'p', 'l'
+        FROM generate_series(1, 20000) n`
+      yield* sql`ANALYZE`
+      const of = { accountId, kind: "inference" } as const
+      const first = { limit: 100, cursor: null }
+      const both: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>> = [
+        keysOf(sql, of, { ...first, starts }),
+        keyTotalsOfPage(sql, of, first)
+      ]
+      for (const statement of both) {
+        const [text] = (statement as Statement.Statement<unknown>).compile()
         // One connection, which keeps the plan.
-        sql.withTransaction(
-          Effect.gen(function* () {
-            yield* Effect.repeat(statement(sql), { times: 9 })
-            const [text] = (statement(sql) as Statement.Statement<unknown>).compile()
-            const [plans] = yield* sql<{ anew: number; kept: number }>`SELECT custom_plans::int AS anew,
-                generic_plans::int AS kept FROM pg_prepared_statements WHERE statement = ${text}`
-            return { table, ...plans }
-          })
+        const plans = yield* sql.withTransaction(
+          Effect.andThen(
+            Effect.repeat(statement, { times: 9 }),
+            sql`SELECT custom_plans::int AS anew, generic_plans::int AS kept FROM pg_prepared_statements
+              WHERE statement = ${text}`
+          )
         )
-      )
-      assert.deepStrictEqual(
-        planned,
-        pages.map(([table]) => ({ table, anew: 0, kept: 10 }))
-      )
+        assert.deepStrictEqual(plans, [{ anew: 5, kept: 5 }], text)
+      }
     }).pipe(Effect.provide(database))
   )
 })
