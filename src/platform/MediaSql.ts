@@ -49,6 +49,7 @@ export interface FileQuota {
 export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, quota: FileQuota): Found<boolean> =>
   Effect.gen(function* () {
     yield* sql`SELECT id FROM account WHERE id = ${file.account_id} FOR NO KEY UPDATE`
+    // The purpose in the text: an index on the files of one serves no plan that is kept for any.
     const [kept] = yield* sql<{
       files: bigint
       bytes: bigint

@@ -214,12 +214,6 @@ const inTurns = async (targets: Pair<Target>, count: number): Promise<Pair<Timed
   return { bare: bare.timed, gateway: gateway.timed }
 }
 
-/** Warms up, and answers how long the last answer was. */
-const lengthOf = async (target: Target, count: number): Promise<number> => {
-  const { length } = await atOnce(target, count)
-  return length
-}
-
 export const management = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
   yield* Effect.provide(
     Effect.flatMap(SqlClient.SqlClient, (sql) => createDatabase(sql, DATABASE)),
@@ -238,8 +232,8 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
   const { managementRequests: count } = stage.options
   for (const [name, path] of Object.entries(pathsOf(middle))) {
     const measured = targetOf(gateway.endpoint.port, opened.management_key, `/api/v1${path}`)
-    const bytes = yield* Effect.promise(() => lengthOf(measured, Math.min(WARM, 5 * count)))
-    const targets = { gateway: measured, bare: targetOf(bare.port, "none", `/${bytes}`) }
+    const warm = yield* Effect.promise(() => atOnce(measured, Math.min(WARM, 5 * count)))
+    const targets = { gateway: measured, bare: targetOf(bare.port, "none", `/${warm.length}`) }
     yield* Effect.promise(() => atOnce(targets.bare, count))
     for (const [how, load] of [
       [`${PER_SECOND}/s`, atRate],
