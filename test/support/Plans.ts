@@ -1,4 +1,4 @@
-/** How statements are planned whatever their parameters are, as a connection keeps them sooner or later. */
+/** How statements are planned. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 
@@ -12,7 +12,18 @@ export interface Plan {
 /** A plan and all that it is made of. */
 export const nodesOf = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 
-/** The generic plan of a statement that has not been run. */
+type Explained = ReadonlyArray<{ "QUERY PLAN": ReadonlyArray<{ Plan: Plan }> }>
+
+/** The plan of a statement that has not been run, made for its parameters. */
+export const planOf = (sql: SqlClient.SqlClient, statement: Effect.Effect<unknown, SqlError.SqlError>) => {
+  const [text, parameters] = (statement as Statement.Statement<unknown>).compile()
+  return Effect.map(
+    sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, parameters),
+    (rows) => (rows as unknown as Explained)[0]!["QUERY PLAN"][0]!.Plan
+  )
+}
+
+/** The plan made for any parameters, as a connection keeps it sooner or later, of a statement that has not been run. */
 export const genericPlan = (sql: SqlClient.SqlClient, statement: Effect.Effect<unknown, SqlError.SqlError>) =>
   sql.withTransaction(
     Effect.gen(function* () {

@@ -9,22 +9,36 @@ import { presetsOf, versionsOf } from "../../../src/presets/PresetsSql.ts"
 import { keyTotalsOfPage } from "../../../src/usage/UsageSql.ts"
 import { deliveriesOf, endpointsOf } from "../../../src/webhooks/WebhooksSql.ts"
 import { layer as database } from "../../support/Database.ts"
-import { genericPlan, nodesOf } from "../../support/Plans.ts"
+import { genericPlan, nodesOf, type Plan, planOf } from "../../support/Plans.ts"
 
 type Sql = SqlClient.SqlClient
 
 const id = (number: number) => number.toString(16).padStart(24, "0")
 
-/** Three thousand rows of each kind, of twenty accounts in turn; and three hundred versions of each of ten presets. */
-const rows = (sql: Sql) => {
+/** Rows of each kind: how many, and which account's each is by its number. */
+interface Spread {
+  readonly count: number
+  readonly accounts: number
+  readonly account: string
+}
+
+/** Of twenty accounts in turn. */
+const even: Spread = { count: 3_000, accounts: 20, account: "n % 20" }
+
+/** Half of them one account's, the others of an account each. */
+const skewed: Spread = { count: 6_000, accounts: 200, account: "CASE WHEN n % 2 = 0 THEN 1 ELSE n / 2 % 200 END" }
+
+/** The same of every kind; and three hundred versions of each of ten presets. */
+const rows = (sql: Sql, { account, accounts, count }: Spread) => {
   const idOf = (number: string) => sql.literal(`lpad(to_hex(${number}), 24, '0')`)
-  const of = sql`${idOf("n")} AS id, ${idOf("n % 20")} AS account_id FROM generate_series(0, 2999) n`
+  const of = sql`${idOf("n")} AS id, ${idOf(account)} AS account_id FROM generate_series(0, ${count - 1}) n`
   return Effect.gen(function* () {
-    yield* sql`INSERT INTO account (id, email) SELECT ${idOf("n")}, n || '@example.com' FROM generate_series(0, 19) n`
+    yield* sql`INSERT INTO account (id, email)
+      SELECT ${idOf("n")}, n || '@example.com' FROM generate_series(0, ${accounts - 1}) n`
     yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
       SELECT id, account_id, 'inference', 'k', sha256(id::bytea), 'p', 'l' FROM (SELECT ${of}) made`
     yield* sql`INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id)
-      SELECT id, account_id, 'key.created', 'operator', 'o', 'key', id FROM (SELECT ${of}) made`
+      SELECT id, account_id, 'key.created', 'operator', 'o', 'key', account_id FROM (SELECT ${of}) made`
     yield* sql`INSERT INTO project (id, account_id, name, slug) SELECT id, account_id, 'p', id FROM (SELECT ${of}) made`
     yield* sql`INSERT INTO top_up (id, account_id, amount_cents, processor, return_url, ask_at)
       SELECT id, account_id, 500, 'simulated', 'u', now() FROM (SELECT ${of}) made`
@@ -58,6 +72,14 @@ const pages: ReadonlyArray<
   ["api_key", ["account_id", "id"], (sql) => keysOf(sql, { accountId, kind: "inference" }, { ...page, starts })],
   ["audit_event", ["account_id", "id"], (sql) => auditEvents(sql, audited)],
   ["audit_event", ["hashtextextended", "id"], (sql) => auditEvents(sql, { ...audited, types: ["key.created"] })],
+  [
+    "audit_event",
+    ["hashtextextended", "id"],
+    (sql) => {
+      const narrowed = { types: ["key.created", "x"], actors: ["o", "x"], resources: [accountId, "x"] }
+      return auditEvents(sql, { ...audited, ...narrowed })
+    }
+  ],
   ["project", ["account_id", "id"], (sql) => projectsOf(sql, accountId, page)],
   ["preset", ["account_id", "id"], (sql) => presetsOf(sql, accountId, page)],
   ["preset_version", ["preset_id", "version"], (sql) => versionsOf(sql, accountId, id(1), { limit: 20, before: 200 })],
@@ -66,28 +88,39 @@ const pages: ReadonlyArray<
   ["top_up", ["account_id", "id"], (sql) => topUpsOf(sql, accountId, page)]
 ]
 
+/** Reads every page where rows are spread so, by the plan that is made of its statement. */
+const walked = (
+  spread: Spread,
+  planOf: (sql: Sql, statement: Effect.Effect<unknown, SqlError.SqlError>) => Effect.Effect<Plan, SqlError.SqlError>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* rows(sql, spread)
+    for (const [table, columns, statement] of pages) {
+      const plan = yield* planOf(sql, statement(sql))
+      const read = nodesOf(plan).filter((node) => node["Relation Name"] === table)
+      assert.isNotEmpty(read, table)
+      // What is sorted is a page already.
+      for (const sorted of nodesOf(plan).filter((node) => node["Node Type"].includes("Sort"))) {
+        assert.include(
+          nodesOf(sorted).map((node) => node["Node Type"]),
+          "Limit",
+          JSON.stringify(plan)
+        )
+      }
+      for (const { "Index Cond": condition = "" } of read) {
+        for (const column of columns) assert.match(condition, new RegExp(`\\(${column}\\b`), JSON.stringify(plan))
+      }
+    }
+  }).pipe(Effect.provide(database))
+
 describe("a page", () => {
   it.live("is found by an index of what it is of and begins behind, without a look at what is newer or another's", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* rows(sql)
-      for (const [table, columns, statement] of pages) {
-        const plan = yield* genericPlan(sql, statement(sql))
-        const read = nodesOf(plan).filter((node) => node["Relation Name"] === table)
-        assert.isNotEmpty(read, table)
-        // What is sorted is a page already.
-        for (const sorted of nodesOf(plan).filter((node) => node["Node Type"].includes("Sort"))) {
-          assert.include(
-            nodesOf(sorted).map((node) => node["Node Type"]),
-            "Limit",
-            JSON.stringify(plan)
-          )
-        }
-        for (const { "Index Cond": condition = "" } of read) {
-          for (const column of columns) assert.match(condition, new RegExp(`\\(${column}\\b`), JSON.stringify(plan))
-        }
-      }
-    }).pipe(Effect.provide(database))
+    walked(even, genericPlan)
+  )
+
+  it.live("of one who has as much as thousands of others have together is walked to, not sorted out", () =>
+    walked(skewed, planOf)
   )
 
   it.live("of keys, and what they were used for, is planned no more when it has been read a few times", () =>
