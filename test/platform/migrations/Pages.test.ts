@@ -119,36 +119,51 @@ describe("a page", () => {
     walked(even, genericPlan)
   )
 
-  it.live("of one who has as much as thousands of others have together is walked to, not sorted out", () =>
+  it.live("of one who has as much as many others have together is walked to, not sorted out", () =>
     walked(skewed, planOf)
   )
 
-  it.live("of keys, and what they were used for, is planned no more when it has been read a few times", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, 'many@example.com')`
-      yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
+  it.live("is walked to where that is known of nobody in particular", () => walked(skewed, genericPlan))
+
+  it.live(
+    "of keys, of what they were used for or of the audit log is planned no more when it has been read a few times",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, 'many@example.com')`
+        yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
         SELECT lpad(to_hex(n), 24, '0'), ${accountId}, 'inference', 'k', sha256(n::text::bytea), 'p', 'l'
         FROM generate_series(1, 20000) n`
-      yield* sql`ANALYZE`
-      const of = { accountId, kind: "inference" } as const
-      const first = { limit: 100, cursor: null }
-      const both: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>> = [
-        keysOf(sql, of, { ...first, starts }),
-        keyTotalsOfPage(sql, of, first)
-      ]
-      for (const statement of both) {
-        const [text] = (statement as Statement.Statement<unknown>).compile()
-        // One connection, which keeps the plan.
-        const plans = yield* sql.withTransaction(
-          Effect.andThen(
-            Effect.repeat(statement, { times: 9 }),
-            sql`SELECT custom_plans::int AS anew, generic_plans::int AS kept FROM pg_prepared_statements
+        yield* sql`INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id)
+        SELECT lpad(to_hex(n), 24, '0'), ${accountId}, CASE WHEN n % 1000 = 0 THEN 'rare' ELSE 'common' END, 'operator',
+          'o' || n % 3, 'key', n % 100
+        FROM generate_series(1, 20000) n`
+        yield* sql`ANALYZE`
+        const of = { accountId, kind: "inference" } as const
+        const first = { limit: 100, cursor: null }
+        const log = { ...audited, least: undefined, end: undefined }
+        const three = { types: ["common", "rare"], actors: ["o1", "o2"], resources: ["7", "8"] }
+        const statements: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>> = [
+          keysOf(sql, of, { ...first, starts }),
+          keyTotalsOfPage(sql, of, first),
+          auditEvents(sql, log),
+          auditEvents(sql, { ...log, least: id(10_000), limit: 21 }),
+          auditEvents(sql, { ...log, least: id(5_000), end: id(10_000), limit: 22 }),
+          ...["common", "rare", "none"].map((type, n) => auditEvents(sql, { ...log, types: [type], limit: 23 + n })),
+          auditEvents(sql, { ...log, ...three, limit: 26 })
+        ]
+        for (const statement of statements) {
+          const [text] = (statement as Statement.Statement<unknown>).compile()
+          // One connection, which keeps the plan.
+          const plans = yield* sql.withTransaction(
+            Effect.andThen(
+              Effect.repeat(statement, { times: 9 }),
+              sql`SELECT custom_plans::int AS anew, generic_plans::int AS kept FROM pg_prepared_statements
               WHERE statement = ${text}`
+            )
           )
-        )
-        assert.deepStrictEqual(plans, [{ anew: 5, kept: 5 }], text)
-      }
-    }).pipe(Effect.provide(database))
+          assert.deepStrictEqual(plans, [{ anew: 5, kept: 5 }], text)
+        }
+      }).pipe(Effect.provide(database))
   )
 })
