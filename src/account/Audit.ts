@@ -9,7 +9,6 @@ import {
   insertAuditEvent,
   openAuditEvent,
   pendingEvents,
-  type AuditSelection,
   type PendingRow
 } from "./AuditSql.ts"
 import { withoutSecrets } from "./SecretForms.ts"
@@ -146,6 +145,9 @@ export class Audit extends Context.Service<
 
 const told = (changes: object): string => storable(withoutSecrets(JSON.stringify(changes)))
 
+/** Above every id. */
+const NO_ID = "g"
+
 const MAX_MS = 2 ** 48 - 1
 
 const idAt = (timeMs: number): string => firstResourceIdAt(Math.min(Math.max(Math.trunc(timeMs), 0), MAX_MS))
@@ -155,13 +157,12 @@ const distinct = (values: ReadonlyArray<string> | undefined) => values && [...ne
 /** One line more than is asked for says whether there is a next page. A line's moment is that of its id. */
 const selected = (
   accountId: string,
-  { actors, cursor, fromMs, limit, resources, types, untilMs }: AuditPage
-): AuditSelection => {
-  const until = untilMs === undefined ? undefined : idAt(untilMs)
-  const end = until === undefined || (cursor !== undefined && cursor < until) ? cursor : until
+  { actors, cursor = NO_ID, fromMs = 0, limit, resources, types, untilMs }: AuditPage
+) => {
+  const end = untilMs === undefined ? NO_ID : idAt(untilMs)
   return {
     ...{ accountId, types: distinct(types), actors: distinct(actors), resources: distinct(resources) },
-    ...{ least: fromMs === undefined ? undefined : idAt(fromMs), end, limit: limit + 1 }
+    ...{ least: idAt(fromMs), end: end < cursor ? end : cursor, limit: limit + 1 }
   }
 }
 

@@ -60,8 +60,8 @@ export interface AuditSelection {
   readonly types: ReadonlyArray<string> | undefined
   readonly actors: ReadonlyArray<string> | undefined
   readonly resources: ReadonlyArray<string> | undefined
-  readonly least: string | undefined
-  readonly end: string | undefined
+  readonly least: string
+  readonly end: string
   readonly limit: number
 }
 
@@ -77,8 +77,8 @@ const narrowing = [
  * index on just that place; a place is a hash, so that what was found there is looked at once more.
  *
  * A plan for any selection is as good as one for just this, and must seem so, or each read is planned anew, which takes longer than
- * the read. So how many values it is narrowed to, and whether its ids begin and end somewhere, stand in the text, and `OFFSET 0` keeps
- * the planner from looking up how common the values are.
+ * the read. So how many values it is narrowed to stands in the text, and `OFFSET 0` keeps the planner from looking up how common they
+ * are, and how much lies between the ids.
  */
 export const auditEvents = (
   sql: SqlClient.SqlClient,
@@ -99,13 +99,11 @@ export const auditEvents = (
       ? sql`e.account_id = own.id`
       : sql`audit_place(e.account_id, ${sql.literal(place((_, column) => `e.${column}`))})
           = audit_place(own.id, ${sql.literal(place((name, column) => `${name}.${column}`))})`
-  const begun = least === undefined ? nothing : sql`AND e.id COLLATE "C" >= ${least}`
-  const ended = end === undefined ? nothing : sql`AND e.id COLLATE "C" < ${end}`
   const again = sql.literal(used.map(([name, column]) => `AND found.${column} = ${name}.${column}`).join(" "))
   return sql<AuditRow>`WITH page AS MATERIALIZED (
-      SELECT found.* FROM (SELECT ${accountId}::text AS id OFFSET 0) AS own
+      SELECT found.* FROM (SELECT ${accountId}::text AS id, ${least}::text AS least, ${end}::text AS most OFFSET 0) AS own
       ${from[0] ?? nothing} ${from[1] ?? nothing} ${from[2] ?? nothing} CROSS JOIN LATERAL (
-        SELECT e.* FROM audit_event e WHERE ${here} ${begun} ${ended}
+        SELECT e.* FROM audit_event e WHERE ${here} AND e.id COLLATE "C" >= own.least AND e.id COLLATE "C" < own.most
           ORDER BY e.id COLLATE "C" DESC ${limitTo(sql, limit)}
       ) AS found
       WHERE found.account_id = own.id ${again}

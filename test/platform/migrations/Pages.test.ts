@@ -141,16 +141,16 @@ describe("a page", () => {
         yield* sql`ANALYZE`
         const of = { accountId, kind: "inference" } as const
         const first = { limit: 100, cursor: null }
-        const log = { ...audited, least: undefined, end: undefined }
         const three = { types: ["common", "rare"], actors: ["o1", "o2"], resources: ["7", "8"] }
+        const selections = [
+          ...[{}, { least: id(10_000) }, { least: id(5_000), end: id(5_100) }, { end: "g" }, three],
+          ...["common", "rare", "none"].map((type) => ({ types: [type], end: "g" }))
+        ]
         const statements: ReadonlyArray<Effect.Effect<unknown, SqlError.SqlError>> = [
           keysOf(sql, of, { ...first, starts }),
           keyTotalsOfPage(sql, of, first),
-          auditEvents(sql, log),
-          auditEvents(sql, { ...log, least: id(10_000), limit: 21 }),
-          auditEvents(sql, { ...log, least: id(5_000), end: id(10_000), limit: 22 }),
-          ...["common", "rare", "none"].map((type, n) => auditEvents(sql, { ...log, types: [type], limit: 23 + n })),
-          auditEvents(sql, { ...log, ...three, limit: 26 })
+          // With limits of their own, which makes each a statement of its own.
+          ...selections.map((selection, n) => auditEvents(sql, { ...audited, ...selection, limit: 20 + n }))
         ]
         for (const statement of statements) {
           const [text] = (statement as Statement.Statement<unknown>).compile()
