@@ -137,6 +137,12 @@ const forbidden: ReadonlyArray<Forbidden> = [
     what: /\bconsole\.\w+\(/,
     instead: "Effect.log, so that level and format are the operator's",
     allowed: []
+  },
+  {
+    // Not the type of a constant: `const end: Runtime.Teardown = () => ...`.
+    what: /(?<!:\s*[\w.]*)[\])}\w]\.#?\w+\s*(\?\?|\|\||&&)?=\s*(async\s+)?(function\b|(\([^()]*\)|\w+)(:\s*[^=;\n]+)?\s*=>)/,
+    instead: "give the function a name first, then assign that: a function assigned where it is written is old at once",
+    allowed: []
   }
 ]
 

@@ -68,7 +68,8 @@ export class Pipe {
   get room(): Effect.Effect<void> {
     const waited = Effect.callback<void>((resume) => {
       if (this.#left || this.#waiting.length < MOST_WAITING) return resume(Effect.void)
-      this.#room = () => resume(Effect.void)
+      const room = () => resume(Effect.void)
+      this.#room = room
       return Effect.sync(() => (this.#room = undefined))
     })
     return Effect.interruptible(waited).pipe(

@@ -132,7 +132,8 @@ const pump = Effect.fnUntraced(function* (
   if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
   const prompt = promptOnce(admitted)
   const used = () => ({ ...noTokens, input: prompt(), output: delivery.progress.count() })
-  admitted.progress = () => tokenCost(served.candidate.price, used())
+  const progress = () => tokenCost(served.candidate.price, used())
+  admitted.progress = progress
   const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
   yield* Deferred.succeed(flow.opened, {
     requestId: admitted.request.requestId,

@@ -429,7 +429,8 @@ class StreamExchange extends Exchange {
     if (this.#end !== undefined) return this.#end
     return Effect.callback((resume) => {
       // The reader takes the bytes itself, so that one interrupted at this moment leaves them for the next.
-      this.#waiting = () => resume(this.#read)
+      const waiting = () => resume(this.#read)
+      this.#waiting = waiting
       return Effect.sync(() => {
         this.#waiting = undefined
       })

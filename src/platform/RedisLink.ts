@@ -62,13 +62,14 @@ const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     const { client: connection } = yield* Effect.provide(NodeRedis.NodeRedis, context)
     // Closing politely would wait for ever for the answers of a hung server.
     yield* Effect.addFinalizer(() => Effect.sync(() => connection.destroy()))
-    link.renew = () => {
+    const renew = () => {
       if (!connection.isReady) return
       connection.destroy()
       connection.connect().catch((cause: unknown) => {
         link.trouble = cause
       })
     }
+    link.renew = renew
     link.redis = yield* Effect.provide(Redis.Redis, context)
     link.trouble = undefined
   }).pipe(

@@ -133,7 +133,8 @@ export class Room {
 
 const granted = (place: Place): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
-    place.resume = () => resume(Effect.void)
+    const taken = () => resume(Effect.void)
+    place.resume = taken
   })
 
 /** The room of this node. */
