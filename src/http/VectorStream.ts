@@ -1,4 +1,4 @@
-import { Clock, Effect, Exit, Option } from "effect"
+import { Effect, Exit, Option } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Failure } from "../domain/Failure.ts"
 import type { ArrivingVectors } from "../providers/Work.ts"
@@ -31,6 +31,53 @@ const drained = (response: ServerResponse): Effect.Effect<void> =>
     return Effect.sync(over)
   })
 
+/** A client that is written to, and its pace. */
+class PacedClient {
+  readonly #response: ServerResponse
+  #patienceMs = pace.graceMs
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  /** Writes a piece, and waits for a client that is behind; one that is too slow is cut off. */
+  write(piece: string | Uint8Array): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (this.#response.destroyed) return Effect.void
+      this.#patienceMs += (piece.length / pace.bytesPerSecond) * 1_000
+      return this.#response.write(piece) ? Effect.void : this.#wait()
+    })
+  }
+
+  #wait(): Effect.Effect<void> {
+    return Effect.clockWith((clock) => {
+      const since = clock.currentTimeMillisUnsafe()
+      const taken = Effect.timeoutOption(drained(this.#response), Math.max(0, this.#patienceMs))
+      return Effect.map(taken, (drain) => {
+        this.#patienceMs -= clock.currentTimeMillisUnsafe() - since
+        if (Option.isNone(drain)) this.#response.destroy()
+      })
+    })
+  }
+}
+
+const writing = Effect.fnUntraced(function* (
+  response: ServerResponse,
+  { after, arriving, before, onError }: ArrivingList
+): Effect.fn.Return<void> {
+  const client = new PacedClient(response)
+  yield* client.write(before)
+  while (!response.destroyed) {
+    const pieces = yield* arriving.next
+    if (pieces === undefined) break
+    for (const piece of pieces) yield* client.write(piece)
+  }
+  const end = yield* Effect.exit(after)
+  if (Exit.isSuccess(end)) return void response.end(end.value)
+  for (const reason of end.cause.reasons) if (reason._tag === "Fail") onError(reason.error)
+  response.destroy()
+})
+
 /**
  * The body of an answer with more vectors than should wait for the last of them. What stands behind its list is written when the
  * request is settled, so that no answer is whole before it is paid for.
@@ -45,34 +92,11 @@ export class VectorStream extends WrittenBody {
 
   /** Writes head and body, as fast as the client takes them. One that cannot be ended is cut off, as is a client that is too slow. */
   writeTo(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Effect.Effect<void> {
-    const { after, arriving, before, onError, over } = this.#list
-    let patienceMs = pace.graceMs
-    const wait = Effect.gen(function* () {
-      const since = yield* Clock.currentTimeMillis
-      const taken = yield* Effect.timeoutOption(drained(response), Math.max(0, patienceMs))
-      patienceMs -= (yield* Clock.currentTimeMillis) - since
-      if (Option.isNone(taken)) response.destroy()
-    })
-    const write = (piece: string | Uint8Array) =>
-      Effect.suspend(() => {
-        if (response.destroyed) return Effect.void
-        patienceMs += (piece.length / pace.bytesPerSecond) * 1_000
-        return response.write(piece) ? Effect.void : wait
-      })
-    const written = Effect.gen(function* () {
+    const written = Effect.suspend(() => {
       response.writeHead(status, headers)
-      yield* write(before)
-      while (!response.destroyed) {
-        const pieces = yield* arriving.next
-        if (pieces === undefined) break
-        for (const piece of pieces) yield* write(piece)
-      }
-      const end = yield* Effect.exit(after)
-      if (Exit.isSuccess(end)) return void response.end(end.value)
-      for (const reason of end.cause.reasons) if (reason._tag === "Fail") onError(reason.error)
-      response.destroy()
+      return writing(response, this.#list)
     })
     const cut = Effect.onInterrupt(Effect.interruptible(written), () => Effect.sync(() => void response.destroy()))
-    return Effect.ensuring(cut, Effect.sync(over))
+    return Effect.ensuring(cut, Effect.sync(this.#list.over))
   }
 }

@@ -178,39 +178,54 @@ const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
 const failedOutcome = (error: Reason, rest: WorkRest | undefined): WorkOutcome =>
   rest?.part === undefined ? { _tag: "Nothing", error } : { _tag: "Partial", counted: rest.part, error }
 
-const finishServed = <A>(
+const finishServed = Effect.fnUntraced(function* <A>(
   options: MeteredOptions,
   admitted: AdmittedWork<A>,
   { attempts, candidate, output }: Served<A, Price>
-): Effect.Effect<WorkAnswer<A>, Failure> =>
-  Effect.gen(function* () {
-    const { request } = admitted
-    const answeredAt = performance.now()
-    const result = yield* delivered(request, output)
-    const rest = request.rest?.(output)
-    const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
-      ...{ outcome, served: candidate, firstTokenMs: null },
-      attempts: outcome._tag !== "Whole" && rest !== undefined ? brokenOff(attempts) : attempts,
-      endedAt: rest === undefined ? answeredAt : performance.now()
-    })
-    if (Result.isFailure(result)) {
-      const { reason } = result.failure
-      const carried = carriedBy(failedOutcome(reason, rest))
-      const settlement = workSettlementOf(carried.outcome, candidate.price)
-      yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, reason))
-      return yield* Effect.fail(result.failure)
-    }
-    const value = result.success
-    const carried = carriedBy({ _tag: "Whole", reported: request.used(value), counted: request.counted })
-    const settlement = workSettlementOf(carried.outcome, candidate.price)
-    const kept = () => keptWork(admitted, carried, settlement.usage, value)
-    const { cost, posted } = yield* close(options, admitted, carried, settlement, kept)
-    const balance = posted === undefined ? undefined : balanceWarning(posted)
-    return {
-      ...answerOf(admitted, carried, settlement.usage),
-      ...{ value, cost, balanceWarning: balance, replayed: false }
-    }
+): Effect.fn.Return<WorkAnswer<A>, Failure> {
+  const { request } = admitted
+  const answeredAt = performance.now()
+  const result = yield* delivered(request, output)
+  const rest = request.rest?.(output)
+  const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
+    ...{ outcome, served: candidate, firstTokenMs: null },
+    attempts: outcome._tag !== "Whole" && rest !== undefined ? brokenOff(attempts) : attempts,
+    endedAt: rest === undefined ? answeredAt : performance.now()
   })
+  if (Result.isFailure(result)) {
+    const { reason } = result.failure
+    const carried = carriedBy(failedOutcome(reason, rest))
+    const settlement = workSettlementOf(carried.outcome, candidate.price)
+    yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, reason))
+    return yield* Effect.fail(result.failure)
+  }
+  const value = result.success
+  const carried = carriedBy({ _tag: "Whole", reported: request.used(value), counted: request.counted })
+  const settlement = workSettlementOf(carried.outcome, candidate.price)
+  const kept = () => keptWork(admitted, carried, settlement.usage, value)
+  const { cost, posted } = yield* close(options, admitted, carried, settlement, kept)
+  const balance = posted === undefined ? undefined : balanceWarning(posted)
+  return {
+    ...answerOf(admitted, carried, settlement.usage),
+    ...{ value, cost, balanceWarning: balance, replayed: false }
+  }
+})
+
+const carried = Effect.fnUntraced(function* <A>(
+  options: MeteredOptions,
+  pool: Asks,
+  admitted: AdmittedWork<A>,
+  running: Running
+): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
+  const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
+  if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
+  const { failures, outcome } = unserved(exit)
+  const endedAt = performance.now()
+  const facts: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+  const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
+  yield* close(options, admitted, facts, settlement, () => keptRefusal(admitted, outcome.error))
+  return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
+})
 
 /** Carries out an admitted request and ends it, whatever happens. Only the provider's call can be interrupted. */
 const carryOut = <A>(
@@ -219,16 +234,7 @@ const carryOut = <A>(
   admitted: AdmittedWork<A>,
   running: Running
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
-  Effect.gen(function* () {
-    const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
-    if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
-    const { failures, outcome } = unserved(exit)
-    const endedAt = performance.now()
-    const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
-    const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
-    yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
-    return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
-  }).pipe(Effect.scoped, Effect.uninterruptible)
+  Effect.uninterruptible(Effect.scoped(carried(options, pool, admitted, running)))
 
 /** A kept answer given out again. */
 const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({

@@ -84,17 +84,24 @@ export class Room {
   take({ accountId, maxBodyBytes, waitMs }: RoomAsked): Effect.Effect<Place, PoolError, Scope.Scope> {
     const mebibytes = Math.ceil(roomBytes(maxBodyBytes) / MEBIBYTE)
     return Effect.uninterruptibleMask((restore) =>
-      Effect.gen({ self: this }, function* () {
+      Effect.suspend(() => {
         const place = new Place(accountId, mebibytes, () => this.#giveBack(place))
         const letGo = place.hold()
-        yield* Effect.addFinalizer(() => Effect.sync(letGo))
-        this.#waiting.add(place)
-        this.#grant()
-        if (!place.isTaken)
-          yield* restore(
+        const taken = Effect.suspend(() => {
+          this.#waiting.add(place)
+          this.#grant()
+          if (place.isTaken) return Effect.void
+          return restore(
             Effect.timeoutOrElse(granted(place), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
           )
-        return place
+        })
+        return Effect.as(
+          Effect.andThen(
+            Effect.addFinalizer(() => Effect.sync(letGo)),
+            taken
+          ),
+          place
+        )
       })
     )
   }
