@@ -140,7 +140,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
   },
   {
     // Not the type of a constant: `const end: Runtime.Teardown = () => ...`.
-    what: /(?<!:\s*[\w.]*)[\])}\w]\.#?\w+\s*(\?\?|\|\||&&)?=\s*(async\s+)?(function\b|(\([^()]*\)|\w+)(:\s*[^=;\n]+)?\s*=>)/,
+    what: /(?<!:[ \t]*[\w.]*)[\])}\w]!?\.#?\w+\s*(\?\?|\|\||&&)?=\s*(async\s+)?(function\b|(<[^=>]*>\s*)?(\((?:[^()]|\([^()]*\))*\)|\w+)(:\s*[^=;\n]+)?\s*=>)/,
     instead: "give the function a name first, then assign that: a function assigned where it is written is old at once",
     allowed: []
   }

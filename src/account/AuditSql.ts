@@ -54,7 +54,10 @@ export const completeAuditEvent = (
       VALUES (${row.id}, ${row.code === null ? "succeeded" : "failed"}, ${row.code}, ${row.changes}::jsonb)
   ) DELETE FROM audit_open WHERE event_id = ${row.id}`
 
-/** Lines of an account: those with ids from `least` on and before `end`; of these types, actors and resources where some are named. */
+/**
+ * Lines of an account: those with ids from `least` on and before `end`; of these types, actors and resources where a list of them is
+ * given, so that there are none where one is empty. No list has a value twice.
+ */
 export interface AuditSelection {
   readonly accountId: string
   readonly types: ReadonlyArray<string> | undefined
@@ -87,6 +90,7 @@ export const auditEvents = (
   const { accountId, end, least, limit } = selection
   const nothing = sql.literal("")
   const used = narrowing.filter(([name]) => selection[name] !== undefined)
+  if (used.some(([name]) => selection[name]?.length === 0)) return Effect.succeed([])
   const from = used.map(([name, column]) => {
     const values = (selection[name] ?? []).map((value) => sql`(${value}::text)`)
     const all = values.reduce((before, value) => sql`${before}, ${value}`)
@@ -101,9 +105,9 @@ export const auditEvents = (
           = audit_place(own.id, ${sql.literal(place((name, column) => `${name}.${column}`))})`
   const again = sql.literal(used.map(([name, column]) => `AND found.${column} = ${name}.${column}`).join(" "))
   return sql<AuditRow>`WITH page AS MATERIALIZED (
-      SELECT found.* FROM (SELECT ${accountId}::text AS id, ${least}::text AS least, ${end}::text AS most OFFSET 0) AS own
+      SELECT found.* FROM (SELECT ${accountId}::text AS id, ${least}::text AS least, ${end}::text AS before OFFSET 0) AS own
       ${from[0] ?? nothing} ${from[1] ?? nothing} ${from[2] ?? nothing} CROSS JOIN LATERAL (
-        SELECT e.* FROM audit_event e WHERE ${here} AND e.id COLLATE "C" >= own.least AND e.id COLLATE "C" < own.most
+        SELECT e.* FROM audit_event e WHERE ${here} AND e.id COLLATE "C" >= own.least AND e.id COLLATE "C" < own.before
           ORDER BY e.id COLLATE "C" DESC ${limitTo(sql, limit)}
       ) AS found
       WHERE found.account_id = own.id ${again}

@@ -211,7 +211,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
   }
 })
 
-const carried = Effect.fnUntraced(function* <A>(
+const carrying = Effect.fnUntraced(function* <A>(
   options: MeteredOptions,
   pool: Asks,
   admitted: AdmittedWork<A>,
@@ -221,9 +221,9 @@ const carried = Effect.fnUntraced(function* <A>(
   if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
   const { failures, outcome } = unserved(exit)
   const endedAt = performance.now()
-  const facts: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
+  const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
   const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
-  yield* close(options, admitted, facts, settlement, () => keptRefusal(admitted, outcome.error))
+  yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
   return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
 })
 
@@ -234,7 +234,7 @@ const carryOut = <A>(
   admitted: AdmittedWork<A>,
   running: Running
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
-  Effect.uninterruptible(Effect.scoped(carried(options, pool, admitted, running)))
+  Effect.uninterruptible(Effect.scoped(carrying(options, pool, admitted, running)))
 
 /** A kept answer given out again. */
 const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({

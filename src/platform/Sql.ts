@@ -123,8 +123,8 @@ const pool = ({ poolSize, readsByIndex = true, url }: ConnectOptions) =>
       jit: "off",
       // Whatever the service reads stands together in an index, and a plan made while a table was small must not go on reading all of it.
       enable_seqscan: readsByIndex ? "off" : "on",
-      // As for memory and solid disks. With the default, meant for disks that seek, what a large account has was collected and sorted
-      // for a page of it, since most accounts have little, where the index has it in order.
+      // As for memory and solid disks. By the default, for disks that seek, a page of a large account among small ones seems cheapest
+      // when all that it has is collected and sorted, though the index has it in order.
       random_page_cost: "1.1",
       // A client's own clock is `StatementTimeout.ts`, which is longer.
       statement_timeout: "30s",

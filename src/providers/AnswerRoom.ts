@@ -83,27 +83,25 @@ export class Room {
   /** Takes room until a scope ends, and whoever holds it beyond that lets go; `Overloaded` where there is none for too long. */
   take({ accountId, maxBodyBytes, waitMs }: RoomAsked): Effect.Effect<Place, PoolError, Scope.Scope> {
     const mebibytes = Math.ceil(roomBytes(maxBodyBytes) / MEBIBYTE)
-    return Effect.uninterruptibleMask((restore) =>
-      Effect.suspend(() => {
-        const place = new Place(accountId, mebibytes, () => this.#giveBack(place))
-        const letGo = place.hold()
-        const taken = Effect.suspend(() => {
-          this.#waiting.add(place)
-          this.#grant()
-          if (place.isTaken) return Effect.void
-          return restore(
-            Effect.timeoutOrElse(granted(place), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
-          )
-        })
-        return Effect.as(
-          Effect.andThen(
-            Effect.addFinalizer(() => Effect.sync(letGo)),
-            taken
-          ),
-          place
+    return Effect.uninterruptibleMask((restore) => {
+      const place = new Place(accountId, mebibytes, () => this.#giveBack(place))
+      const letGo = place.hold()
+      const taken = Effect.suspend(() => {
+        this.#waiting.add(place)
+        this.#grant()
+        if (place.isTaken) return Effect.void
+        return restore(
+          Effect.timeoutOrElse(granted(place), { duration: waitMs, orElse: () => Effect.fail(overloaded) })
         )
       })
-    )
+      return Effect.as(
+        Effect.andThen(
+          Effect.addFinalizer(() => Effect.sync(letGo)),
+          taken
+        ),
+        place
+      )
+    })
   }
 
   #takenBy(accountId: string): number {

@@ -284,6 +284,8 @@ describe("pages of the audit log", () => {
         const { next, rows } = yield* audit.page(accountId, { limit: 10, cursor: line.id })
         assert.deepStrictEqual([rows.map(({ type }) => type), next], [["account.created"], null])
         assert.deepStrictEqual((yield* audit.page(accountId, { limit: 10, cursor: newResourceId() })).rows.length, 2)
+        const nothing = { rows: [], next: null }
+        assert.deepStrictEqual(yield* audit.page(accountId, { limit: 10, types: [] }), nothing)
       })
     )
 

@@ -31,9 +31,7 @@ export const genericPlan = (sql: SqlClient.SqlClient, statement: Effect.Effect<u
       yield* sql`SET LOCAL plan_cache_mode = force_generic_plan`
       yield* sql.unsafe(`PREPARE planned AS ${text}`)
       const execute = `EXECUTE planned (${parameters.map(() => "NULL").join(", ")})`
-      const [explained] = yield* sql.unsafe<{ "QUERY PLAN": ReadonlyArray<{ Plan: Plan }> }>(
-        `EXPLAIN (FORMAT JSON) ${execute}`
-      )
+      const [explained] = yield* sql.unsafe<Explained[number]>(`EXPLAIN (FORMAT JSON) ${execute}`)
       yield* sql`DEALLOCATE planned`
       return explained!["QUERY PLAN"][0]!.Plan
     })

@@ -25,7 +25,7 @@ interface Spread {
 /** Of twenty accounts in turn. */
 const even: Spread = { count: 3_000, accounts: 20, account: "n % 20" }
 
-/** Half of them one account's, the others of an account each. */
+/** Half of them one account's, the others of two hundred in turn. */
 const skewed: Spread = { count: 6_000, accounts: 200, account: "CASE WHEN n % 2 = 0 THEN 1 ELSE n / 2 % 200 END" }
 
 /** The same of every kind; and three hundred versions of each of ten presets. */
@@ -91,13 +91,13 @@ const pages: ReadonlyArray<
 /** Reads every page where rows are spread so, by the plan that is made of its statement. */
 const walked = (
   spread: Spread,
-  planOf: (sql: Sql, statement: Effect.Effect<unknown, SqlError.SqlError>) => Effect.Effect<Plan, SqlError.SqlError>
+  planned: (sql: Sql, statement: Effect.Effect<unknown, SqlError.SqlError>) => Effect.Effect<Plan, SqlError.SqlError>
 ) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* rows(sql, spread)
     for (const [table, columns, statement] of pages) {
-      const plan = yield* planOf(sql, statement(sql))
+      const plan = yield* planned(sql, statement(sql))
       const read = nodesOf(plan).filter((node) => node["Relation Name"] === table)
       assert.isNotEmpty(read, table)
       // What is sorted is a page already.
@@ -123,7 +123,7 @@ describe("a page", () => {
     walked(skewed, planOf)
   )
 
-  it.live("is walked to where that is known of nobody in particular", () => walked(skewed, genericPlan))
+  it.live("of such a one is walked to also by the plan for any account", () => walked(skewed, genericPlan))
 
   it.live(
     "of keys, of what they were used for or of the audit log is planned no more when it has been read a few times",
