@@ -86,8 +86,8 @@ export const storable = (json: string): string =>
 const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
 
 /**
- * `LIMIT`, with the number, a whole one, in the text of the statement. As a parameter it makes a plan for any number look dearer than one for the
- * number at hand, so that PostgreSQL plans anew at every execution, and of a page that can take longer than to read it.
+ * `LIMIT`, with the number, a whole one, in the text of the statement. As a parameter it makes a plan for any number look dearer than
+ * one for the number at hand, so that PostgreSQL plans anew at every execution, and of a page that can take longer than to read it.
  */
 export const limitTo = (sql: SqlClient.SqlClient, rows: number): Statement.Fragment =>
   sql.literal(`LIMIT ${BigInt(rows)}`)

@@ -132,12 +132,12 @@ describe("a page", () => {
         const sql = yield* SqlClient.SqlClient
         yield* sql`INSERT INTO account (id, email) VALUES (${accountId}, 'many@example.com')`
         yield* sql`INSERT INTO api_key (id, account_id, kind, name, hash, prefix, last4)
-        SELECT lpad(to_hex(n), 24, '0'), ${accountId}, 'inference', 'k', sha256(n::text::bytea), 'p', 'l'
-        FROM generate_series(1, 20000) n`
+          SELECT lpad(to_hex(n), 24, '0'), ${accountId}, 'inference', 'k', sha256(n::text::bytea), 'p', 'l'
+          FROM generate_series(1, 20000) n`
         yield* sql`INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id)
-        SELECT lpad(to_hex(n), 24, '0'), ${accountId}, CASE WHEN n % 1000 = 0 THEN 'rare' ELSE 'common' END, 'operator',
-          'o' || n % 3, 'key', n % 100
-        FROM generate_series(1, 20000) n`
+          SELECT lpad(to_hex(n), 24, '0'), ${accountId}, CASE WHEN n % 1000 = 0 THEN 'rare' ELSE 'common' END, 'operator',
+            'o' || n % 3, 'key', n % 100
+          FROM generate_series(1, 20000) n`
         yield* sql`ANALYZE`
         const of = { accountId, kind: "inference" } as const
         const first = { limit: 100, cursor: null }
@@ -159,7 +159,7 @@ describe("a page", () => {
             Effect.andThen(
               Effect.repeat(statement, { times: 9 }),
               sql`SELECT custom_plans::int AS anew, generic_plans::int AS kept FROM pg_prepared_statements
-              WHERE statement = ${text}`
+                WHERE statement = ${text}`
             )
           )
           assert.deepStrictEqual(plans, [{ anew: 5, kept: 5 }], text)
