@@ -99,6 +99,9 @@ export const node = (file: string, ...args: ReadonlyArray<string>) => ({
 // The kernel reports times in hundredths of a second on every platform that Node supports.
 const TICKS_PER_SECOND = 100
 
+/** Behind user, nice, system, idle, iowait, irq and softirq. */
+const STEAL = 7
+
 /** Seconds of processor time a process has used; undefined where the system does not tell. */
 export const cpuSeconds = (pid: number): number | undefined => {
   try {
@@ -106,6 +109,16 @@ export const cpuSeconds = (pid: number): number | undefined => {
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
   } catch {
     return undefined
+  }
+}
+
+/** Seconds of processor time that the host has given to others while something here waited for it; 0 where nothing tells. */
+export const stolenSeconds = (): number => {
+  try {
+    const [, ...ticks] = readFileSync("/proc/stat", "latin1").split("\n", 1)[0]?.split(/ +/) ?? []
+    return Number(ticks[STEAL] ?? 0) / TICKS_PER_SECOND
+  } catch {
+    return 0
   }
 }
 
