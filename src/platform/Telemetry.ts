@@ -3,8 +3,9 @@ import { Context, Effect, Formatter, Layer, Logger, Metric, Redacted, References
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpMetrics, OtlpResource, OtlpSerialization } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { Config, type TelemetrySettings, withoutEnvironment } from "./Config.ts"
+import { Config, withoutEnvironment } from "./Config.ts"
 import { makeMetrics, Metrics } from "./Metrics.ts"
+import type { TelemetrySettings } from "./TelemetrySettings.ts"
 import { makeTracing, type SpanRecord, Tracing } from "./Tracing.ts"
 
 /** Spans or log lines in one export. Encoding one takes a few milliseconds, in which nothing else runs. */
