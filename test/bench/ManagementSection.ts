@@ -36,6 +36,7 @@ const SPAN_MS = 365 * 86_400_000
 
 /** Requests a second where they do not wait for one another. */
 const PER_SECOND = 25
+const CONCURRENCY = 4
 /** What is measured at a time, of each server. */
 const SLICE_MS = 1_000
 /** So many seconds are measured at most for each that counts. */
@@ -44,7 +45,7 @@ const MOST_MS = 5
 /** Before each page is measured. */
 const WARM = 1_000
 /** Connections that are kept from one second to the next; others might be closed while nobody needs them. */
-const KEPT = 2
+const KEPT = CONCURRENCY
 
 const onDatabase = (url: string) =>
   Layer.effect(SqlClient.SqlClient, connect({ url: Redacted.make(url), poolSize: 1, called: "The bench's database" }))
@@ -187,16 +188,21 @@ const atRate: Slice = async (asked) => {
   return { bare, gateway }
 }
 
-/** Each asked for again when it is answered, of one server and then of the other. */
-const oneByOne: Slice = async (asked) => {
-  const ask = async (one: Asked) => {
-    const timed = new Timed()
-    const end = performance.now() + SLICE_MS / 2
-    while (performance.now() < end) await one.ask(timed)
-    return timed
+/** Each of several callers asks again when it is answered, one server and then the other. */
+const atOnce =
+  (callers: number): Slice =>
+  async (asked) => {
+    const ask = async (one: Asked) => {
+      const timed = new Timed()
+      const end = performance.now() + SLICE_MS / 2
+      const call = async () => {
+        while (performance.now() < end) await one.ask(timed)
+      }
+      await Promise.all(Array.from({ length: callers }, call))
+      return timed
+    }
+    return { bare: await ask(asked.bare), gateway: await ask(asked.gateway) }
   }
-  return { bare: await ask(asked.bare), gateway: await ask(asked.gateway) }
-}
 
 /** Seconds of a measurement, those first in which the host took least of the processors' time for others. */
 const calmest = async (asked: Pair<Asked>, slice: Slice, wanted: number): Promise<ReadonlyArray<Pair<Timed>>> => {
@@ -232,18 +238,19 @@ const warmed = async (asked: Asked, times: number): Promise<number> => {
 const rowsOf = (called: string, slices: ReadonlyArray<Pair<Timed>>, wanted: number): ReadonlyArray<Row> => {
   const at = (which: keyof Pair<Timed>, share: number, of: number) =>
     percentile(together(slices.slice(0, of).map((pair) => pair[which])).times, share)
-  const row = (label: string, share: number, of = wanted) => ({
+  const row = (label: string, share: number, of: number) => ({
     label,
     baseline: milliseconds(at("bare", share, of)),
     gateway: milliseconds(at("gateway", share, of))
   })
-  const rows: ReadonlyArray<Row> = [
-    row(called, 0.5),
-    { ...row("– p99", 0.99), must: atMost(at("gateway", 0.99, wanted), MOST_MS, " ms") }
-  ]
+  const tail = (label: string, of: number) => ({
+    ...row(label, 0.99, of),
+    must: atMost(at("gateway", 0.99, of), MOST_MS, " ms")
+  })
+  const rows: ReadonlyArray<Row> = [row(called, 0.5, wanted), tail("– p99", wanted)]
   return slices.length === wanted
     ? rows
-    : [...rows, row(`– p99 of all ${slices.length} s, with those that the host disturbed`, 0.99, slices.length)]
+    : [...rows, tail(`– p99 of all ${slices.length} s, with those that the host disturbed`, slices.length)]
 }
 
 export const management = Effect.fnUntraced(function* (stage: Stage, samples: Samples, faults: Faults) {
@@ -270,7 +277,8 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
     yield* Effect.promise(() => warmed(asked.bare, count))
     for (const [how, slice] of [
       [`${PER_SECOND}/s`, atRate],
-      ["one by one", oneByOne]
+      ["one by one", atOnce(1)],
+      [`${CONCURRENCY} at once`, atOnce(CONCURRENCY)]
     ] as const) {
       const slices = yield* Effect.promise(() => calmest(asked, slice, wanted))
       for (const which of ["bare", "gateway"] as const) {
