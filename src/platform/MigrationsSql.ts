@@ -12,6 +12,7 @@ import { keys } from "./migrations/KeysSql.ts"
 import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
+import { plainGroupsByPlace } from "./migrations/PlainGroupsByPlaceSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
@@ -290,5 +291,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0022_job_sequence": jobSequence,
   "0023_pages": pages,
   "0024_plain_groups": plainGroups,
-  "0025_model_usage": modelUsage
+  "0025_model_usage": modelUsage,
+  "0026_plain_groups_by_place": plainGroupsByPlace
 }
