@@ -117,7 +117,7 @@ const forbidden: ReadonlyArray<Forbidden> = [
       "dialects/",
       "providers/",
       "webhooks/Schedule.ts",
-      "platform/Outbound.ts",
+      "platform/OutboundExchange.ts",
       "platform/PublicFetch.ts",
       "platform/PhoneVerification.ts",
       "platform/S3Files.ts"

@@ -2,7 +2,8 @@
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { Config, type TwilioSettings } from "./Config.ts"
-import { Outbound, type OutboundError, type OutboundResponse } from "./Outbound.ts"
+import { Outbound } from "./Outbound.ts"
+import type { OutboundError, OutboundResponse } from "./OutboundCall.ts"
 import { Secrets } from "./Secrets.ts"
 
 /** A verification that could not be begun, or a code that could not be checked. `detail` is for operators and names no number. */

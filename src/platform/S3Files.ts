@@ -5,14 +5,8 @@ import { subtle } from "node:crypto"
 import type { S3Settings } from "./Config.ts"
 import type { ByteRange, FileBody, FileStore } from "./FileStore.ts"
 import { isFileId } from "./Ids.ts"
-import {
-  headerOf,
-  type Outbound,
-  type OutboundError,
-  type OutboundRequest,
-  type OutboundResponse,
-  readUpTo
-} from "./Outbound.ts"
+import type { Outbound } from "./Outbound.ts"
+import { headerOf, type OutboundError, type OutboundRequest, type OutboundResponse, readUpTo } from "./OutboundCall.ts"
 import { Unavailable } from "./Sql.ts"
 
 const PREFIX = "files/"

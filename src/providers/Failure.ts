@@ -1,4 +1,4 @@
-import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/Outbound.ts"
+import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/OutboundCall.ts"
 import type { ProviderFault } from "./Provider.ts"
 
 /** An answer other than a success, as it came. */

@@ -1,14 +1,14 @@
 import { Clock, Effect, Redacted, Result, type Scope } from "effect"
 import { eventsOf, finishEvent, isContent, type Output, type OutputEvent } from "../domain/Output.ts"
+import { Outbound } from "../platform/Outbound.ts"
 import {
   headerOf,
-  Outbound,
   type OutboundError,
   type OutboundRequest,
   type OutboundStream,
   readUpTo,
   type targetOf
-} from "../platform/Outbound.ts"
+} from "../platform/OutboundCall.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
 import {
   type ChatCall,

@@ -1,5 +1,5 @@
 import { Clock, Effect, Exit, Result, Scope } from "effect"
-import { OutboundError, type OutboundStream } from "../platform/Outbound.ts"
+import { OutboundError, type OutboundStream } from "../platform/OutboundCall.ts"
 import { isShort, roomBytes } from "./AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
 import { EmbedPieces } from "./EmbedPieces.ts"

@@ -1,13 +1,13 @@
 /** How adapters ask their hosts for work other than chat: one request, one whole answer. */
 import { Clock, Effect, Redacted, type Scope } from "effect"
+import { Outbound } from "../platform/Outbound.ts"
 import {
-  Outbound,
   type OutboundRequest,
   type OutboundResponse,
   type OutboundStream,
   readUpTo,
   type targetOf
-} from "../platform/Outbound.ts"
+} from "../platform/OutboundCall.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
 import { type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"

@@ -1,5 +1,6 @@
 import { type Effect, Redacted } from "effect"
-import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import type { Outbound } from "../../platform/Outbound.ts"
+import { targetOf } from "../../platform/OutboundCall.ts"
 import { makeHttpChat } from "../HttpChat.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"

@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
-import { targetOf } from "../../platform/Outbound.ts"
+import { targetOf } from "../../platform/OutboundCall.ts"
 import type { PublicFetch } from "../../platform/PublicFetch.ts"
 import { mostDrawnBytes, wholeOf } from "../DrawParts.ts"
 import type { RefusedAnswer } from "../Failure.ts"

@@ -1,5 +1,5 @@
 import { Effect, Result } from "effect"
-import { type OutboundResponse, targetOf } from "../../platform/Outbound.ts"
+import { type OutboundResponse, targetOf } from "../../platform/OutboundCall.ts"
 import type { PublicFetch } from "../../platform/PublicFetch.ts"
 import { makeHttpClip } from "../HttpClip.ts"
 import type { HttpWork } from "../HttpWork.ts"

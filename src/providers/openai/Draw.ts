@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import { imageTypeOf } from "../../domain/ImageType.ts"
-import { targetOf } from "../../platform/Outbound.ts"
+import { targetOf } from "../../platform/OutboundCall.ts"
 import { mostDrawnBytes } from "../DrawParts.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../Json.ts"

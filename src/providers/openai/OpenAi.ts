@@ -1,5 +1,6 @@
 import { Effect, Redacted, Result } from "effect"
-import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import type { Outbound } from "../../platform/Outbound.ts"
+import { targetOf } from "../../platform/OutboundCall.ts"
 import { makeHttpChat } from "../HttpChat.ts"
 import { httpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"

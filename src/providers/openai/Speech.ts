@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { targetOf } from "../../platform/Outbound.ts"
+import type { targetOf } from "../../platform/OutboundCall.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { parsed } from "../Json.ts"
 import type { Provider } from "../Provider.ts"

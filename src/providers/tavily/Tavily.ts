@@ -1,5 +1,6 @@
 import { Clock, Effect, Redacted } from "effect"
-import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import type { Outbound } from "../../platform/Outbound.ts"
+import { targetOf } from "../../platform/OutboundCall.ts"
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import { type HttpWork, makeHttpWork, withoutChat } from "../HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../Json.ts"

@@ -1,5 +1,6 @@
 import { Effect, Redacted } from "effect"
-import { type Outbound, targetOf } from "../../platform/Outbound.ts"
+import type { Outbound } from "../../platform/Outbound.ts"
+import { targetOf } from "../../platform/OutboundCall.ts"
 import { httpEmbed, orFault } from "../HttpEmbed.ts"
 import { makeHttpWork, withoutChat } from "../HttpWork.ts"
 import { faultOfError, faultOfStatus } from "../openai/Failure.ts"

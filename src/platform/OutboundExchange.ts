@@ -1,0 +1,194 @@
+import { Effect } from "effect"
+import type { Dispatcher, Pool } from "undici"
+import {
+  headerOf,
+  type OutboundClock,
+  OutboundError,
+  type OutboundHeaders,
+  type OutboundReason,
+  type OutboundRequest,
+  type OutboundResponse
+} from "./OutboundCall.ts"
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024
+const NOTHING = new Uint8Array()
+
+const DROPPED = new Error("dropped")
+DROPPED.stack = ""
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
+
+/**
+ * One call. undici calls the handlers from inside its parser, where a fiber that dispatches or resumes another call would
+ * meet the parser busy; so outcomes are handed over in a microtask.
+ */
+export abstract class Exchange implements Dispatcher.DispatchHandler {
+  protected readonly request: OutboundRequest
+  protected controller: Dispatcher.DispatchController | undefined
+  protected status = 0
+  protected headers: OutboundHeaders = {}
+  /** Nothing more is wanted from, or will come over, the wire. */
+  protected over = false
+  #timer: NodeJS.Timeout | undefined
+  #timed: OutboundClock = "connect"
+  #total: NodeJS.Timeout | undefined
+  #heard = 0
+
+  constructor(request: OutboundRequest) {
+    this.request = request
+  }
+
+  protected abstract onHead(): void
+  protected abstract onBytes(chunk: Uint8Array): void
+  protected abstract onEnd(): void
+  protected abstract onFailure(error: OutboundError): void
+  protected onSent(): void {}
+
+  dispatch(pool: Pool): void {
+    const { method, path, headers, body = null, clocks } = this.request
+    if (clocks.totalMs !== undefined) this.#total = setTimeout(() => this.#strike("total"), clocks.totalMs)
+    pool.dispatch({ method, path, headers, body }, this)
+    // Most often there was a connection, and the request is on its way.
+    if (this.controller === undefined && !this.over) this.clock("connect", clocks.connectMs)
+  }
+
+  /** Ends the call without a word: whoever asked is gone. */
+  drop(): void {
+    if (this.over) return
+    this.settle()
+    this.controller?.abort(DROPPED)
+  }
+
+  protected fail(reason: OutboundReason): void {
+    if (this.over) return
+    this.drop()
+    this.onFailure(new OutboundError({ reason }))
+  }
+
+  protected settle(): void {
+    this.over = true
+    clearTimeout(this.#timer)
+    clearTimeout(this.#total)
+  }
+
+  protected clock(clock: OutboundClock, ms: number | undefined): void {
+    clearTimeout(this.#timer)
+    this.#timed = clock
+    this.#timer = ms === undefined ? undefined : setTimeout(() => this.#strikeSoon(), ms)
+  }
+
+  protected stopClock(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  protected refreshClock(): void {
+    this.#timer?.refresh()
+  }
+
+  /** A process that was held up finds silence and waiting bytes at once, so the bytes are looked at first. */
+  #strikeSoon(): void {
+    if (this.#timed !== "idle") return this.#strike(this.#timed)
+    const heard = this.#heard
+    setImmediate(() => {
+      if (heard === this.#heard) this.#strike("idle")
+    })
+  }
+
+  #strike(clock: OutboundClock): void {
+    this.fail({ _tag: "TimedOut", clock })
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Thrown here, an unwanted request leaves the queue without costing the connection.
+    if (this.over) throw DROPPED
+    this.controller = controller
+    this.stopClock()
+    this.onSent()
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: OutboundHeaders): void {
+    if (this.over || status < 200) return
+    this.status = status
+    this.headers = headers
+    this.onHead()
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.over) return
+    this.#heard += 1
+    this.onBytes(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.over) return
+    this.settle()
+    this.onEnd()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController | null, error: Error): void {
+    const detail = codeOf(error)
+    this.fail(
+      this.controller === undefined
+        ? { _tag: "Connect", detail }
+        : { _tag: "Broken", detail, answered: this.status !== 0 }
+    )
+  }
+}
+
+/** Hands over what a call comes to. */
+export type Resume<A> = (effect: Effect.Effect<A, OutboundError>) => void
+
+/** A call whose answer is wanted whole. */
+export class WholeExchange extends Exchange {
+  readonly #resume: Resume<OutboundResponse>
+  readonly #limit: number
+  #announced = 0
+  #body: Uint8Array = NOTHING
+  #length = 0
+
+  constructor(request: OutboundRequest, resume: Resume<OutboundResponse>) {
+    super(request)
+    this.#resume = resume
+    this.#limit = request.maxBodyBytes ?? MAX_BODY_BYTES
+  }
+
+  protected onHead(): void {
+    const announced = Number(headerOf(this.headers, "content-length") ?? 0)
+    if (announced > this.#limit) return this.#tooLarge()
+    this.#announced = announced
+  }
+
+  protected onBytes(chunk: Uint8Array): void {
+    const length = this.#length + chunk.length
+    if (length > this.#limit) return this.#tooLarge()
+    if (this.#length === 0) this.#body = chunk
+    else this.#append(chunk, length)
+    this.#length = length
+  }
+
+  /** Pieces are put together as they come: at the end of a long body that would take as long as a part of its way here. */
+  #append(chunk: Uint8Array, length: number): void {
+    if (length > this.#body.length) {
+      const wider = Buffer.allocUnsafeSlow(Math.max(length, this.#announced, 2 * this.#body.length))
+      wider.set(this.#body.subarray(0, this.#length))
+      this.#body = wider
+    }
+    this.#body.set(chunk, this.#length)
+  }
+
+  protected onEnd(): void {
+    const { status, headers } = this
+    const body = this.#body.subarray(0, this.#length)
+    queueMicrotask(() => this.#resume(Effect.succeed({ status, headers, body })))
+  }
+
+  protected onFailure(error: OutboundError): void {
+    queueMicrotask(() => this.#resume(Effect.fail(error)))
+  }
+
+  #tooLarge(): void {
+    this.fail({ _tag: "TooLarge", limitBytes: this.#limit })
+  }
+}
