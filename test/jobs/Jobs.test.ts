@@ -418,6 +418,18 @@ describe("while the database is away", () => {
       }).pipe(Effect.provide(rooms))
     }).pipe(Effect.scoped)
   )
+
+  it.live("a start fails with a sentence about it", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabase("jobs")
+      const database = yield* Layer.build(layerUrl(url))
+      yield* takeAway(url)
+      const failure = yield* Effect.flip(
+        Layer.build(Layer.provide(Jobs.layerFrom(usual), Layer.succeedContext(database)))
+      )
+      assert.match(failure.message, /^The table of jobs cannot be used: \w/)
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("processes", () => {

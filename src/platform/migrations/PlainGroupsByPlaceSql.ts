@@ -10,11 +10,12 @@ import { SqlClient } from "effect/sql"
  *
  * A plan is made once per connection, perhaps when a table is tiny and any of its indexes seems as good as another. So a request is
  * read by its id and its account, which bound the reading of either index that begins with one of them, or by an id alone, which
- * only one begins with; where the index on accounts would read all that an account has, the account is written so that it cannot
- * serve. And what was read to be ended is written where it was found, by its place in the table, which leaves a plan no choice.
+ * only one begins with, for what stands in no index, so that walking through all of another one is no answer; where the index on
+ * accounts would read all that an account has, the account is written so that it cannot serve. And what was read to be ended is
+ * written where it was found, by its place in the table, which leaves a plan no choice.
  *
- * The account's balance is locked first, so that what is read then is the latest; an open request never changes without that lock,
- * and is in its place until this has written it.
+ * The account's balance is locked first, so that what is read then is the latest. Whoever changes an open request holds that lock, and
+ * has to: else the request might leave its place between the two, and would be paid for and stay open.
  */
 const ledgerCommitPlain = `
 CREATE OR REPLACE FUNCTION ledger_commit_plain(account text, closes jsonb, holds jsonb)
@@ -82,7 +83,7 @@ BEGIN
     ), every AS MATERIALIZED (
       SELECT total(amount) AS held FROM op HAVING bool_and(plain IS TRUE)
         -- Not asked by NOT EXISTS, for which a plan may read the whole table at once.
-        AND (SELECT id FROM request WHERE id = ANY (array_agg(op.said ->> 'request_id')) LIMIT 1) IS NULL
+        AND (SELECT state FROM request WHERE id = ANY (array_agg(op.said ->> 'request_id')) LIMIT 1) IS NULL
         AND (SELECT count(*) FROM request WHERE account_id = account AND state = 'open' AND expires_at <= moment) = 0
     ), promised AS (
       UPDATE balance b SET held = b.held + every.held FROM every WHERE b.account_id = account AND b.posted - b.held >= every.held
