@@ -8,7 +8,7 @@ import { Projects } from "../../src/account/Projects.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { freshDatabase, layerUrl } from "../support/Database.ts"
-import { giveBack, takeAway } from "../support/Outage.ts"
+import { giveBack, takeAway, whenBack } from "../support/Outage.ts"
 
 const actor = { type: "operator", id: "test" } as const
 const rooms = Auth.layer.pipe(
@@ -140,7 +140,7 @@ describe("Auth", () => {
       yield* takeAway(url)
       assert.strictEqual(yield* reasonOf(header), "StoreUnavailable")
       yield* giveBack(url)
-      assert.strictEqual((yield* auth.authenticate(header, "inference")).keyId, inference.id)
+      assert.strictEqual((yield* whenBack(auth.authenticate(header, "inference"))).keyId, inference.id)
     }).pipe(Effect.scoped)
   )
 })

@@ -9,7 +9,7 @@ import { newResourceId } from "../../src/platform/Ids.ts"
 import { Random, seeds } from "../ledger/Random.ts"
 import { runScript } from "../platform/Child.ts"
 import { freshDatabase } from "../support/Database.ts"
-import { giveBack, takeAway } from "../support/Outage.ts"
+import { giveBack, takeAway, whenBack } from "../support/Outage.ts"
 import { stripeEvent, stripeServer, stripeSession } from "../support/Stripe.ts"
 import { eventually } from "../support/WebhookRooms.ts"
 import { faults, node, payer } from "./TopUpScene.ts"
@@ -136,7 +136,7 @@ describe("what is paid", () => {
         yield* takeAway(url)
         assert.strictEqual((yield* Effect.flip(deliver(topUps, event)))._tag, "Unavailable")
         yield* giveBack(url)
-        yield* deliver(topUps, event)
+        yield* whenBack(deliver(topUps, event))
         assert.strictEqual(yield* posted, 25_000_000_000n)
       })
     )

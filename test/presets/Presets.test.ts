@@ -6,7 +6,7 @@ import { Audit } from "../../src/account/Audit.ts"
 import { MAX_PRESETS_PER_ACCOUNT, MAX_VERSIONS_PER_PRESET, Presets } from "../../src/presets/Presets.ts"
 import { REMEMBERED_MS } from "../../src/presets/Remembered.ts"
 import { freshDatabase, layer as database, layerUrl } from "../support/Database.ts"
-import { giveBack, takeAway } from "../support/Outage.ts"
+import { giveBack, takeAway, whenBack } from "../support/Outage.ts"
 
 const actor = { type: "operator", id: "test" } as const
 
@@ -325,7 +325,7 @@ describe("Presets", () => {
         assert.strictEqual(yield* whyOf(presets.get(accountId, "p")), "Unavailable")
         assert.strictEqual(yield* whyOf(make(accountId, "q")), "Unavailable")
         yield* giveBack(url)
-        assert.deepInclude(yield* presets.resolve(accountId, "p"), { version: 1 })
+        assert.deepInclude(yield* whenBack(presets.resolve(accountId, "p")), { version: 1 })
       }).pipe(Effect.provide(rooms.pipe(Layer.provideMerge(layerUrl(url)))))
     }).pipe(Effect.scoped)
   )

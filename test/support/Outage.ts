@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { inject } from "vitest"
 import { eventually } from "./WebhookRooms.ts"
@@ -26,7 +26,11 @@ export const takeAway = (url: string) =>
 export const giveBack = (url: string) =>
   onServer((sql) => sql`ALTER DATABASE ${sql(nameOf(url))} ALLOW_CONNECTIONS true`)
 
-/** Asks again while the service says that its store is away: a connection asked for before the return may be refused after it. */
+/** Does it again until the store is back for it: a connection asked for before the return may be refused after it. */
+export const whenBack = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.timeout(Effect.retry(work, Schedule.spaced("10 millis")), "5 seconds")
+
+/** Asks again while the service says that its store is away, for the same reason. */
 export const onceBack = <A extends { readonly status: number }, E>(ask: Effect.Effect<A, E>) =>
   Effect.timeout(
     eventually(ask, ({ status }) => status !== 503),
