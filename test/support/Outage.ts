@@ -26,9 +26,13 @@ export const takeAway = (url: string) =>
 export const giveBack = (url: string) =>
   onServer((sql) => sql`ALTER DATABASE ${sql(nameOf(url))} ALLOW_CONNECTIONS true`)
 
-/** Does it again until the store is back for it: a connection asked for before the return may be refused after it. */
-export const whenBack = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.timeout(Effect.retry(work, Schedule.spaced("10 millis")), "5 seconds")
+/** How a room, or an operation, fails of a store that is away. */
+const isAway = (error: { readonly _tag: string; readonly reason?: { readonly _tag: string } }) =>
+  error._tag === "Unavailable" || error.reason?._tag === "StoreUnavailable"
+
+/** Does it again while the store is away for it: a connection asked for before the return may be refused after it. */
+export const whenBack = <A, E extends Parameters<typeof isAway>[0], R>(work: Effect.Effect<A, E, R>) =>
+  Effect.timeout(Effect.retry(work, { schedule: Schedule.spaced("10 millis"), while: isAway }), "5 seconds")
 
 /** Asks again while the service says that its store is away, for the same reason. */
 export const onceBack = <A extends { readonly status: number }, E>(ask: Effect.Effect<A, E>) =>
