@@ -13,6 +13,7 @@ import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
 import { plainGroupsByPlace } from "./migrations/PlainGroupsByPlaceSql.ts"
+import { plainGroupsChecked } from "./migrations/PlainGroupsCheckedSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
@@ -292,5 +293,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0023_pages": pages,
   "0024_plain_groups": plainGroups,
   "0025_model_usage": modelUsage,
-  "0026_plain_groups_by_place": plainGroupsByPlace
+  "0026_plain_groups_by_place": plainGroupsByPlace,
+  "0027_plain_groups_checked": plainGroupsChecked
 }

@@ -1,22 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/**
- * The ledger's statement for what nearly every group is: ends and holds of one account, of which none is to be judged by those
- * before it. It does and answers what `ledger_commit` would, the closes first and then the holds, each by its index in both
- * together, for a part of what that costs. What is not so plain it leaves to `ledger_commit`, in which alone such rules stand,
- * before it has written any of it: a close of what is not open or counts towards a budget, a hold that is there before, a key or a
- * claim that stands in the way, less money than all holds might take, an overdue hold of the account.
- *
- * A plan is made once per connection, perhaps when a table is tiny and any of its indexes seems as good as another. So a request is
- * read by its id and its account, which bound the reading of either index that begins with one of them, or by an id alone, which
- * only one begins with, for what stands in no index, so that walking through all of another one is no answer; where the index on
- * accounts would read all that an account has, the account is written so that it cannot serve. And what was read to be ended is
- * written where it was found, by its place in the table, which leaves a plan no choice.
- *
- * The account's balance is locked first, so that what is read then is the latest. Whoever changes an open request holds that lock, and
- * has to: else the request might leave its place between the two, and would be paid for and stay open.
- */
+/** The statement for plain groups as it was when it first ended them by their places; `PlainGroupsCheckedSql.ts` has it as it is. */
 const ledgerCommitPlain = `
 CREATE OR REPLACE FUNCTION ledger_commit_plain(account text, closes jsonb, holds jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)

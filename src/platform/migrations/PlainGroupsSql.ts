@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The statement for plain groups as it was at first; `PlainGroupsByPlaceSql.ts` has it as it is. */
+/** The statement for plain groups as it was at first; `PlainGroupsCheckedSql.ts` has it as it is. */
 const ledgerCommitPlain = `
 CREATE FUNCTION ledger_commit_plain(account text, closes jsonb, holds jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
