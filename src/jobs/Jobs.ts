@@ -1,7 +1,7 @@
 import { Cause, Context, Data, Duration, Effect, Fiber, Layer } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient, SqlError } from "effect/sql"
-import { JOB_TABLE } from "../platform/migrations/JobsSql.ts"
+import { makeJobStore } from "../platform/migrations/JobsSql.ts"
 import { describeSqlError, Unavailable } from "../platform/Sql.ts"
 import { StartError } from "../platform/Variables.ts"
 import { dueJobs, newestTurn } from "./JobsSql.ts"
@@ -67,14 +67,8 @@ const storeFailed = (error: PersistedQueue.PersistedQueueError): SqlError.SqlErr
 
 type Store = PersistedQueue.PersistedQueueStore["Service"]
 
-/** To the store a database that is away while it looks for its table is a defect; to who starts the service it is no mistake of ours. */
-const started = <A, R>(store: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, StartError, R> =>
-  store.pipe(
-    Effect.catchDefect((defect) => (SqlError.isSqlError(defect) ? Effect.fail(defect) : Effect.die(defect))),
-    Effect.mapError(
-      (error) => new StartError({ message: `The table of jobs cannot be used: ${describeSqlError(error)}` })
-    )
-  )
+const cannotStart = (error: SqlError.SqlError): StartError =>
+  new StartError({ message: `The table of jobs cannot be used: ${describeSqlError(error)}` })
 
 /** Puts a turn into the store and wakes the workers of this process once that is committed; one that is there stays as it is. */
 const offer = (store: Store, queue: QueueName, id: string, element: string, delay: Duration.Duration) =>
@@ -222,13 +216,12 @@ export class Jobs extends Context.Service<
 >()("tollgate/jobs/Jobs") {
   static readonly layerFrom = (options: JobsOptions) => {
     const { grace, lease } = options
-    const table = PersistedQueue.makeStoreSql({
-      tableName: JOB_TABLE,
+    const table = makeJobStore({
       pollInterval: STORE_POLL,
       lockExpiration: lease,
       lockRefreshInterval: Duration.times(Duration.fromInputUnsafe(lease), 0.25)
     })
-    const store = Layer.effect(PersistedQueue.PersistedQueueStore, started(table))
+    const store = Layer.effect(PersistedQueue.PersistedQueueStore, Effect.mapError(table, cannotStart))
     const service = Layer.effect(
       Jobs,
       Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { assert, describe, expect, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { migrate } from "../../src/platform/Migrations.ts"
+import { layer as migrated, migrate } from "../../src/platform/Migrations.ts"
 import { migrations } from "../../src/platform/MigrationsSql.ts"
 import * as Database from "../support/Database.ts"
 import { runScript } from "./Child.ts"
@@ -84,6 +84,20 @@ describe("migrations", () => {
       yield* on(url, migrate({ ...first, "0002_two": note("two") }))
       const error = yield* Effect.flip(on(url, migrate(first)))
       assert.strictEqual(error._tag, "StartError")
+    })
+  )
+
+  it.live("say at a start what the table of jobs cannot be made for", () =>
+    Effect.gen(function* () {
+      const url = yield* Database.emptyDatabase()
+      const start = Effect.scoped(Layer.build(migrated))
+      yield* on(
+        url,
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE VIEW job AS SELECT 1 AS id`)
+      )
+      const error = yield* Effect.flip(on(url, start))
+      assert.strictEqual(error._tag, "StartError")
+      assert.match(error.message, /^The schema cannot be migrated: Migration "\d+_jobs" failed: \w/)
     })
   )
 
