@@ -21,14 +21,19 @@ export interface Cacheable {
   readonly cacheBreakpoint?: true
 }
 
+/** Who of those in the same role speaks, for hosts that take it. */
+interface Named {
+  readonly name?: string
+}
+
 export type Message =
-  | { readonly role: "system"; readonly content: ReadonlyArray<TextPart> }
-  | { readonly role: "user"; readonly content: ReadonlyArray<Part> }
-  | {
+  | ({ readonly role: "system"; readonly content: ReadonlyArray<TextPart> } & Named)
+  | ({ readonly role: "user"; readonly content: ReadonlyArray<Part> } & Named)
+  | ({
       readonly role: "assistant"
       readonly content: ReadonlyArray<TextPart>
       readonly toolCalls: ReadonlyArray<ToolCall>
-    }
+    } & Named)
   | ToolResult
 
 /** What a tool answered to a call. */
@@ -111,6 +116,8 @@ export interface Reasoning {
   readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | undefined
   readonly maxTokens: number | undefined
   readonly enabled: boolean | undefined
+  /** The effort is that of the whole answer, as Anthropic's is: by itself it does not ask for reasoning. */
+  readonly ofAnswer?: true
 }
 
 /** How many images the messages carry. */

@@ -77,6 +77,7 @@ export const promptBound = (conversation: Conversation): number => {
     bound += TOKENS_PER_MESSAGE
     for (const part of message.content) bound += partBound(part)
     if (message.role === "tool") bound += bytesOf(message.toolCallId)
+    else bound += bytesOf(message.name ?? "")
     if (message.role !== "assistant") continue
     for (const call of message.toolCalls) {
       bound += TOKENS_PER_MESSAGE + bytesOf(call.id) + bytesOf(call.name) + bytesOf(call.arguments)

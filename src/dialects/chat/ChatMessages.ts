@@ -24,16 +24,22 @@ export const messagesOf = (messages: ReadonlyArray<WireMessage>): Result.Result<
   return Result.succeed(read)
 }
 
+const namedOf = (name: string | null | undefined) => (name == null || name === "" ? {} : { name })
+
 const messageOf = (message: WireMessage, at: string): Result.Result<Message, Failure> => {
   switch (message.role) {
     case "system":
     case "developer":
-      return Result.succeed({ role: "system", content: textParts(message.content) })
+      return Result.succeed({ role: "system", content: textParts(message.content), ...namedOf(message.name) })
     case "user":
-      return Result.map(richParts(message.content, at), (content) => ({ role: "user", content }))
+      return Result.map(richParts(message.content, at), (content) => ({
+        role: "user",
+        content,
+        ...namedOf(message.name)
+      }))
     case "assistant": {
       const toolCalls = (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
-      return Result.succeed({ role: "assistant", content: textParts(message.content), toolCalls })
+      return Result.succeed({ role: "assistant", content: saidParts(message), toolCalls, ...namedOf(message.name) })
     }
     case "tool":
       return Result.map(richParts(message.content, at), (content) => ({
@@ -52,6 +58,13 @@ const textParts = (content: ContentOf<"system"> | ContentOf<"assistant">): Array
       ? { type: "text", text: part.text, ...breakpointOf(part.cache_control) }
       : { type: "text", text: part.refusal }
   )
+}
+
+/** A refusal of an earlier answer stands beside its content, which is then empty. */
+const saidParts = ({ content, refusal }: Extract<WireMessage, { readonly role: "assistant" }>): Array<TextPart> => {
+  const parts = textParts(content)
+  if (refusal == null || refusal === "") return parts
+  return [...parts.filter((part) => part.text !== ""), { type: "text", text: refusal }]
 }
 
 const richParts = (content: ContentOf<"user">, at: string): Result.Result<ReadonlyArray<Part>, Failure> => {

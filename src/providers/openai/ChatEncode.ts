@@ -18,7 +18,7 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
   const { conversation, candidate, maxOutputTokens } = call
   return JSON.stringify({
     model: candidate.offer.upstreamId,
-    messages: encodeMessages(boundedImages(conversation.messages, candidate)),
+    messages: encodeMessages(boundedImages(conversation.messages, candidate), options),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     ...encodeTools(conversation),
@@ -44,7 +44,7 @@ const boundedImages = (messages: ReadonlyArray<Message>, { model }: Candidate): 
 }
 
 /** Tool results take text only on this wire, so their images follow in a message of the user's. */
-const encodeMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<unknown> => {
+const encodeMessages = (messages: ReadonlyArray<Message>, options: ChatWireOptions): ReadonlyArray<unknown> => {
   const encoded: Array<unknown> = []
   let toolImages: Array<Part> = []
   const flush = () => {
@@ -53,24 +53,31 @@ const encodeMessages = (messages: ReadonlyArray<Message>): ReadonlyArray<unknown
   }
   for (const message of messages) {
     if (message.role !== "tool") flush()
-    encoded.push(encodeMessage(message))
+    encoded.push(encodeMessage(message, options))
     if (message.role === "tool") toolImages.push(...message.content.filter((part) => part.type === "image"))
   }
   flush()
   return encoded
 }
 
-const encodeMessage = (message: Message): unknown => {
+/** Hosts of open models may refuse what they do not know, and their models know no names. */
+const nameOf = (message: Exclude<Message, ToolResult>, { flavour }: ChatWireOptions) =>
+  flavour === "openai" ? message.name : undefined
+
+const encodeMessage = (message: Message, options: ChatWireOptions): unknown => {
   switch (message.role) {
     case "system":
     case "user":
-      return { role: message.role, content: encodeContent(message.content) }
+      return { role: message.role, name: nameOf(message, options), content: encodeContent(message.content) }
     case "tool":
       return { role: "tool", tool_call_id: message.toolCallId, content: encodeResult(message) }
     case "assistant": {
-      if (message.toolCalls.length === 0) return { role: "assistant", content: encodeContent(message.content) }
+      if (message.toolCalls.length === 0) {
+        return { role: "assistant", name: nameOf(message, options), content: encodeContent(message.content) }
+      }
       return {
         role: "assistant",
+        name: nameOf(message, options),
         content: message.content.length === 0 ? null : encodeContent(message.content),
         tool_calls: message.toolCalls.map((call) => ({
           id: call.id,

@@ -197,6 +197,7 @@ describe("a chat completion request", () => {
       { role: "system", content: [{ type: "text", text: "be kind" }] },
       {
         role: "user",
+        name: "ann",
         content: [
           { type: "text", text: "what is this?" },
           { ...cat, url: "https://example.com/a.png", detail: "auto", field: fieldAt(1) },

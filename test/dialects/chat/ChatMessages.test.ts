@@ -21,6 +21,24 @@ describe("messagesOf", () => {
     assert.deepStrictEqual(tool?.content, [{ type: "text", text: "hi" }])
   })
 
+  it("keeps a refusal that is sent back, and who speaks", () => {
+    const read = Result.getOrThrow(
+      messagesOf([
+        { role: "user", name: "Ann", content: "a" },
+        { role: "assistant", content: "", refusal: "I cannot." },
+        { role: "assistant", name: "helper", content: "Well.", refusal: null },
+        { role: "user", name: "", content: "b" }
+      ])
+    )
+    const said = (words: string) => [{ type: "text", text: words }] as const
+    assert.deepStrictEqual(read, [
+      { role: "user", name: "Ann", content: said("a") },
+      { role: "assistant", content: said("I cannot."), toolCalls: [] },
+      { role: "assistant", name: "helper", content: said("Well."), toolCalls: [] },
+      { role: "user", content: said("b") }
+    ])
+  })
+
   it("names the first file that it cannot read", () => {
     const pdf = file("data:application/pdf;base64,aGk=")
     const read = messagesOf([

@@ -93,6 +93,19 @@ describe("encodeChat", () => {
 
   const tool = { name: "f", description: "does", parameters: { type: "object" }, strict: true }
 
+  it("says who speaks to OpenAI alone", () => {
+    const messages = [
+      { role: "system", name: "guide", content: [text("a")] },
+      { role: "user", name: "Ann", content: [text("b")] },
+      { role: "assistant", name: "helper", content: [text("c")], toolCalls: [] },
+      { role: "assistant", name: "helper", content: [], toolCalls: [{ id: "c", name: "f", arguments: "" }] }
+    ] as const
+    const names = (options: ChatWireOptions) =>
+      wire({ messages }, options).messages.map(({ name }: { readonly name?: string }) => name)
+    assert.deepStrictEqual(names(openai), ["guide", "Ann", "helper", "helper"])
+    assert.deepStrictEqual(names(compatible), [undefined, undefined, undefined, undefined])
+  })
+
   it("encodes tools and the choice among them", () => {
     const body = wire({ tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false })
     assert.deepStrictEqual(body.tools, [{ type: "function", function: tool }])
