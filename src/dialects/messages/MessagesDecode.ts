@@ -214,7 +214,8 @@ const reasoningOf = ({ output_config, thinking }: Wire): Reasoning | undefined =
   return {
     effort: effort === "max" ? "xhigh" : (effort ?? undefined),
     maxTokens: thinking?.type === "enabled" ? thinking.budget_tokens : undefined,
-    enabled: thinking == null ? undefined : thinking.type !== "disabled"
+    enabled: thinking == null ? undefined : thinking.type !== "disabled",
+    ...(effort == null ? {} : { ofAnswer: true })
   }
 }
 

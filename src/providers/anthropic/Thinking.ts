@@ -25,6 +25,8 @@ type Generation = "budget" | "asked" | "unasked" | "always"
 interface ModelVersion {
   readonly generation: Generation
   readonly xhigh: boolean
+  /** It takes an effort, whether it thinks or not. */
+  readonly effort: boolean
   readonly freeChoice: boolean
 }
 
@@ -36,6 +38,7 @@ const versionOf = (upstreamId: string): ModelVersion => {
   return {
     generation: always ? "always" : version === 500 ? "unasked" : version >= 406 ? "asked" : "budget",
     xhigh: version >= 407,
+    effort: version >= 406 || (family === "opus" && version === 405) || always,
     freeChoice: version > 500
   }
 }
@@ -46,43 +49,43 @@ const NOTHING: Thinking = { config: undefined, effort: undefined, on: false, fre
 export const thinkingOf = ({ candidate, conversation, maxOutputTokens }: ChatCall): Thinking => {
   const { model, offer } = candidate
   if (!model.capabilities.includes("reasoning") || offer.unsupported.includes("reasoning")) return NOTHING
-  const { freeChoice, generation, xhigh } = versionOf(offer.upstreamId)
+  const { effort: takesEffort, freeChoice, generation, xhigh } = versionOf(offer.upstreamId)
   const wish = wishOf(conversation.reasoning)
   const effort = wish.effort === "xhigh" && !xhigh ? "high" : wish.effort
+  const quiet = { ...NOTHING, effort: wish.ofAnswer && takesEffort ? effort : undefined }
   const adaptive = { type: "adaptive", display: "summarized" }
   if (generation === "always") {
     const config = wish.wanted === true ? adaptive : undefined
     // As little as it lets itself be told.
-    return { config, effort: wish.wanted === false ? "low" : effort, on: true, freeChoice }
+    return { config, effort: wish.wanted === false ? (quiet.effort ?? "low") : effort, on: true, freeChoice }
   }
   // A tool that must be called leaves nothing to think about: hosts refuse the two together.
   const wanted = isForced(conversation) ? false : wish.wanted
-  if (generation === "unasked" && wanted === false) return { ...NOTHING, config: { type: "disabled" } }
-  if (generation === "unasked" && wanted === undefined) return { ...NOTHING, on: true }
-  if (wanted !== true) return NOTHING
+  if (generation === "unasked" && wanted === false) return { ...quiet, config: { type: "disabled" } }
+  if (generation === "unasked" && wanted === undefined) return { ...quiet, on: true }
+  if (wanted !== true) return quiet
   if (generation !== "budget") return { config: adaptive, effort, on: true, freeChoice: false }
   const budget = isContinued(conversation) ? undefined : budgetOf(wish, maxOutputTokens)
-  if (budget === undefined) return NOTHING
-  return { ...NOTHING, config: { type: "enabled", budget_tokens: budget }, on: true }
+  if (budget === undefined) return quiet
+  return { ...quiet, config: { type: "enabled", budget_tokens: budget }, on: true }
 }
 
 interface Wish {
   readonly wanted: boolean | undefined
   readonly effort: Effort | undefined
   readonly maxTokens: number | undefined
+  readonly ofAnswer: boolean
 }
 
 const wishOf = (reasoning: Reasoning | undefined): Wish => {
   const { effort, enabled, maxTokens } = reasoning ?? {}
+  const ofAnswer = reasoning?.ofAnswer === true
+  const said = effort === "none" ? undefined : effort === "minimal" ? "low" : effort
   if (enabled === false || effort === "none" || maxTokens === 0) {
-    return { wanted: false, effort: undefined, maxTokens: undefined }
+    return { wanted: false, effort: ofAnswer ? said : undefined, maxTokens: undefined, ofAnswer }
   }
-  const wanted = enabled === true || effort !== undefined || maxTokens !== undefined ? true : undefined
-  return {
-    wanted,
-    effort: effort === undefined ? effortFor(maxTokens) : effort === "minimal" ? "low" : effort,
-    maxTokens
-  }
+  const asks = enabled === true || maxTokens !== undefined || (effort !== undefined && !ofAnswer)
+  return { wanted: asks ? true : undefined, effort: said ?? effortFor(maxTokens), maxTokens, ofAnswer }
 }
 
 /** The effort that spends about as many tokens. */

@@ -95,7 +95,7 @@ describe("a messages request", () => {
         field: "output_config.format.schema"
       },
       sampling: { temperature: 0.5, topP: 0.9, topK: 40, stop: ["END"] },
-      reasoning: { effort: "xhigh", maxTokens: 2_000, enabled: true },
+      reasoning: { effort: "xhigh", maxTokens: 2_000, enabled: true, ofAnswer: true },
       maxOutputTokens: 9,
       user: "me"
     })
@@ -126,7 +126,10 @@ describe("a messages request", () => {
     })
     assert.deepStrictEqual(reasoning({ thinking: { type: "disabled" } }), asked(undefined, undefined, false) as never)
     assert.deepStrictEqual(reasoning({ thinking: { type: "adaptive" } }), asked(undefined, undefined, true) as never)
-    assert.deepStrictEqual(reasoning({ output_config: { effort: "low" } }), asked("low", undefined, undefined) as never)
+    assert.deepStrictEqual(reasoning({ output_config: { effort: "low" } }), {
+      ...asked("low", undefined, undefined),
+      ofAnswer: true
+    } as never)
     assert.isUndefined(reasoning({ output_config: {}, thinking: null }))
     assert.isTrue(decode({ ...hello, thinking: { type: "adaptive", display: "summarized" } }).showsThinking)
   })

@@ -123,6 +123,37 @@ describe("thinkingOf", () => {
     })
   }
 
+  describe("beside an effort that is the whole answer's", () => {
+    const quiet = { ...nothing, effort: "low" }
+    const told = { effort: "low", ofAnswer: true } as const
+
+    it("is not asked for by it", () => {
+      for (const id of ["claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-8"]) {
+        assert.deepStrictEqual<unknown>(of(id, told), quiet)
+      }
+      assert.deepStrictEqual<unknown>(of("claude-sonnet-5", told), { ...quiet, on: true })
+      assert.deepStrictEqual<unknown>(of("claude-opus-5-5", told), { ...quiet, on: true, freeChoice: true })
+      for (const id of ["claude-sonnet-4-5", "claude-haiku-4-5"]) assert.deepStrictEqual(of(id, told), nothing)
+    })
+
+    it("is what else is said of it", () => {
+      assert.deepStrictEqual<unknown>(of("claude-opus-4-8", { ...told, enabled: false }), quiet)
+      assert.deepStrictEqual<unknown>(of("claude-opus-4-8", { ...told, enabled: true }), {
+        ...quiet,
+        config: adaptive,
+        on: true
+      })
+      assert.deepStrictEqual<unknown>(of("claude-sonnet-5", { ...told, enabled: false }), {
+        ...quiet,
+        config: { type: "disabled" }
+      })
+      assert.deepStrictEqual<unknown>(of("claude-opus-4-5", { ...told, maxTokens: 3_000, enabled: true }), {
+        ...budget(3_000),
+        effort: "low"
+      })
+    })
+  })
+
   const off = [{ effort: "none" }, { enabled: false }, { maxTokens: 0 }] as const
 
   it("says nothing to models that think only when asked", () => {
