@@ -14,9 +14,12 @@ export const imageTypeOf = (bytes: Uint8Array): ImageType | undefined => {
   return head.startsWith("RIFF") && head.startsWith("WEBP", 8) ? "image/webp" : undefined
 }
 
-/** What stands in a data URL with base64: the type as models know it, and the bytes still encoded. */
+/** What stands in a data URL with base64: the type by its first bytes, or as it says, and the bytes still encoded. */
 export const inlineImage = (url: string): { readonly type: string; readonly data: string } => {
   const comma = url.indexOf(",")
-  const [type = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
-  return { type: type === "image/jpg" ? "image/jpeg" : type, data: url.slice(comma + 1) }
+  const [said = ""] = url.slice("data:".length, comma).toLowerCase().split(";")
+  const data = url.slice(comma + 1)
+  // Callers often name another type than what they send, which some hosts refuse.
+  const type = imageTypeOf(Buffer.from(data.slice(0, (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
+  return { type: type ?? (said === "image/jpg" ? "image/jpeg" : said), data }
 }

@@ -41,5 +41,7 @@ describe("inlineImage", () => {
   it("takes a data URL apart, with the one name that JPEG has", () => {
     assert.deepStrictEqual(inlineImage("data:image/png;base64,AA+/=="), { type: "image/png", data: "AA+/==" })
     assert.deepStrictEqual(inlineImage("DATA:image/JPG;BASE64,AAAA"), { type: "image/jpeg", data: "AAAA" })
+    const png = Buffer.from("89504e470d0a1a0a0000000d", "hex").toString("base64")
+    assert.deepStrictEqual(inlineImage(`data:image/jpeg;base64,${png}`), { type: "image/png", data: png })
   })
 })
