@@ -211,7 +211,7 @@ const preparing =
       Result.flatMap(planned, (plan) => withinBudget(plan, { ...size, budgetCents })),
       (plan) => {
         // What is checked before it is given out is made whole upstream, so it is held for as a whole.
-        const whole = plan.candidates.some((one) => enforcedSchema(conversation.format, one) !== undefined)
+        const whole = plan.candidates.some((one) => enforcedSchema(conversation, one) !== undefined)
         return { plan, estimate: estimate(plan, { ...size, stream: stream && !whole }) }
       }
     )

@@ -38,7 +38,7 @@ const chatKind = (stream: boolean): CallKind<TokenPrice, PoolCall, ChatCall> => 
     clocks,
     steering: call.steering
   }),
-  isEnforced: (candidate, { conversation }) => enforcedSchema(conversation.format, candidate) !== undefined
+  isEnforced: (candidate, { conversation }) => enforcedSchema(conversation, candidate) !== undefined
 })
 
 export const wholeChat = chatKind(false)

@@ -1,6 +1,6 @@
 /** Answers of a form that was asked for, from models that do not keep to one by themselves. */
 import { Clock, Effect } from "effect"
-import type { Conversation, Message, OutputFormat } from "../domain/Conversation.ts"
+import type { Conversation, Message } from "../domain/Conversation.ts"
 import type { Capability } from "../domain/Model.ts"
 import { eventsOf, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
@@ -18,15 +18,50 @@ export const isStructured = (candidate: Candidate): boolean => can(candidate, "s
 
 const anyObject: JsonSchema = { type: "object" }
 
+const objectOf = (value: unknown): JsonSchema | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonSchema) : undefined
+
+const valuesOf = (value: unknown): ReadonlyArray<unknown> =>
+  Array.isArray(value) ? value : Object.values(objectOf(value) ?? {})
+
+/** Keywords whose values are schemas by name, or lists of them. */
+const WITH_SCHEMAS = ["properties", "$defs", "definitions", "anyOf", "oneOf", "allOf", "prefixItems"]
+
+/** Whether an object in a schema may have members whose names are the model's to choose. */
+const hasMap = (value: unknown): boolean => {
+  const schema = objectOf(value)
+  if (schema === undefined) return false
+  const { additionalProperties: others, items, patternProperties, properties, type } = schema
+  const isObject = type === "object" || (Array.isArray(type) && type.includes("object"))
+  const namesNone = isObject && valuesOf(properties).length === 0 && others !== false
+  if (namesNone || objectOf(others) !== undefined || patternProperties !== undefined) return true
+  return [items, ...WITH_SCHEMAS.flatMap((name) => valuesOf(schema[name]))].some(hasMap)
+}
+
+/** Claude's hosts close every object of a schema, so that one whose members the model is to name would have none. */
+const canKeepTo = ({ model }: Candidate, schema: JsonSchema | undefined): boolean =>
+  model.vendor !== "anthropic" || !hasMap(schema)
+
+/** Gemini's second generation refuses to be asked for JSON beside functions. */
+const takesForm = ({ offer }: Candidate, { tools }: Pick<Conversation, "tools">): boolean =>
+  tools.length === 0 || !/^gemini-[12][.-]/.test(offer.upstreamId)
+
 /** The schema that answers of this candidate have to be checked with, because it does not keep to the form by itself. */
-export const enforcedSchema = (format: OutputFormat, candidate: Candidate): JsonSchema | undefined => {
+export const enforcedSchema = (
+  conversation: Pick<Conversation, "format" | "tools">,
+  candidate: Candidate
+): JsonSchema | undefined => {
+  const { format } = conversation
+  const takes = takesForm(candidate, conversation)
   switch (format.type) {
     case "text":
       return undefined
     case "json_object":
-      return can(candidate, "json_mode") ? undefined : anyObject
-    case "json_schema":
-      return isStructured(candidate) ? undefined : (format.schema ?? anyObject)
+      return takes && can(candidate, "json_mode") ? undefined : anyObject
+    case "json_schema": {
+      const keeps = takes && isStructured(candidate) && canKeepTo(candidate, format.schema)
+      return keeps ? undefined : (format.schema ?? anyObject)
+    }
   }
 }
 
@@ -42,7 +77,8 @@ const wordsFor = (schema: JsonSchema): string =>
  */
 export const inWords = (conversation: Conversation, candidate: Candidate, schema: JsonSchema): Conversation => {
   const calls = conversation.tools.length > 0 && conversation.toolChoice.type !== "none"
-  const json = schema["type"] === "object" && !calls && can(candidate, "json_mode")
+  const json =
+    schema["type"] === "object" && !calls && takesForm(candidate, conversation) && can(candidate, "json_mode")
   return {
     ...conversation,
     messages: instructed(conversation.messages, wordsFor(schema)),
@@ -126,7 +162,7 @@ export const enforced = (
     if (verdict._tag !== "Fails" && !busy) memory.tooHard(key, verdict.detail, now())
     return yield* failing({ _tag: "OffSchema", detail: verdict.detail })
   })
-  const schemaOf = ({ candidate, conversation }: ChatCall) => enforcedSchema(conversation.format, candidate)
+  const schemaOf = ({ candidate, conversation }: ChatCall) => enforcedSchema(conversation, candidate)
   return {
     ...provider,
     chat: (call) => {

@@ -23,6 +23,9 @@ const whatever: OutputFormat = { ...byName, schema: undefined }
 const able = (...capabilities: ReadonlyArray<Capability>) => candidate("up", { model: { capabilities } })
 const plain = able()
 
+/** A form where there are no tools. */
+const alone = (one: OutputFormat) => ({ format: one, tools: [] })
+
 const system = (text: string): Message => ({ role: "system", content: [{ type: "text", text }] })
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] })
 
@@ -36,11 +39,55 @@ describe("a candidate", () => {
 
   it("is checked where it does not keep to the form by itself", () => {
     const [json, native] = [able("json_mode"), able("structured_outputs")]
-    const schemas = (one: OutputFormat) => [plain, json, native].map((who) => enforcedSchema(one, who))
+    const schemas = (one: OutputFormat) => [plain, json, native].map((who) => enforcedSchema(alone(one), who))
     assert.deepStrictEqual(schemas({ type: "text" }), [undefined, undefined, undefined])
     assert.deepStrictEqual(schemas({ type: "json_object" }), [anyObject, undefined, anyObject])
     assert.deepStrictEqual(schemas(format), [schema, schema, undefined])
     assert.deepStrictEqual(schemas(whatever), [anyObject, anyObject, undefined])
+  })
+
+  it("is checked where its host would close an object whose names the model is to choose", () => {
+    const capabilities = ["structured_outputs"] as const
+    const claude = candidate("anthropic", { model: { capabilities, vendor: "anthropic" } })
+    const map = { type: "object", additionalProperties: { type: "number" } }
+    const named = { type: "object", properties: { a: { type: "number" } } }
+    const cases: ReadonlyArray<readonly [schema: object, checked: boolean]> = [
+      [named, false],
+      [{ ...named, additionalProperties: false }, false],
+      [{ type: "object", additionalProperties: false }, false],
+      [{ type: "array", items: named }, false],
+      [map, true],
+      [{ type: "object" }, true],
+      [{ type: ["object", "null"] }, true],
+      [{ ...named, patternProperties: { "^x": named } }, true],
+      [{ type: "object", properties: { scores: map } }, true],
+      [{ type: "array", items: map }, true],
+      [{ anyOf: [named, map] }, true],
+      [{ ...named, $defs: { Scores: map } }, true]
+    ]
+    for (const [one, checked] of cases) {
+      const conversation = alone({ ...byName, schema: one as Readonly<Record<string, unknown>> })
+      assert.deepStrictEqual(enforcedSchema(conversation, claude), checked ? (one as never) : undefined)
+      assert.isUndefined(enforcedSchema(conversation, able("structured_outputs")))
+    }
+  })
+
+  it("is checked where its host refuses JSON as the form of an answer beside functions", () => {
+    const gemini = (upstreamId: string) =>
+      candidate("gemini", { upstreamId, model: { capabilities: ["json_mode", "structured_outputs"] } })
+    const tools = [{ name: "t", description: undefined, parameters: undefined, strict: undefined }]
+    for (const one of [format, { type: "json_object" }] as const) {
+      const form = one === format ? schema : anyObject
+      assert.deepStrictEqual(enforcedSchema({ format: one, tools }, gemini("gemini-2.5-flash")), form)
+      assert.isUndefined(enforcedSchema({ format: one, tools }, gemini("gemini-3.1-pro-preview")))
+      assert.isUndefined(enforcedSchema(alone(one), gemini("gemini-2.5-flash")))
+    }
+    const words = inWords(
+      asked("", { format, tools, toolChoice: { type: "none" } }),
+      gemini("gemini-2.5-flash"),
+      schema
+    )
+    assert.deepStrictEqual(words.format, { type: "text" })
   })
 })
 
@@ -51,7 +98,7 @@ const wordsOf = ({ messages }: Conversation) =>
 
 describe("the words for a form", () => {
   const words = (one: OutputFormat, messages: ReadonlyArray<Message>, who = plain) =>
-    inWords(asked("", { messages, format: one }), who, enforcedSchema(one, who) ?? {})
+    inWords(asked("", { messages, format: one }), who, enforcedSchema(alone(one), who) ?? {})
 
   it("have the schema in them, and stand among the instructions at the beginning", () => {
     const alone = words(format, [user("hi"), system("late")])
@@ -99,7 +146,7 @@ describe("the words for a form", () => {
     ]) {
       for (const messages of [[user("hi")], [system("s"), user("hi")]]) {
         const before = asked("", { messages, format: one })
-        const after = inWords(before, plain, enforcedSchema(one, plain) ?? {})
+        const after = inWords(before, plain, enforcedSchema(alone(one), plain) ?? {})
         assert.isAtMost(promptBound({ ...after, format: { type: "text" } }), promptBound(before))
       }
     }
