@@ -5,10 +5,10 @@ import { Caller } from "../../schemas/Access.ts"
 import type { RequestReceipt } from "../../schemas/account/Requests.ts"
 import { Api } from "../../schemas/Api.ts"
 import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
-import { failure, invalid, type Reason } from "../domain/Failure.ts"
+import { failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
-import type { ClosedFacts, KeptPrice, Opened } from "../inference/Receipt.ts"
+import { type ClosedFacts, type KeptPrice, type KeptReason, type Opened, restoreReason } from "../inference/Receipt.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { messageOf, respond, table } from "./Failures.ts"
@@ -35,8 +35,8 @@ const priceOf = (price: KeptPrice, usage: Used | undefined): RequestReceipt["pri
   }
 }
 
-const errorOf = (reason: Reason | null | undefined): RequestReceipt["error"] =>
-  reason == null ? null : { code: table[reason._tag].code, message: messageOf(reason) }
+const errorOf = (kept: KeptReason | null | undefined): RequestReceipt["error"] =>
+  kept == null ? null : { code: table[kept._tag].code, message: messageOf(restoreReason(kept)) }
 
 const usageOf = (usage: Used): RequestReceipt["usage"] =>
   "units" in usage

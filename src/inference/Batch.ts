@@ -12,7 +12,7 @@ import type { Claimed } from "../usage/RequestsSql.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import { type Bounds, refusalOf } from "./Metered.ts"
-import type { Opened } from "./Receipt.ts"
+import { keepReason, type Opened } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { AcceptedBody, ServedItem } from "./Surface.ts"
 
@@ -191,7 +191,7 @@ const close = (
       settle: error === null ? { cost: 0n } : undefined,
       status: error === null ? "succeeded" : error === undefined ? "cancelled" : "failed",
       keepClaim,
-      closed: { error: error ?? null },
+      closed: { error: error == null ? null : keepReason(error) },
       answer: keepClaim ? keptBatch : null
     },
     trace?.span

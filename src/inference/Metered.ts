@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
-import { type Failure, failure, type Reason } from "../domain/Failure.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
 import { noTokens, promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
@@ -12,7 +12,7 @@ import type { Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
-import { type ClosedFacts, type Opened, priceOf } from "./Receipt.ts"
+import { type ClosedFacts, keepReason, type KeptReason, type Opened, priceOf } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
 
@@ -185,12 +185,12 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
 })
 
 /** Why it failed, for the receipt. A provider's own words may quote the request, so they are not kept where nothing may be. */
-const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): Reason | null => {
+const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | null => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
   if (error?._tag === "ProviderRefused" && plan.policy.dataPolicy === "zero_retention") {
-    return { ...error, detail: "its words are not kept" }
+    return keepReason({ ...error, detail: "its words are not kept" })
   }
-  return error ?? null
+  return error === undefined ? null : keepReason(error)
 }
 
 /** How a request ends, whether it was held for or charged up front. */

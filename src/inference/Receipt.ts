@@ -78,6 +78,33 @@ export const priceOf = ({ model, offer, price }: Candidate<Price>): KeptPrice =>
   ...promotionOf(offer)
 })
 
+type Amounts<R> = { readonly [K in keyof R]-?: R[K] extends bigint ? K : never }[keyof R]
+
+/** The reasons with amounts in them, and which these are. */
+const amounts: {
+  readonly [R in Reason as Amounts<R> extends never ? never : R["_tag"]]: ReadonlyArray<Amounts<R>>
+} = {
+  InsufficientCredits: ["needed", "available", "posted"],
+  NoModelInBudget: ["least"]
+}
+
+/** A reason as it is kept in a request row: amounts as text, since JSON has no bigint. */
+export interface KeptReason {
+  readonly _tag: Reason["_tag"]
+}
+
+const withAmounts = (reason: KeptReason, as: (amount: never) => unknown): KeptReason => {
+  const names = (amounts as Readonly<Record<string, ReadonlyArray<string>>>)[reason._tag]
+  if (names === undefined) return reason
+  const members = reason as unknown as Readonly<Record<string, never>>
+  return { ...reason, ...Object.fromEntries(names.map((name) => [name, as(members[name]!)])) }
+}
+
+export const keepReason = (reason: Reason): KeptReason => withAmounts(reason, String)
+
+/** The reason again. */
+export const restoreReason = (kept: KeptReason): Reason => withAmounts(kept, BigInt) as Reason
+
 /** The facts of a request known when it is closed. */
 export interface ClosedFacts {
   readonly usage: Used
@@ -86,7 +113,7 @@ export interface ClosedFacts {
   /** The price of the candidate that served, where another one was to be tried first. */
   readonly price?: KeptPrice
   readonly finishReason: FinishReason | null
-  readonly error: Reason | null
+  readonly error: KeptReason | null
   readonly holdMs: number
   readonly firstTokenMs: number | null
   readonly totalMs: number

@@ -132,6 +132,15 @@ describe("receiptOf", () => {
     assert.strictEqual(said.cost_usd, 0.016)
   })
 
+  it("says why a request was refused for money", () => {
+    const amounts = { needed: "30000000", available: "20000000", posted: "1000000000" }
+    const error = { _tag: "InsufficientCredits", limitSource: "balance", ...amounts }
+    const row = rowOf({ unit: "request", perUnit: 1 }, { usage: { units: 0, unit: "request" }, basis: "none", error })
+    const said = receipt(receiptOf(row)).error
+    assert.strictEqual(said?.code, "insufficient_credits")
+    assert.match(said?.message ?? "", /\$0\.03/)
+  })
+
   it("shows tokens at the rates of the tier that they reached, of rows of any age", () => {
     const perToken = {
       perRequest: 0,

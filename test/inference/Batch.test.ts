@@ -17,6 +17,7 @@ import { newRequestId } from "../../src/platform/Ids.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { until } from "../crash/Patience.ts"
 import { customer } from "../ledger/Fixture.ts"
+import { type KeptReason, restoreReason } from "../../src/inference/Receipt.ts"
 import { layer as database } from "../support/Database.ts"
 
 const BALANCE = 1_000n
@@ -107,8 +108,9 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
             readonly status: string
             readonly claim: string | null
             readonly expires_at: Date
+            readonly closed: { readonly error: KeptReason }
           }>`
-            SELECT state, status, claim, expires_at FROM request WHERE operation = 'batch' ORDER BY id LIMIT 1`,
+            SELECT state, status, claim, expires_at, closed FROM request WHERE operation = 'batch' ORDER BY id LIMIT 1`,
           ([row]) => row!
         ),
         run: (items: ReadonlyArray<BatchItem>, key?: string) => batch.run(request(items, key)),
@@ -160,6 +162,24 @@ describe("a batch", () => {
       assert.lengthOf(done, shares.length)
       assert.isBelow(done.length, 9)
       assert.deepStrictEqual(yield* money, { posted: BALANCE - 10n * BigInt(done.length), held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends, and keeps why, where a request is refused for money", () =>
+    Effect.gen(function* () {
+      const { faults, item, money, rowOf, run } = yield* scene()
+      const amounts = { needed: 30n, available: 20n, posted: 2n ** 60n }
+      const reason = { _tag: "InsufficientCredits", limitSource: "key_budget", ...amounts } as const
+      const refused: BatchItem = { ...item("b", 10n), serve: () => Effect.fail(failure(reason)) }
+      const { failed, served } = yield* run([item("a", 10n), refused])
+      assert.deepInclude(failed, { index: 1 })
+      assert.deepStrictEqual(failed?.failure.reason, reason)
+      assert.strictEqual(served[0]?.cost, 10n)
+      const { closed, state } = yield* rowOf
+      assert.strictEqual(state, "released")
+      assert.deepStrictEqual(restoreReason(closed.error), reason)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - 10n, held: 0n })
       assert.deepStrictEqual(yield* faults, [])
     }).pipe(Effect.scoped)
   )
