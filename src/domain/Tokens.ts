@@ -1,4 +1,5 @@
 import type * as O200k from "gpt-tokenizer/encoding/o200k_base"
+import { createHash, hash } from "node:crypto"
 import { createRequire } from "node:module"
 import type { Conversation, Part } from "./Conversation.ts"
 import type { Output } from "./Output.ts"
@@ -123,17 +124,26 @@ const countWhole = (text: string): number => {
   return tokens
 }
 
+/** One in each of as many equal parts of the text as there are samples. */
+const samplesOf = (text: string): ReadonlyArray<string> => {
+  const seed = hash("sha256", text, "buffer")
+  const places = createHash("shake256", { outputLength: 4 * SAMPLES })
+    .update(seed)
+    .digest()
+  const part = (text.length - PIECE_LENGTH) / SAMPLES
+  return Array.from({ length: SAMPLES }, (_, sample) => {
+    const start = Math.floor(part * (sample + places.readUInt32LE(4 * sample) / 2 ** 32))
+    return text.slice(start, start + PIECE_LENGTH)
+  })
+}
+
+/**
+ * Whoever hangs up before the usage is told is charged by this count. So the places of samples follow from all of the text, and none
+ * is moved to a blank: else a text could be made that is cheap wherever it is looked at.
+ */
 const countSampled = (text: string): number => {
-  let tokens = 0
-  let counted = 0
-  for (let sample = 0; sample < SAMPLES; sample++) {
-    const about = Math.floor(((text.length - 2 * PIECE_LENGTH) * sample) / (SAMPLES - 1))
-    const start = about + Math.max(0, text.slice(about, about + PIECE_LENGTH).indexOf(" "))
-    const piece = text.slice(start, cut(text, start))
-    tokens += countPiece(piece)
-    counted += piece.length
-  }
-  return Math.ceil((tokens * text.length) / counted)
+  const tokens = samplesOf(text).reduce((sum, sample) => sum + countPiece(sample), 0)
+  return Math.ceil((tokens * text.length) / (SAMPLES * PIECE_LENGTH))
 }
 
 /**

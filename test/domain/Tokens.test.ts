@@ -45,6 +45,28 @@ describe("Tokens", () => {
     const text = Array.from({ length: 40_000 }, (_, n) => `Line ${n}: the total is ${n * n} pieces.`).join("\n")
     assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.08)
   })
+  it("is not misled by blanks wherever a sample might be thought to begin", () => {
+    const dense = "ж7q#".repeat(35_000)
+    const real = encode(dense, plain).length
+    for (const [every, blanks] of [
+      [1_094, 512],
+      [512, 256],
+      [300, 100]
+    ] as const) {
+      const made = Array.from({ length: Math.floor(dense.length / every) }, (_, run) =>
+        dense.slice(run * every, (run + 1) * every - blanks)
+      ).join(" ".repeat(blanks))
+      assert.isAbove(countTokens(made), 0.85 * encode(made, plain).length)
+    }
+    assert.isAbove(countTokens(dense), 0.95 * real)
+    // As long as what would be between samples at even distances, each of which begins at a blank.
+    const length = 140_000
+    const places = new Set(Array.from({ length: 128 }, (_, at) => Math.floor(((length - 512) * at) / 127)))
+    const holes = Array.from(dense.slice(0, length))
+    for (const place of places) holes.fill(" ", place, place + 513)
+    const hollow = holes.join("")
+    assert.isAbove(countTokens(hollow), 0.7 * encode(hollow, plain).length)
+  })
   it("does not remember all the words it has ever counted", () => {
     setFlagsFromString("--expose-gc")
     const collect = runInNewContext("gc") as () => void
