@@ -182,7 +182,6 @@ const gaps: Readonly<Record<string, string>> = {
   "src/inference/Answer.ts": "test/journeys/Idempotency.test.ts",
   "src/inference/ChatFlow.ts": "test/inference/Inference.test.ts",
   "src/inference/Metered.ts": "test/inference/Inference.test.ts",
-  "src/inference/Receipt.ts": "test/journeys/Receipts.test.ts",
   "src/inference/Replay.ts": "test/journeys/Idempotency.test.ts",
   "src/inference/RollingHold.ts": "test/journeys/Streams.test.ts",
   "src/inference/StreamFlow.ts": "test/journeys/Streams.test.ts",

@@ -33,8 +33,9 @@ export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => 
     steering: request.steering,
     trace: request.trace,
     maxOutputTokens: (candidate) => capWithin(candidate, estimate, held),
-    onAttempt: (attempt) => {
-      running.stopsBillingOnAbort = attempt.stopsBillingOnAbort
+    onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
+      running.stopsBillingOnAbort = stopsBillingOnAbort
+      if (beginsAlone) running.giveUp?.()
     }
   }
 }

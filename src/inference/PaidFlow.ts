@@ -29,6 +29,8 @@ export interface PaidFlowOptions {
 /** Whether hanging up on the attempt now running stops its bill. Nothing runs at first. */
 export interface Running {
   stopsBillingOnAbort: boolean
+  /** There once the caller has hung up: whoever is asked then may end, but nobody is asked anew. */
+  giveUp?: () => void
 }
 
 /** A request, whom it would go to, and what is to be held for it. */
@@ -84,6 +86,8 @@ export const makePaidFlow = (
     yield* Effect.addFinalizer(() => Effect.timeoutOption(fibers.empty, options.shutdownGrace))
 
     const hangUp: PaidFlow["hangUp"] = (fiber, running) => {
+      const giveUp = () => fiber.interruptUnsafe()
+      running.giveUp = giveUp
       const wait = running.stopsBillingOnAbort ? Effect.void : Effect.timeoutOption(Fiber.await(fiber), options.drain)
       return Effect.asVoid(fibers.run(Effect.andThen(wait, Fiber.interrupt(fiber))))
     }

@@ -144,8 +144,9 @@ const asked = <A>(
     operation: operations[request.modality],
     steering: request.steering,
     trace: request.trace,
-    onAttempt: ({ stopsBillingOnAbort }) => {
+    onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
       running.stopsBillingOnAbort = stopsBillingOnAbort
+      if (beginsAlone) running.giveUp?.()
     }
   }
   const served = (attempt: WorkAttempt<A>) => {

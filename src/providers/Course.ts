@@ -33,7 +33,12 @@ export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" 
    * Told at the start of every attempt whom it goes to, so that whoever hangs up knows whether to drain; while two run beside each
    * other, hanging up stops the bill only where it does so at both.
    */
-  readonly onAttempt?: (info: { readonly provider: string; readonly stopsBillingOnAbort: boolean }) => void
+  readonly onAttempt?: (info: {
+    readonly provider: string
+    readonly stopsBillingOnAbort: boolean
+    /** It begins now, and no other is under way. */
+    readonly beginsAlone: boolean
+  }) => void
 }
 
 /** A chat call that may be tried at several providers. */
@@ -178,7 +183,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.#begun += 1
     if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
-    this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops })
+    this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
   }
 
   /** What was prepared is not carried out: this provider does no such work. */
@@ -288,8 +293,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   /** One of the two goes on alone. */
   #hedged(hedge: Turn<P>, outcome: "won" | "lost", alone: Turn<P>): void {
     this.#shared.metrics.provider.hedged(hedge.host.provider.id, outcome)
-    const { provider } = alone.host
-    this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: provider.stopsBillingOnAbort })
+    const { id, stopsBillingOnAbort } = alone.host.provider
+    this.call.onAttempt?.({ provider: id, stopsBillingOnAbort, beginsAlone: false })
   }
 
   #breakerOf(host: Host | undefined, { model }: Candidate<P>): Breaker | undefined {

@@ -157,6 +157,33 @@ describe("Inference", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("asks nobody anew for a caller who is gone, when the answer that is drained fails", () =>
+    Effect.gen(function* () {
+      const { called, provider } = yield* makeProvider(false)
+      const failed = yield* Deferred.make<never, ProviderError>()
+      let calls = 0
+      const failing: Provider = {
+        ...provider,
+        chat: () =>
+          Effect.suspend(() => {
+            calls += 1
+            return calls === 1
+              ? Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(failed))
+              : Effect.succeed(output)
+          })
+      }
+      const { balance, ended, inference, request } = yield* scene(failing)
+      const fiber = yield* Effect.forkChild(inference.chat(request))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      const fault = { _tag: "Unreachable", detail: "reset" } as const
+      yield* Deferred.fail(failed, new ProviderError({ provider: "openai", fault }))
+      assert.deepInclude(yield* ended, { status: "cancelled", settled: 0n })
+      assert.strictEqual(calls, 1)
+      assert.deepStrictEqual(yield* balance, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("drains a stream whose reader left, and settles by what the provider reported", () =>
     Effect.gen(function* () {
       const { events, provider } = yield* makeProvider(false)

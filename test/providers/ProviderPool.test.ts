@@ -174,8 +174,8 @@ for (const [way, ask] of ways) {
         )
         assert.deepStrictEqual(seen[0]?.clocks, { ...clocks, connectMs: 10, totalMs: 30 })
         assert.deepStrictEqual(told, [
-          { provider: "a", stopsBillingOnAbort: false },
-          { provider: "b", stopsBillingOnAbort: true }
+          { provider: "a", stopsBillingOnAbort: false, beginsAlone: true },
+          { provider: "b", stopsBillingOnAbort: true, beginsAlone: true }
         ])
       })
     )
@@ -514,9 +514,9 @@ describe("a hedge", () => {
       const told: Array<unknown> = []
       yield* asked(pool.chat(hedged(200, { onAttempt: (info) => told.push(Object.values(info)) })), 400)
       assert.deepStrictEqual(told, [
-        ["a", false],
-        ["b", false],
-        ["a", false]
+        ["a", false, true],
+        ["b", false, false],
+        ["a", false, false]
       ])
     })
   )
