@@ -106,7 +106,7 @@ export class Auth extends Context.Service<
           const before = changes
           return Effect.map(active(keys.findByHash(hashKey(key))), (row) => {
             const principal = principalOf(row)
-            // What was read while a project changed may be out of date.
+            // What was read while a key or a project changed may be out of date.
             if (changes === before) remember(hashTextOf(key), principal, row)
             return principal
           })
@@ -120,7 +120,10 @@ export class Auth extends Context.Service<
       const forgetWhere = (is: (principal: Principal) => boolean) => {
         for (const [name, { principal }] of cache) if (is(principal)) cache.delete(name)
       }
-      const forget = (keyId: string) => forgetWhere((principal) => principal.keyId === keyId)
+      const forget = (keyId: string) => {
+        changes += 1
+        forgetWhere((principal) => principal.keyId === keyId)
+      }
 
       return Auth.of({
         authenticate: (authorization, kind) => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Latch, Layer } from "effect"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Budgets } from "../../src/account/Budgets.ts"
@@ -112,6 +112,28 @@ describe("Auth", () => {
       auth.forgetProject(projectId)
       assert.deepInclude(yield* Fiber.join(reading), { projectId })
       assert.isUndefined(auth.remembered(inside, "inference"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("remembers nothing of a key that was read before a change which has been told meanwhile", () =>
+    Effect.gen(function* () {
+      const { account, inference, keys } = yield* scene
+      const [read, told] = [Latch.makeUnsafe(false), Latch.makeUnsafe(false)]
+      // What the database answered before the change arrives after it.
+      const slow = Keys.of({
+        ...keys,
+        findByHash: (hash) => Effect.tap(keys.findByHash(hash), () => Effect.andThen(read.open, told.await))
+      })
+      const auth = yield* Effect.provide(Auth, Auth.layer.pipe(Layer.provide(Layer.succeed(Keys, slow))))
+      const header = `Bearer ${inference.key}`
+      const reading = yield* Effect.forkChild(auth.authenticate(header, "inference"), { startImmediately: true })
+      yield* read.await
+      const doing = { accountId: account.id, id: inference.id, actor }
+      yield* keys.update({ ...doing, change: { routing: { data_policy: "zero_retention" } } })
+      auth.forget(inference.id)
+      yield* told.open
+      yield* Fiber.join(reading)
+      assert.isUndefined(auth.remembered(header, "inference"))
     }).pipe(Effect.scoped)
   )
 
