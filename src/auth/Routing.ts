@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util"
 import type { Principal } from "../../schemas/Access.ts"
 import type { RoutingPolicy } from "../../schemas/Routing.ts"
 import type { KeyRow } from "../account/KeysSql.ts"
@@ -32,3 +33,7 @@ export const routingOf = ({
   const routing = over(own ?? {}, project ?? {})
   return { routing: policy === "default" ? routing : { ...routing, data_policy: policy } }
 }
+
+/** Whether a key is still in the project, and routed as, it was remembered to be. */
+export const goesAlike = (now: Principal, known: Principal): boolean =>
+  now.projectId === known.projectId && isDeepStrictEqual(now.routing, known.routing)

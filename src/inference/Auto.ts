@@ -1,6 +1,7 @@
 /** What a request to `svc/auto` passes before it is planned: what it is about, and which model its session is pinned to. */
 import { Effect, type Result } from "effect"
 import type { Auth } from "../auth/Auth.ts"
+import { goesAlike } from "../auth/Routing.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
@@ -74,7 +75,7 @@ export const autoRequest = (
 
 /** What it takes to prepare a request to `svc/auto`, with the help of a model where there is one. */
 export interface WithModel {
-  readonly auth: Pick<Auth["Service"], "confirm">
+  readonly auth: Pick<Auth["Service"], "again">
   readonly classify: ReturnType<typeof makeClassify> | undefined
   readonly ledger: Pick<Ledger["Service"], "balance">
   readonly pins: Pins
@@ -88,15 +89,16 @@ export interface WithModel {
  */
 const isAdmissible = (
   { auth, ledger, requests }: WithModel,
-  { claim, principal: { accountId, keyId } }: ChatRequest,
+  { claim, principal }: ChatRequest,
   { estimate }: Prepared
 ): Effect.Effect<boolean, Failure | Unavailable> =>
   Effect.gen(function* () {
+    const { accountId, keyId } = principal
     if (claim !== undefined && (yield* requests.claimedBy(accountId, claim.claim)) !== undefined) return false
     const balance = yield* ledger.balance(accountId)
     if (balance === undefined || balance.posted - balance.held < estimate.atLeast) return false
-    yield* auth.confirm(keyId)
-    return true
+    // Whoever may see the words is said by the key's routing and its project's, as they are and not as they were remembered.
+    return goesAlike(yield* auth.again(keyId), principal)
   })
 
 /**

@@ -1,4 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
+import type { Principal } from "../../schemas/Access.ts"
+import { goesAlike } from "../auth/Routing.ts"
 import { ChatCache } from "../cache/ChatCache.ts"
 import { type CacheKey, keyOf } from "../cache/CacheKey.ts"
 import type { Failure } from "../domain/Failure.ts"
@@ -108,7 +110,7 @@ export class CachedChat extends Context.Service<
     readonly chat: (
       request: ChatRequest,
       wish: CacheWish,
-      check: Effect.Effect<unknown, Failure>
+      check: Effect.Effect<Principal, Failure>
     ) => Effect.Effect<CachedResult, Failure>
   }
 >()("tollgate/inference/CachedChat") {
@@ -121,13 +123,16 @@ export class CachedChat extends Context.Service<
       const scope = yield* Effect.scope
       let keeping = 0
 
-      /** Nobody waits for it: an answer is not to be late for a store that stalls. */
-      const keep = (key: CacheKey, answer: Answer, lifeSeconds: number): Effect.Effect<void> =>
+      /**
+       * Nobody waits for it: an answer is not to be late for a store that stalls. It is of the project that its key was remembered in,
+       * and kept only if that is where it was held.
+       */
+      const keep = (key: CacheKey, answer: Answer, lifeSeconds: number, isAsKnown: Effect.Effect<boolean>) =>
         Effect.suspend(() => {
           if (keeping >= MAX_KEEPING) return Effect.void
           keeping++
           const put = Effect.ensuring(
-            cache.put(key, textOf(answer), lifeSeconds),
+            Effect.flatMap(isAsKnown, (known) => (known ? cache.put(key, textOf(answer), lifeSeconds) : Effect.void)),
             Effect.sync(() => keeping--)
           )
           return Effect.asVoid(Effect.forkIn(put, scope, { startImmediately: true }))
@@ -139,12 +144,13 @@ export class CachedChat extends Context.Service<
           ? Effect.undefined
           : Effect.mapError(requests.claimedBy(principal.accountId, claim.claim), storeUnavailable)
 
-      const find = (key: CacheKey, request: ChatRequest, plan: Plan, check: Effect.Effect<unknown, Failure>) =>
+      const find = (key: CacheKey, request: ChatRequest, plan: Plan, check: Effect.Effect<Principal, Failure>) =>
         Effect.gen(function* () {
           const text = yield* cache.get(key)
           const kept = text === undefined ? undefined : keptOf(text)
           if (kept === undefined) return undefined
-          yield* check
+          // What was found is of what the key was remembered as; what follows of what it is by now, the hold says.
+          if (!goesAlike(yield* check, request.principal)) return undefined
           return (yield* claimedBy(request)) === undefined ? again(kept, request, plan) : undefined
         })
 
@@ -161,7 +167,15 @@ export class CachedChat extends Context.Service<
           const found = yield* find(key, request, plan, check)
           if (found !== undefined) return found
           const result = yield* inference.chat(request)
-          if (isKeepable(result, request, plan)) yield* keep(key, result.answer, wish.lifeSeconds)
+          if (isKeepable(result, request, plan)) {
+            const known = Effect.map(check, (now) => goesAlike(now, request.principal))
+            yield* keep(
+              key,
+              result.answer,
+              wish.lifeSeconds,
+              Effect.orElseSucceed(known, () => false)
+            )
+          }
           return { ...result, status: result.replayed ? "BYPASS" : "MISS" }
         })
       })

@@ -95,12 +95,22 @@ const scene = (
       )
     )
     const cached = yield* Effect.provide(CachedChat, context)
-    const check = Effect.sync(() => void seen.checked++)
+    const check = (principal: ChatRequest["principal"]) =>
+      Effect.sync(() => {
+        seen.checked++
+        return principal
+      })
     return {
       seen,
       claims,
-      ask: (more: Partial<ChatRequest> = {}, how: Partial<CacheWish> = {}) =>
-        cached.chat({ ...request, ...more }, { ...wish, ...how }, check),
+      ask: (
+        more: Partial<ChatRequest> = {},
+        how: Partial<CacheWish> = {},
+        now: Partial<ChatRequest["principal"]> = {}
+      ) => {
+        const one = { ...request, ...more }
+        return cached.chat(one, { ...wish, ...how }, check({ ...one.principal, ...now }))
+      },
       refused: cached.chat(request, wish, Effect.fail(failure({ _tag: "InvalidApiKey" })))
     }
   })
@@ -128,7 +138,7 @@ describe("CachedChat", () => {
         ...{ usage: noTokens, cost: 0n, balanceWarning: undefined }
       })
       assert.strictEqual(answer.output.text, "hi")
-      assert.deepStrictEqual(seen, { paid: 1, checked: 1 })
+      assert.deepStrictEqual(seen, { paid: 1, checked: 2 })
     })
   )
 
@@ -214,7 +224,7 @@ describe("CachedChat", () => {
       assert.strictEqual((yield* ask({}, { use: false })).status, "BYPASS")
       assert.deepStrictEqual(yield* statuses(ask, {}, {}), ["MISS", "HIT"])
       assert.strictEqual((yield* ask({}, { use: false })).status, "BYPASS")
-      assert.deepStrictEqual(seen, { paid: 7, checked: 1 })
+      assert.deepStrictEqual(seen, { paid: 7, checked: 2 })
     })
   )
 
@@ -250,6 +260,17 @@ describe("CachedChat", () => {
       const { reason } = yield* Effect.flip(refused)
       assert.strictEqual(reason._tag, "InvalidApiKey")
       assert.strictEqual(seen.paid, 1)
+    })
+  )
+
+  it.effect("gives nothing to a key that was moved or routed otherwise since it was remembered", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene()
+      yield* ask()
+      for (const now of [{ projectId: "another" }, { routing: { data_policy: "zero_retention" } }] as const) {
+        assert.strictEqual((yield* ask({}, {}, now)).status, "MISS")
+      }
+      assert.strictEqual((yield* ask()).status, "HIT")
     })
   )
 

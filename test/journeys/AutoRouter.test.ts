@@ -3,6 +3,7 @@ import { Effect, Exit, Schema } from "effect"
 import { ChatCompletion, ChatCompletionChunk } from "../../schemas/inference/ChatCompletions.ts"
 import { RoutingSummary } from "../../schemas/Routing.ts"
 import { upstream } from "../providers/upstream.ts"
+import { managing } from "../support/Management.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, lastFrame } from "../support/Streams.ts"
 
@@ -265,6 +266,25 @@ describe("the model that classifies for svc/auto", () => {
       script.answer = "code"
       assert.strictEqual(yield* by(ask(`${UNCLEAR} again`, session)), "regex")
       assert.lengthOf(seen, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is shown no words of a key that another node has moved under a floor of zero_retention", () =>
+    Effect.gen(function* () {
+      const { origin, seen } = yield* judge
+      const service = yield* judged(origin, "30 seconds")
+      const { account, managementKey } = yield* service.account(10)
+      const manage = managing(service, managementKey)
+      const closed = (yield* manage("POST", "/projects", { name: "closed", data_policy: "zero_retention" })).body.data
+        .id
+      const actor = { type: "operator", id: "test" } as const
+      const wanted = { accountId: account.id, kind: "inference", name: "k", scopes: [], actor } as const
+      const { id, key } = yield* service.keys.create(wanted)
+      assert.strictEqual((yield* chat(service, key, ask(CODE, { router }))).status, 200)
+      yield* service.keys.update({ accountId: account.id, id, actor, change: { projectId: closed } })
+      const met = yield* chat(service, key, ask(UNCLEAR, { router }))
+      assert.deepStrictEqual([met.status, (yield* json(met)).error.code], [503, "store_unavailable"])
+      assert.deepStrictEqual(seen, [])
     }).pipe(Effect.scoped)
   )
 
