@@ -118,12 +118,10 @@ export class Auth extends Context.Service<
           : Effect.fail(failure({ _tag: "WrongKeyKind", needed: kind }))
 
       const forgetWhere = (is: (principal: Principal) => boolean) => {
+        changes += 1
         for (const [name, { principal }] of cache) if (is(principal)) cache.delete(name)
       }
-      const forget = (keyId: string) => {
-        changes += 1
-        forgetWhere((principal) => principal.keyId === keyId)
-      }
+      const forget = (keyId: string) => forgetWhere((principal) => principal.keyId === keyId)
 
       return Auth.of({
         authenticate: (authorization, kind) => {
