@@ -21,6 +21,8 @@ export interface OpenAiOptions extends ChatWireOptions {
   /** Absent for hosts of one's own that ask for none. */
   readonly apiKey: Redacted.Redacted<string> | undefined
   readonly stopsBillingOnAbort: boolean
+  /** What an answer other than a success means, where that is not what it means at OpenAI. */
+  readonly faultOfStatus?: typeof faultOfStatus
   /** Sent with every call, such as an organisation's id. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -28,7 +30,7 @@ export interface OpenAiOptions extends ChatWireOptions {
 /** The adapter of one such host, over the outbound pool. */
 export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.gen(function* () {
-    const { apiKey, id, stopsBillingOnAbort } = options
+    const { apiKey, faultOfStatus: faultOf = faultOfStatus, id, stopsBillingOnAbort } = options
     const base = options.baseUrl.replace(/\/+$/, "")
     const targets = {
       chat: targetOf(`${base}/chat/completions`),
@@ -49,10 +51,10 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
         encode: (call, stream) => encodeChat(call, stream, options),
         decode: decodeChat,
         fold: (requestId) => new ChatStreamFold(requestId),
-        faultOfStatus
+        faultOfStatus: faultOf
       }
     })
-    const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus })
+    const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus: faultOf })
     const embed = httpEmbed(work, targets.embeddings, (call, asked) => Result.succeed(encodeEmbeddings(call, asked)))
     return { ...chat, embed, speak: makeSpeech(work, targets.speech), draw: makeDraw(work, base, options) }
   })

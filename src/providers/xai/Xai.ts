@@ -25,15 +25,16 @@ export const makeXai = ({ apiKey, baseUrl, id }: XaiOptions): Effect.Effect<Prov
       apiKey,
       flavour: "compatible",
       efforts: ["low", "medium", "high"],
-      stopsBillingOnAbort: false
+      stopsBillingOnAbort: false,
+      faultOfStatus: faultOfXai
     })
     const headers = { authorization: `Bearer ${Redacted.value(apiKey)}` }
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus: faultOfXai })
     return { id, stopsBillingOnAbort: false, chat, chatStream, ...(yield* makeXaiFilm(work, base)) }
   })
 
-/** A wrong key is a bad request to xAI, for which no caller is to blame. */
+/** A wrong key is a bad request to xAI, for which no caller is to blame. It begins so: further on a caller may be quoted. */
 const faultOfXai = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const fault = faultOfStatus(answer, nowMs)
-  return fault._tag === "Refused" && /incorrect api key/i.test(fault.detail) ? faultOf(401, "", undefined) : fault
+  return fault._tag === "Refused" && /^incorrect api key/i.test(fault.detail) ? faultOf(401, "", undefined) : fault
 }

@@ -41,8 +41,21 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
       const { origin } = yield* upstream((_, response) =>
         json(response, 400, { code: "invalid", error: "Incorrect API key provided: sk***" })
       )
-      const { film } = yield* at(origin)
-      assert.deepStrictEqual(yield* faultOf(film!(workCall(), filmWork())), { _tag: "Unauthorized", status: 401 })
+      const { chat, chatStream, film } = yield* at(origin)
+      const call = chatCall({ candidate: candidate("xai", { upstreamId: "grok-4.6" }) })
+      for (const asked of [chat(call), Effect.scoped(chatStream(call)), film!(workCall(), filmWork())]) {
+        assert.deepStrictEqual(yield* faultOf<unknown, never>(asked), { _tag: "Unauthorized", status: 401 })
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is not thought to refuse our key when it quotes a caller who says so", () =>
+    Effect.gen(function* () {
+      const error = "Invalid schema: 'Incorrect API key provided' is no type"
+      const { origin } = yield* upstream((_, response) => json(response, 400, { code: "invalid", error }))
+      const { chat } = yield* at(origin)
+      const refused = { _tag: "Refused", status: 400, detail: error } as const
+      assert.deepStrictEqual(yield* faultOf(chat(chatCall())), refused)
     }).pipe(Effect.scoped)
   )
 })
