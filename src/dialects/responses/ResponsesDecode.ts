@@ -128,6 +128,7 @@ const parametersOf = (wire: Wire): ReadonlyArray<string> => {
   if (reasoningOf(wire) !== undefined) names.push("reasoning")
   if (showsLogprobs(wire)) names.push("logprobs", ...(wire.top_logprobs == null ? [] : ["top_logprobs"]))
   if (wire.text?.format?.type === "json_schema") names.push("structured_outputs")
+  if (wire.text?.verbosity != null) names.push("verbosity")
   return names
 }
 

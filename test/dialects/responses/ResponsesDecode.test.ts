@@ -130,7 +130,8 @@ describe("a request for a response", () => {
       [...parameters],
       [
         ...["temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "tools", "tool_choice"],
-        ...["parallel_tool_calls", "response_format", "structured_outputs", "reasoning", "logprobs", "top_logprobs"]
+        ...["parallel_tool_calls", "response_format", "structured_outputs", "reasoning", "logprobs", "top_logprobs"],
+        "verbosity"
       ]
     )
     assert.isTrue(stream)
