@@ -29,11 +29,15 @@ export const lowerCased = (names: ReadonlyArray<string>): ReadonlyArray<string> 
 
 const PER_MILLION = 1_000_000
 
+const picoOf = (usd: number): number => Math.round(usd * 1e12)
+
 /** A price counts by every tier that the prompt may reach. Rounding apart, a provider at the very limit is within it. */
 const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["excludes"] | undefined => {
   const { completion, image, prompt, request } = maxPrice
   if ([completion, image, prompt, request].every((limit) => limit === undefined)) return undefined
-  const over = (usd: number, limit: number | undefined, units: number) => limit !== undefined && usd * units > limit
+  // Of binary fractions a product may be a hair more than the price it stands for; whole numbers are not.
+  const over = (usd: number, limit: number | undefined, units: number) =>
+    limit !== undefined && picoOf(usd) * units > picoOf(limit)
   return ({ perImageUsd = 0, perRequestUsd, rates }) =>
     over(perRequestUsd, request, 1) ||
     over(perImageUsd, image, 1) ||

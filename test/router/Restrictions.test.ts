@@ -52,6 +52,20 @@ describe("a restriction", () => {
     assert.deepStrictEqual(left({ maxPrice: { request: 0 } }), ["trains", "keeps", "plain"])
   })
 
+  it("takes the very price of an offer for the most, whatever its binary fraction", () => {
+    const prices = Array.from({ length: 2_000 }, (_, index) => (index + 1) / 200)
+    const offers = prices.map((prompt, index) => ({ id: `p${index}`, prompt, completion: prompt * 4 }))
+    const found = syntheticCatalogue({ m: offers })
+    const priced = new Standings(() => ({ ...unseen, thin: true })).of(found, found.find("m")!, 0)
+    const out = priced.filter((one, index) => {
+      const prompt = prices[index]!
+      const [rule] = restrictions({ maxPrice: { prompt, completion: prompt * 4 } })
+      const [cheaper] = restrictions({ maxPrice: { prompt: prompt - 0.000_001 } })
+      return rule!.excludes(one) || !cheaper!.excludes(one)
+    })
+    assert.deepStrictEqual(out, [])
+  })
+
   it("takes names in whatever case", () => {
     assert.deepStrictEqual(left({ only: ["Keeps"] }), ["keeps"])
     assert.deepStrictEqual(left({ ignore: ["KEEPS", "Trains"] }), ["forgets", "plain"])
