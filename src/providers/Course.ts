@@ -217,7 +217,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     const now = millisOf(this.#clock)
     const goesOn = now < this.#deadline && !isAnsweredEmpty(this.#failures) && !isAnsweredLost(fault)
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
-    if (goesOn && this.upcoming === undefined && fault?._tag === "Unreachable" && !this.#askedAgain) {
+    const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(turn.candidate)
+    if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {
       // A kept connection that has died looks like that. What comes of it is the breaker's to know, not this.
       this.#askedAgain = true
       this.upcoming = turn
@@ -343,10 +344,16 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.#before.push(place)
     this.#failures.push({ ...place, fault })
     if (isAnsweredOff(fault)) this.#leaveToNative()
-    if (turn.breaker !== undefined && (fault?._tag === "Unreachable" || pauseOf(fault) !== undefined)) {
+    const isPassing = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
+    if (turn.breaker !== undefined && isPassing && !this.#isLeftOut(turn.candidate)) {
       this.#worthMore ??= new Map()
       this.#worthMore.set(turn.candidate, turn)
     } else this.#worthMore?.delete(turn.candidate)
+  }
+
+  /** After an answer off its schema, whoever's it was, those are out whose own would have to be checked. */
+  #isLeftOut(candidate: Candidate<P>): boolean {
+    return this.#failures.some(({ fault }) => isAnsweredOff(fault)) && this.#isEnforced(candidate)
   }
 
   /** From here on only those are asked that keep to the form by themselves. */
@@ -355,6 +362,9 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.#queue.splice(0, Infinity, ...native)
     const rested = this.#passedOver.filter(({ candidate }) => !this.#isEnforced(candidate))
     this.#passedOver.splice(0, Infinity, ...rested)
+    for (const candidate of this.#worthMore?.keys() ?? []) {
+      if (this.#isEnforced(candidate)) this.#worthMore?.delete(candidate)
+    }
   }
 
   #blame({ breaker, permit }: Turn<P>, given: Clocks, fault: ProviderFault | undefined): void {

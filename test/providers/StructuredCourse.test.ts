@@ -16,7 +16,7 @@ import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { asked } from "../support/Conversations.ts"
 import { candidate, clocks, drain, joined } from "./calls.ts"
-import { outcomes, poolCall } from "./pools.ts"
+import { failing, outcomes, poolCall } from "./pools.ts"
 
 const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] }
 const conversation = asked("hi", { format: { type: "json_schema", name: "n", schema, strict: true } })
@@ -103,6 +103,25 @@ describe("an answer off its schema", () => {
         all.map(({ asked }) => asked.times),
         [2, 0, 0]
       )
+    })
+  )
+
+  it.live("lets nobody be asked again whose answer would have to be checked, before it or beside it", () =>
+    Effect.gen(function* () {
+      const unreachable = { _tag: "Unreachable", detail: "X" } as const
+      const off = saying("b", "no").provider
+      const before = yield* pooled(failing("a", unreachable), off)
+      const tried = yield* Effect.flip(before.pool.chat(call(candidate("a"), candidate("b"))))
+      assert.deepStrictEqual(outcomes(tried.attempts), ["a failed_over", "b failed"])
+      const slow = (provider: Provider, ms: number): Provider => ({
+        ...provider,
+        chat: (asking) => Effect.delay(provider.chat(asking), ms)
+      })
+      const beside = yield* pooled(slow(off, 300), slow(failing("c", unreachable), 1_000))
+      const plain = call(candidate("b"), candidate("c"))
+      const hedged = { ...plain, plan: { ...plain.plan, hedgeAfterMs: 100 } }
+      const both = yield* Effect.flip(beside.pool.chat(hedged))
+      assert.deepStrictEqual(outcomes(both.attempts), ["b failed_over", "c failed"])
     })
   )
 
