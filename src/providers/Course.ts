@@ -215,7 +215,8 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   failed(turn: Turn<P>, { call, record }: AttemptContext<C>, fault: ProviderFault | undefined): void {
     this.#note(turn, fault)
     const now = millisOf(this.#clock)
-    const goesOn = now < this.#deadline && !isAnsweredEmpty(this.#failures) && !isAnsweredLost(fault)
+    const isOver = isAnsweredEmpty(this.#failures) || this.#failures.some(({ fault }) => isAnsweredLost(fault))
+    const goesOn = now < this.#deadline && !isOver
     this.upcoming = goesOn ? this.#nextInPlan(now) : undefined
     const isGone = fault?._tag === "Unreachable" && !this.#isLeftOut(turn.candidate)
     if (goesOn && this.upcoming === undefined && isGone && !this.#askedAgain) {

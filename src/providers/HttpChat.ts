@@ -66,7 +66,8 @@ export const makeHttpChat = (options: HttpChatOptions): Effect.Effect<Provider, 
   })
 
 const ERROR_BODY_BYTES = 64 * 1024
-const WHOLE_BODY_BYTES = 16 * 1024 * 1024
+/** The longest whole answer that is read. */
+export const WHOLE_BODY_BYTES = 16 * 1024 * 1024
 
 interface Host {
   readonly wire: ChatWire
@@ -107,10 +108,21 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
   }
 }
 
+/** A caller can ask for more log-probabilities than are read: the answer is what was asked for, and would be so anywhere. */
+const tooLong = ({ conversation }: ChatCall): ProviderFault => {
+  const detail = `an answer longer than ${WHOLE_BODY_BYTES} bytes`
+  return conversation.sampling.logprobs === true
+    ? { _tag: "Lost", detail, ours: true, param: "logprobs" }
+    : { _tag: "Malformed", detail }
+}
+
+const faultOfWhole = (error: OutboundError, call: ChatCall): ProviderFault =>
+  error.reason._tag === "TooLarge" ? tooLong(call) : faultOfOutbound(error)
+
 const chat = (host: Host, outbound: Outbound["Service"], call: ChatCall): Effect.Effect<Output, ProviderError> =>
   Effect.suspend(() => outbound.send(host.request(call, false))).pipe(
     Effect.matchEffect({
-      onFailure: (error) => Effect.fail(host.error(faultOfOutbound(error))),
+      onFailure: (error) => Effect.fail(host.error(faultOfWhole(error, call))),
       onSuccess: (answer) => (isOk(answer.status) ? whole(host, call, answer.body) : refused(host, answer))
     })
   )
@@ -130,7 +142,8 @@ const chatStream = Effect.fnUntraced(function* (
     return sourceOf(host, stream, host.wire.fold(call.requestId), call)
   }
   // A host that does not stream answers whole.
-  const body = yield* Effect.mapError(readUpTo(stream, WHOLE_BODY_BYTES), toProvider)
+  const body = yield* Effect.mapError(readUpTo(stream, WHOLE_BODY_BYTES + 1), toProvider)
+  if (body.length > WHOLE_BODY_BYTES) return yield* Effect.fail(host.error(tooLong(call)))
   stream.finished()
   let events: ReadonlyArray<OutputEvent> | undefined = eventsOf(yield* whole(host, call, body))
   return {

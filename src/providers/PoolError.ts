@@ -62,7 +62,9 @@ export const isAnsweredOff = (fault: ProviderFault | undefined): boolean =>
   fault?._tag === "OffSchema" || fault?._tag === "SchemaRefused"
 
 /** Whether nobody else is to be asked, because the work was done already and is lost. */
-export const isAnsweredLost = (fault: ProviderFault | undefined): boolean => fault?._tag === "Lost"
+export const isAnsweredLost = (
+  fault: ProviderFault | undefined
+): fault is Extract<ProviderFault, { readonly _tag: "Lost" }> => fault?._tag === "Lost"
 
 /**
  * The reason behind these failures. Faults that are ours or the network's say nothing about the request, so a refusal that only
@@ -78,6 +80,8 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
     return { _tag: "ProviderRefused", provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
   }
   if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
+  const param = failures.map(({ fault }) => fault).find(isAnsweredLost)?.param
+  if (param !== undefined) return tooLongReason(param)
   if (last?._tag === "TimedOut" && failures.every(({ fault }) => fault?._tag === "TimedOut")) {
     return { _tag: "UpstreamTimeout", clock: last.clock }
   }
@@ -96,6 +100,12 @@ const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefu
     ...(passing === true ? { passing: "later" as const } : {})
   }
 }
+
+/** No failure that is tried again by itself: the house would pay for such an answer each time. */
+const tooLongReason = (field: string): Reason => ({
+  _tag: "ValidationError",
+  problems: [{ field, message: "made the answer too long to be given whole: ask for a stream, or for less" }]
+})
 
 /** A fault in words of our own, since a caller may read them. */
 const describe = (fault: ProviderFault | undefined): string => {

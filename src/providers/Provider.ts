@@ -87,9 +87,9 @@ export type ProviderFault =
   | { readonly _tag: "Broken"; readonly detail: string }
   /**
    * The work was done, and will be billed, but what came of it cannot be had. Nobody is asked for it again: the house would pay for
-   * it each time. `ours` where that says nothing of the provider.
+   * it each time. `ours` where that says nothing of the provider; `param` is the member of the caller's request that made it too long.
    */
-  | { readonly _tag: "Lost"; readonly detail: string; readonly ours?: true }
+  | { readonly _tag: "Lost"; readonly detail: string; readonly ours?: true; readonly param?: string }
 
 /** A failed attempt. `detail`s come from outside: shown to operators, never raw to callers, but of `Refused` and the two of schemas. */
 export class ProviderError extends Data.TaggedError("ProviderError")<{

@@ -22,6 +22,8 @@ type Behaviour =
   | "break"
   /** Nothing, until the caller hangs up. */
   | "hang"
+  /** More than is read of an answer. */
+  | "drone"
   | { readonly status: number; readonly retryAfter?: string }
 
 const content = "It works."
@@ -43,6 +45,8 @@ const whole = (completion: number) =>
     usage: usageOf(completion)
   })
 
+const drone = Buffer.alloc(16 * 1024 * 1024 + 1, " ")
+
 const first = event({ choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }] })
 const last = (completion: number) =>
   `${event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({ choices: [], usage: usageOf(completion) })}data: [DONE]\n\n`
@@ -56,7 +60,8 @@ const answer = (response: ServerResponse, behaviour: Behaviour, stream: boolean,
     return
   }
   response.writeHead(200, { "content-type": stream ? "text/event-stream" : "application/json" })
-  if (!stream) response.end(whole(completion))
+  if (behaviour === "drone") response.end(drone)
+  else if (!stream) response.end(whole(completion))
   else if (behaviour === "serve") response.end(`${first}${last(completion)}`)
   else response.write(first, () => response.destroy())
 }
@@ -245,6 +250,25 @@ describe("a provider that fails", () => {
       assert.deepStrictEqual([a.calls.length, b.calls.length], [3, 1])
       assert.isDefined(account)
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "is none that was asked for more log-probabilities than are read: it is asked further on, and nobody in its place",
+    () =>
+      Effect.gen(function* () {
+        const { a, account, ask, b, service } = yield* scene
+        a.behaviour = "drone"
+        for (let request = 0; request < rules.consecutive; request++) {
+          const response = yield* ask({ logprobs: true, top_logprobs: 20 })
+          const { error } = yield* json(response)
+          assert.deepStrictEqual([response.status, error.code, error.param], [400, "validation_error", "logprobs"])
+          assert.strictEqual(response.headers.get("x-should-retry"), "false")
+        }
+        assert.deepStrictEqual([a.calls.length, b.calls.length], [rules.consecutive, 0])
+        a.behaviour = "serve"
+        assert.deepStrictEqual(attemptsOf(yield* json(yield* ask())), ["a served"])
+        assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      }).pipe(Effect.scoped)
   )
 
   it.live("in the midst of a stream is not replaced, and what came is paid for", () =>

@@ -49,6 +49,14 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual([undefined, down.fault, lost.fault].map(isAnsweredLost), [false, false, true])
   })
 
+  it("is what the caller asked for, where that made an answer too long to be given", () => {
+    const down = { ...at("a"), fault: { _tag: "Broken", detail: "X" } } as const
+    const lost = { ...at("b"), fault: { _tag: "Lost", detail: "X", ours: true, param: "logprobs" } } as const
+    const message = "made the answer too long to be given whole: ask for a stream, or for less"
+    const reason = { _tag: "ValidationError", problems: [{ field: "logprobs", message }] } as const
+    assert.deepStrictEqual([reasonOf([down, lost]), reasonOf([lost, down])], [reason, reason])
+  })
+
   it("is where an answer did not meet the schema; after that nobody is asked who would have to be checked", () => {
     const off = { ...at("a"), fault: { _tag: "OffSchema", detail: "#/a: type" } } as const
     const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const

@@ -507,6 +507,17 @@ describe("a hedge", () => {
     })
   )
 
+  it.effect("is followed by nobody once the answer beside it was lost", () =>
+    Effect.gen(function* () {
+      const first = failing("a", { _tag: "Lost", detail: "X", ours: true, param: "logprobs" })
+      const slow: Provider = { ...first, chat: (call) => Effect.delay(first.chat(call), 250) }
+      const { pool } = yield* pooled(slow, double("b", "fault=error,latency_ms=100"), makeSandbox("c"))
+      const { attempts, reason } = yield* asked(Effect.flip(pool.chat(hedged(200))), 300)
+      assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "b failed"])
+      assert.strictEqual(reason._tag, "ValidationError")
+    })
+  )
+
   it.effect("says that hanging up stops the bill only where it does so at both", () =>
     Effect.gen(function* () {
       const first = { ...double("a", "latency_ms=400"), stopsBillingOnAbort: false }

@@ -212,6 +212,26 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("takes an answer that log-probabilities made too long for the caller's doing, and no other", () =>
+      Effect.gen(function* () {
+        const body = Buffer.alloc(16 * 1024 * 1024 + 1, " ")
+        const host = yield* upstream((request, response) => {
+          request.resume()
+          request.on("end", () => response.writeHead(200, { "content-type": "application/json" }).end(body))
+        })
+        const detail = `an answer longer than ${body.length - 1} bytes`
+        const provider = yield* adapter(host.origin)
+        const lost = { _tag: "Lost", detail, ours: true, param: "logprobs" } as const
+        for (const [logprobs, fault] of [
+          [true, lost],
+          [false, { _tag: "Malformed", detail }]
+        ] as const) {
+          const call = chatCall({ conversation: asked("hello", { sampling: { logprobs } }) })
+          for (const answer of both(provider, call)) assert.deepStrictEqual(yield* faultOf(answer), fault)
+        }
+      }).pipe(Effect.scoped)
+    )
+
     const delta = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
     hostSuite(it, {
       adapter: (origin) => adapter(`${origin}/v1/`),
