@@ -2,11 +2,12 @@
 import { Cause, Effect } from "effect"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { InputLine } from "../inference/BatchInput.ts"
-import type { Circumstances, Surface } from "../inference/Surface.ts"
+import type { AcceptedBody, Circumstances, Surface } from "../inference/Surface.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import type { Requests } from "../usage/Requests.ts"
+import type { Claimed } from "../usage/RequestsSql.ts"
 
 /** How a line ended: a line of the output, or of the errors. */
 export interface EndedLine {
@@ -106,15 +107,25 @@ const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body:
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
-/** Why a line is refused. One that was paid for before, with what its preset said then, is told that. */
-const refusal = ({ requests }: LineDesk, { batchId, index, principal }: DueLine, failed: Failure) =>
+/** Whether a line was paid for by what stands under its claim. */
+export const isPaid = (row: Claimed | undefined): row is Claimed => row !== undefined && !row.lapsed && row.cost > 0n
+
+/** The request that a line was paid for by before, if any. */
+const paidBefore = ({ requests }: LineDesk, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const claims = requests.claims(principal.accountId, [claimOf(batchId, index)])
     const [row] = yield* Effect.mapError(claims, unavailable)
     if (row?.running === true) return yield* failure({ _tag: "IdempotencyInProgress" })
-    if (row === undefined || row.lapsed || row.cost === 0n) return yield* failed
-    return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id })
+    return isPaid(row) ? row : undefined
   })
+
+/** Why a line is refused. One that was paid for before, with what its preset said then, is told that. */
+const refusal = (desk: LineDesk, due: DueLine, failed: Failure) =>
+  Effect.flatMap(paidBefore(desk, due), (row) =>
+    row === undefined
+      ? Effect.fail(failed)
+      : Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
+  )
 
 const accepted = (desk: LineDesk, due: DueLine, circumstances: Circumstances) =>
   Effect.gen(function* () {
@@ -123,6 +134,17 @@ const accepted = (desk: LineDesk, due: DueLine, circumstances: Circumstances) =>
     const one = yield* surface.accept(input.body, circumstances)
     return one.dataPolicy === "zero_retention" ? yield* keepsContent : one
   }).pipe(Effect.catch((failed) => refusal(desk, due, failed)))
+
+/** What was kept of a line that was paid for while its key was good; the ledger looks at the key before it looks at the claim. */
+const kept = (desk: LineDesk, due: DueLine, { again }: AcceptedBody, failed: Failure) =>
+  Effect.gen(function* () {
+    const row = yield* paidBefore(desk, due)
+    if (row === undefined) return yield* failed
+    const { answer, cost, id: requestId } = row
+    const body = answer === null ? undefined : again(answer, cost)
+    if (body === undefined) return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId })
+    return { requestId, cost, body }
+  })
 
 const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
   const { batchId, index, input, principal, surface } = due
@@ -134,9 +156,12 @@ const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
     routedAsBegun: true
   }
   return Effect.gen(function* () {
-    const { mostBytes, serve } = yield* accepted(desk, due, circumstances)
-    const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(mostBytes), unavailable)
-    return verdict === "go" ? yield* serve() : verdict
+    const one = yield* accepted(desk, due, circumstances)
+    const verdict = due.mayBegin === undefined ? "go" : yield* Effect.mapError(due.mayBegin(one.mostBytes), unavailable)
+    if (verdict !== "go") return verdict
+    return yield* Effect.catch(one.serve(), (failed) =>
+      failed.reason._tag === "InvalidApiKey" ? kept(desk, due, one, failed) : Effect.fail(failed)
+    )
   }).pipe(
     Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),
     Effect.tapError(({ log }) =>

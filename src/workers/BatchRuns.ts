@@ -24,6 +24,7 @@ import {
   claimOf,
   type DueLine,
   type EndedLine,
+  isPaid,
   type LineDesk,
   noRoomError,
   serveLine,
@@ -76,6 +77,12 @@ const abandonedError = {
 const goneError = {
   code: "input_file_deleted",
   message: "The input of this batch was deleted before all of it was served"
+}
+/** Its process ended before it could write it down; nobody can say it in the words of a request that is gone. */
+const lostError = {
+  code: "input_file_deleted",
+  message:
+    "This request was served and charged, but the input of this batch was deleted before its answer was written down"
 }
 
 interface Desk extends LineDesk {
@@ -151,6 +158,13 @@ const dueOf = (desk: Desk, batch: BatchRow, lines: InputLines, index: number): D
   return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
 }
 
+/** A line whose input is gone: undefined while somebody is still at it. One that was paid for before says so. */
+const goneLine = ({ requests }: Desk, { account_id, id }: BatchRow, index: number) =>
+  Effect.map(requests.claims(account_id, [claimOf(id, index)]), ([row]) => {
+    if (row?.running === true) return undefined
+    return unservedLine(id, index, null, isPaid(row) ? lostError : goneError)
+  })
+
 /** Batches whose lines that had to wait a node remembers: those that end on other nodes are not told of here. */
 const MOST_REMEMBERED = 64
 
@@ -172,7 +186,7 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
     let [stopped, waiting, ended] = [false, 0, 0]
     const stop = () => (stopped = true)
     const endOf = (index: number, place: Place): Effect.Effect<EndedLine | undefined, Unavailable> => {
-      if (lines === undefined) return Effect.succeed(unservedLine(batch.id, index, null, goneError))
+      if (lines === undefined) return goneLine(desk, batch, index)
       return serveLine(desk, { ...dueOf(desk, batch, lines, index), mayBegin: place.mayBegin })
     }
     const serveOne = (index: number) =>
@@ -208,14 +222,16 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
  */
 const collect = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
-    if (lines === undefined) return true
     for (let at = 0; at < pending.length; at += PAGE) {
       const indexes = new Map(pending.slice(at, at + PAGE).map((index) => [claimOf(batch.id, index), index]))
       const rows = yield* desk.requests.claims(batch.account_id, [...indexes.keys()])
       if (rows.some(({ running }) => running)) return false
       for (const { claim } of rows.filter(({ lapsed }) => !lapsed)) {
         const index = indexes.get(claim)!
-        const ended = yield* serveLine(desk, dueOf(desk, batch, lines, index))
+        const ended =
+          lines === undefined
+            ? yield* goneLine(desk, batch, index)
+            : yield* serveLine(desk, dueOf(desk, batch, lines, index))
         if (ended === undefined) return false
         yield* noted(desk, batch.id, index, ended)
       }
@@ -350,8 +366,9 @@ const stepWith =
 
 /**
  * Works on batches in the background. What a batch has come to stands in the database: a process that dies takes nothing with
- * it, and others go on. No line is charged twice. One that was charged is in the files, but for an answer over 1 MiB that a
- * process died with before it was written down, and for one with which the files would be too large: of those an error says so.
+ * it, and others go on. No line is charged twice. One that was charged is in the files, but for one that a process died with before
+ * it was written down, if its answer is over 1 MiB or its input was deleted meanwhile, and for one with which the files would be too
+ * large: of those an error says so.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {

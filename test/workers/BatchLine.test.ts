@@ -163,6 +163,35 @@ describe("a line of a batch", () => {
     })
   )
 
+  it.effect("whose key was revoked since it was paid for is what was kept of it", () =>
+    Effect.gen(function* () {
+      const revoked = (row?: Partial<Claimed>) => {
+        const { due } = lineOf()
+        const accept: Surface["accept"] = (...asked) =>
+          Effect.map(due.surface.accept(...asked), (one) => ({
+            ...one,
+            serve: () => failed({ _tag: "InvalidApiKey" }),
+            again: (answer, cost) => (answer === "kept" && cost === 3n ? '{"kept":true}' : undefined)
+          }))
+        return Effect.map(
+          serveLine(desk(row), { ...due, surface: { ...due.surface, accept } }),
+          (end) => end && { ok: end.ok, response: JSON.parse(end.line).response }
+        )
+      }
+      const paid = { id: "req_0", lapsed: false, cost: 3n, answer: "kept" }
+      assert.deepStrictEqual(yield* revoked(paid), {
+        ok: true,
+        response: { status_code: 200, request_id: "req_0", body: { kept: true } }
+      })
+      const errorOf = (row?: Partial<Claimed>) => Effect.map(revoked(row), (end) => [end?.ok, end?.response.body.error])
+      assert.deepStrictEqual(yield* errorOf({ ...paid, answer: null }), [false, "IdempotencyResultUnavailable"])
+      assert.deepStrictEqual(yield* errorOf({ ...paid, answer: "a refusal" }), [false, "IdempotencyResultUnavailable"])
+      assert.deepStrictEqual(yield* errorOf({ ...paid, cost: 0n, lapsed: true }), [false, "InvalidApiKey"])
+      assert.deepStrictEqual(yield* errorOf(), [false, "InvalidApiKey"])
+      assert.isUndefined(yield* revoked({ id: "req_0", running: true }))
+    })
+  )
+
   it.effect("with a member that no line has is refused alone", () =>
     Effect.gen(function* () {
       const { claims, due } = lineOf()

@@ -73,6 +73,43 @@ const errorsOf = (service: Service, key: string, id: string) =>
 const inDatabase = <A, E>(service: Service, run: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
   Effect.flatMap(SqlClient.SqlClient, run).pipe(Effect.provide(layerUrl(service.databaseUrl, 1)))
 
+/** A batch whose line 0 waits for money that a request holds, and whose lines 1 and 2 are served. */
+const waiting = (service: Service) =>
+  Effect.gen(function* () {
+    const { account, inferenceKey, keyId } = yield* accountOf(service)
+    const requestId = newRequestId()
+    yield* service.ledger.commit({
+      _tag: "Hold",
+      ...{ requestId, accountId: account.id },
+      ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
+      ...{ ttlMs: 120_000, budgets: [], budgetsEpoch: 0, opened: { prices: [] }, claim: undefined, charge: false }
+    })
+    // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
+    const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
+    const { id, input_file_id } = yield* begin(service, inferenceKey, [dear, line(1), line(2)])
+    yield* until(
+      "the others are served",
+      Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed === 2)
+    )
+    return { account, inferenceKey, keyId, requestId, batchId: String(id), inputFileId: String(input_file_id) }
+  })
+
+/** Leaves a batch as a process does that dies between the settle of line 1 and its writing down, and this with it. */
+const forgetting = <E>(
+  service: Service,
+  batchId: string,
+  meanwhile: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, E>
+) =>
+  inDatabase(service, (sql) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`UPDATE batch SET completed = completed - 1 WHERE id = ${batchId}`
+        yield* sql`DELETE FROM batch_item WHERE batch_id = ${batchId} AND index = 1`
+        yield* meanwhile(sql)
+      })
+    )
+  )
+
 describe("a batch in the background", () => {
   it.live("expires at the end of its time: what was served stays, the rest is told of and costs nothing", () =>
     Effect.gen(function* () {
@@ -174,26 +211,11 @@ describe("a batch in the background", () => {
   it.live("has lines wait for money that others hold, and serves those that need not", () =>
     Effect.gen(function* () {
       const service = yield* startService()
-      const { account, inferenceKey, keyId } = yield* accountOf(service)
-      const requestId = newRequestId()
-      const subject = { requestId, accountId: account.id }
-      yield* service.ledger.commit({
-        _tag: "Hold",
-        ...subject,
-        ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
-        ...{ ttlMs: 120_000, budgets: [], budgetsEpoch: 0, opened: { prices: [] }, claim: undefined, charge: false }
-      })
-      // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
-      const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
-      const { id } = yield* begin(service, inferenceKey, [dear, line(1), line(2)])
-      yield* until(
-        "the others are served",
-        Effect.map(batchOf(service, inferenceKey, id), ({ request_counts }) => request_counts.completed === 2)
-      )
+      const { account, batchId: id, inferenceKey, requestId } = yield* waiting(service)
       assert.strictEqual((yield* batchOf(service, inferenceKey, id)).status, "in_progress")
       yield* service.ledger.commit({
         _tag: "Close",
-        ...subject,
+        ...{ requestId, accountId: account.id },
         ...{ settle: undefined, onlyIfExpired: false, status: "cancelled", keepClaim: false, resolvedModel: null },
         ...{ provider: null, closed: {}, answer: null }
       })
@@ -223,6 +245,43 @@ describe("a batch in the background", () => {
             ? "input_file_deleted"
             : (yield* errorsOf(service, inferenceKey, batch.error_file_id))[0].error.code
       assert.strictEqual(told, "input_file_deleted")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has the answer of a line that was paid for, though its key was revoked before it was written down", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { batchId, keyId } = yield* waiting(service)
+      yield* forgetting(service, batchId, (sql) => sql`UPDATE api_key SET revoked_at = now() WHERE id = ${keyId}`)
+      const counts = inDatabase(
+        service,
+        (sql) =>
+          sql<{ completed: number; failed: number }>`SELECT completed, failed FROM batch
+            WHERE id = ${batchId} AND completed_at IS NOT NULL`
+      )
+      yield* until(
+        "the batch has ended",
+        Effect.map(counts, (rows) => rows.length > 0)
+      )
+      assert.deepStrictEqual(yield* counts, [{ completed: 2, failed: 1 }])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says of a line that was paid for that its answer is lost with its input", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { batchId, inferenceKey, inputFileId } = yield* waiting(service)
+      yield* forgetting(
+        service,
+        batchId,
+        (sql) => sql`UPDATE file SET state = 'removing', state_at = now() WHERE id = ${inputFileId}`
+      )
+      const { error_file_id, request_counts } = yield* ended(service, inferenceKey, batchId)
+      assert.deepStrictEqual(request_counts, { total: 3, completed: 1, failed: 2 })
+      const [unserved, lost] = yield* errorsOf(service, inferenceKey, error_file_id)
+      assert.deepStrictEqual([unserved.error.code, lost.error.code], ["input_file_deleted", "input_file_deleted"])
+      assert.notInclude(unserved.error.message, "charged")
+      assert.include(lost.error.message, "charged")
     }).pipe(Effect.scoped)
   )
 })
