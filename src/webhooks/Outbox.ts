@@ -18,6 +18,7 @@ import {
   forgetEvents,
   giveUp,
   giveUpUnwanted,
+  hasMoved,
   insertAttempt,
   postpone,
   releaseClaim
@@ -161,19 +162,21 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
 const missed = (
   sql: SqlClient.SqlClient,
   audit: Audit["Service"],
-  { again, claim, endpointId, id }: Claimed,
+  { again, claim, endpointId, id, message: { url } }: Claimed,
   noted: AttemptNote,
   verdict: Exclude<Verdict, { readonly _tag: "Delivered" }>
 ) =>
   Effect.gen(function* () {
     yield* insertAttempt(sql, noted)
+    const gone = verdict._tag === "Gone"
+    // Only the address that it was sent to is gone.
+    if (gone && (yield* hasMoved(sql, endpointId, url))) return yield* postpone(sql, id, claim, 0)
     if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
     else yield* giveUp(sql, id, claim)
-    const gone = verdict._tag === "Gone"
     // What is sent for the second time may be refused for just that.
     if (again && !gone) return
-    yield* endpointFails(sql, endpointId, LONGEST_GAP_MS)
-    const accountId = yield* disableEndpoint(sql, endpointId, gone ? 0 : FAILING_MS)
+    yield* endpointFails(sql, endpointId, url, LONGEST_GAP_MS)
+    const accountId = yield* disableEndpoint(sql, endpointId, url, gone ? 0 : FAILING_MS)
     if (accountId === undefined) return
     yield* audit.append({
       accountId,

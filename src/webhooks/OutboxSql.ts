@@ -122,21 +122,26 @@ export const giveUp = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET status = ${given(sql)}, attempts = attempts + 1, claim = NULL, ended_at = now()
     WHERE id = ${id} AND claim = ${claim}`
 
-/** Notes that an endpoint fails: since now, where it has not failed for longer than the gap, for that shows nothing of between. */
-export const endpointFails = (sql: Sql, id: string, longestGapMs: number) =>
+/** Notes that an endpoint fails at this address: since now, where it has not failed for longer than the gap, for that shows nothing of between. */
+export const endpointFails = (sql: Sql, id: string, url: string, longestGapMs: number) =>
   sql`UPDATE webhook_endpoint SET failed_at = now(), failing_since = coalesce(
       CASE WHEN failed_at > now() - ${longestGapMs}::double precision * interval '1 millisecond' THEN failing_since END, now()
-    ) WHERE id = ${id}`
+    ) WHERE id = ${id} AND url = ${url}`
 
-/** Disables an endpoint that has done nothing but fail for so long; answers whose it was where that is so. */
+/** Whether an endpoint has another address by now: what its old one answers says nothing of that. */
+export const hasMoved = (sql: Sql, id: string, url: string): Effect.Effect<boolean, SqlError.SqlError> =>
+  Effect.map(sql`SELECT 1 FROM webhook_endpoint WHERE id = ${id} AND url <> ${url}`, (rows) => rows.length > 0)
+
+/** Disables an endpoint that has done nothing but fail at this address for so long; answers whose it was where that is so. */
 export const disableEndpoint = (
   sql: Sql,
   id: string,
+  url: string,
   failedForMs: number
 ): Effect.Effect<string | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<{ account_id: string }>`UPDATE webhook_endpoint SET status = 'disabled'
-      WHERE id = ${id} AND status = 'enabled'
+      WHERE id = ${id} AND url = ${url} AND status = 'enabled'
         AND failing_since <= now() - ${failedForMs}::double precision * interval '1 millisecond'
       RETURNING account_id`,
     (rows) => rows[0]?.account_id

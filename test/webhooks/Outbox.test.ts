@@ -278,6 +278,40 @@ describe("notes", () => {
     )
   )
 
+  it.live("hold nothing against an endpoint that its old address answers", () =>
+    alone(
+      Effect.gen(function* () {
+        const { accountId, deliveries, publish, register } = yield* webhookAccount
+        const [outbox, webhooks] = [yield* Outbox, yield* Webhooks]
+        const { id } = (yield* register(closed)).endpoint
+        for (let sent = 0; sent < 3; sent++) yield* publish()
+        const [first, second, third] = yield* outbox.claim(3)
+        yield* outbox.note(first!, attempt(410))
+        assert.strictEqual(yield* statusOf(accountId, id), "disabled")
+        yield* webhooks.update({ accountId, id, actor, status: "enabled", url: `${closed}new` })
+        yield* outbox.note(second!, attempt(410))
+        yield* outbox.note(third!, attempt(500))
+        assert.strictEqual(yield* statusOf(accountId, id), "enabled")
+        const told = new Map((yield* deliveries(id)).map((one) => [one.event_id, [one.status, one.attempts]]))
+        assert.deepStrictEqual(told.get(first!.message.eventId), ["failed", 1])
+        assert.deepStrictEqual(told.get(second!.message.eventId), ["pending", 1])
+        // Nothing has failed at the new address, so that it is not sent one at a time.
+        yield* publish()
+        const next = yield* outbox.claim(100)
+        assert.sameMembers(
+          next.map(({ message }) => message.url),
+          [`${closed}new`, `${closed}new`]
+        )
+        assert.include(
+          next.map(({ message }) => message.eventId),
+          second!.message.eventId
+        )
+        yield* outbox.note(next[0]!, attempt(410))
+        assert.strictEqual(yield* statusOf(accountId, id), "disabled")
+      })
+    )
+  )
+
   it.live("disable an endpoint that did nothing but fail for five days, not one that answered meanwhile", () =>
     alone(
       Effect.gen(function* () {
