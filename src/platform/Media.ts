@@ -16,6 +16,7 @@ import {
   forgetFiles,
   hideFile,
   hideRemovable,
+  hideUnstored,
   insertFile,
   insertFileWithin,
   showFile,
@@ -198,7 +199,8 @@ const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow
 /** Puts the bytes of a file whose row is there, and shows it. */
 const put = ({ sql, store }: Desk, { content_type, id }: Pick<FileRow, "content_type" | "id">, bytes: Uint8Array) =>
   Effect.gen(function* () {
-    yield* store.put(id, bytes, content_type)
+    // Callers try again and again while the store is away; what that leaves takes no room.
+    yield* Effect.onError(store.put(id, bytes, content_type), () => Effect.ignore(hideUnstored(sql, id)))
     const row = yield* showFile(sql, id)
     if (row !== undefined) return fileOf(row)
     yield* store.remove(id)

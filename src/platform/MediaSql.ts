@@ -69,6 +69,10 @@ export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
     (rows) => rows[0]
   )
 
+/** Hides a file whose bytes could not be put, for a sweep that removes what there may be of them. */
+export const hideUnstored = (sql: Sql, id: string) =>
+  sql`UPDATE file SET state = 'removing', state_at = now() WHERE id = ${id} AND state = 'storing'`
+
 export const fileById = (sql: Sql, id: string): Found<FileRow | undefined> =>
   Effect.map(sql<FileRow>`SELECT ${columns(sql)} FROM file WHERE id = ${id} AND ${there(sql)}`, (rows) => rows[0])
 

@@ -2,7 +2,7 @@
 import { assert, describe, it as alone, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { insertAccount } from "../../src/account/AccountsSql.ts"
@@ -199,6 +199,33 @@ layer(rooms, { excludeTestServices: true })("Media", (it) => {
         assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more))
         yield* sql`UPDATE file SET state = 'storing' WHERE account_id = ${accountId}`
         assert.isUndefined(yield* media.storeWithin({ ...input, bytes: bytesOf("x") }, more), "who is at it counts")
+        yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
+      })
+    )
+
+    it.effect("that could not be stored take no room of their account, and are swept away", () =>
+      Effect.gen(function* () {
+        const media = yield* Media
+        const sql = yield* SqlClient.SqlClient
+        const accountId = yield* newAccount
+        const directory = yield* held
+        const input = { ...empty, accountId, purpose: "batch_input" } as const
+        const storing = media.storeWithin(input, { files: 2, bytes: 100 })
+        const failing = Effect.flip(storing)
+        const away = Effect.acquireRelease(
+          Effect.sync(() => renameSync(directory, `${directory}-away`)),
+          () => Effect.sync(() => renameSync(`${directory}-away`, directory))
+        )
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* away
+            for (let tries = 0; tries < 3; tries++) assert.strictEqual((yield* failing)._tag, "Unavailable")
+          })
+        )
+        assert.isDefined(yield* storing)
+        assert.lengthOf((yield* media.list(accountId, { limit: 10 })).files, 1)
+        yield* sql`UPDATE file SET state_at = now() - interval '6 minutes' WHERE account_id = ${accountId}`
+        assert.strictEqual(yield* swept, 3)
         yield* sql`DELETE FROM file WHERE account_id = ${accountId}`
       })
     )
