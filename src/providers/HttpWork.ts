@@ -35,6 +35,8 @@ export interface WorkRequest extends WorkQuestion {
   readonly body: string | Uint8Array
   /** JSON when absent. */
   readonly contentType?: string | undefined
+  /** The host makes and bills what it asks for as soon as it has heard it: one that may have been heard is not `Unreachable`. */
+  readonly makes?: true
 }
 
 /** The requests of one host, over the outbound pool. */
@@ -77,13 +79,18 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
     })
     const posting = (call: WorkCall, { body, contentType = "application/json", ...question }: WorkRequest) =>
       requestOf(call, question, { method: "POST", headers: { "content-type": contentType }, body })
-    const sent = (request: OutboundRequest) =>
-      Effect.mapError(outbound.send(request), (failed) => error(faultOfOutbound(failed)))
+    const sent = (request: OutboundRequest, makes?: true) =>
+      Effect.mapError(outbound.send(request), (failed) => {
+        const { reason } = failed
+        const heard = makes === true && reason._tag === "Broken"
+        return error(heard ? { _tag: "Broken", detail: reason.detail } : faultOfOutbound(failed))
+      })
     const refused = (answer: RefusedAnswer) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
     const accepted: HttpWork["accepted"] = (answer) =>
       isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
-    const post: HttpWork["post"] = (call, request) => Effect.flatMap(sent(posting(call, request)), accepted)
+    const post: HttpWork["post"] = (call, request) =>
+      Effect.flatMap(sent(posting(call, request), request.makes), accepted)
     const get: HttpWork["get"] = (call, question) => sent(requestOf(call, question, { method: "GET", headers: {} }))
     const open: HttpWork["open"] = (call, request) => {
       const posted = posting(call, request)

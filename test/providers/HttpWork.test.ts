@@ -9,7 +9,7 @@ import { chatCall, clocks } from "./calls.ts"
 import { upstream } from "./upstream.ts"
 import { workCall } from "./work.ts"
 
-const posted = (handler: RequestListener, more: Parameters<typeof workCall>[0] = {}) =>
+const posted = (handler: RequestListener, more: Parameters<typeof workCall>[0] = {}, makes: { makes?: true } = {}) =>
   Effect.gen(function* () {
     const { origin } = yield* upstream(handler)
     const { post } = yield* makeHttpWork({
@@ -18,7 +18,7 @@ const posted = (handler: RequestListener, more: Parameters<typeof workCall>[0] =
       headers: { "x-key": "planted" },
       faultOfStatus: ({ body, status }) => faultOf(status, Buffer.from(body).toString(), undefined)
     })
-    const request = { target: targetOf(`${origin}/work`), accept: "audio/*", body: "{}", maxBodyBytes: 1_000 }
+    const request = { target: targetOf(`${origin}/work`), accept: "audio/*", body: "{}", maxBodyBytes: 1_000, ...makes }
     return yield* post(workCall(more), request)
   })
 
@@ -70,6 +70,15 @@ layer(Outbound.layer, { excludeTestServices: true })("HttpWork", (it) => {
       const call = { clocks: { ...clocks, totalMs: 50 } }
       const error = yield* Effect.flip(posted(() => {}, call))
       assert.deepStrictEqual(error.fault, { _tag: "TimedOut", clock: "total" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("takes no host that may have heard what it makes and bills for one that was not reached", () =>
+    Effect.gen(function* () {
+      const hangsUp: RequestListener = (_, response) => response.destroy()
+      assert.strictEqual((yield* Effect.flip(posted(hangsUp))).fault._tag, "Unreachable")
+      const { fault } = yield* Effect.flip(posted(hangsUp, {}, { makes: true }))
+      assert.strictEqual(fault._tag, "Broken")
     }).pipe(Effect.scoped)
   )
 

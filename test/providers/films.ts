@@ -110,6 +110,12 @@ export const filmSuite = (it: Vitest.MethodsNonLive<Filming>, wire: FilmWire) =>
         response.write("{", () => response.destroy())
       }
       for (const fault of yield* bothWays(wire, cut)) assert.strictEqual(fault._tag, "Broken")
+      // A video may be in the making when the connection is lost before the answer; a question is asked again for nothing.
+      const lost = yield* bothWays(wire, (response) => response.destroy())
+      assert.deepStrictEqual(
+        lost.map(({ _tag }) => _tag),
+        ["Broken", "Unreachable"]
+      )
       for (const fault of yield* bothWays(wire, () => {}, 50)) {
         assert.deepStrictEqual(fault, { _tag: "TimedOut", clock: "total" })
       }

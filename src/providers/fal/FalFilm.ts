@@ -36,6 +36,7 @@ export const makeFalFilm = (
         target: targetOf(`${queueUrl}/${model}`),
         accept: "application/json",
         body: JSON.stringify(input),
+        makes: true as const,
         maxBodyBytes: MAX_ANSWER_BYTES
       }
       return Effect.flatMap(work.post(call, request), (body) => ticketOf(work, queueUrl, model, body))

@@ -23,7 +23,7 @@ export const makeXaiFilm = (
         return Effect.fail(work.error({ _tag: "Refused", status: 400, detail, param: "reference_video" }))
       }
       const body = JSON.stringify(encodeFilm(call.candidate.offer.upstreamId, film))
-      return Effect.flatMap(work.post(call, { ...asked, target, body }), (answer) => {
+      return Effect.flatMap(work.post(call, { ...asked, target, body, makes: true }), (answer) => {
         const ticket = textIn(objectOf(parsed(answer)) ?? {}, "request_id")
         return ticket === undefined || !/^[A-Za-z0-9._-]{1,128}$/.test(ticket)
           ? malformed(work, "an answer without a request_id")
