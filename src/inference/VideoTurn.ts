@@ -258,7 +258,12 @@ const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): 
     Effect.gen(function* () {
       if (bytes.length === 0) return yield* apply(desk, at, { _tag: "Broke" })
       const { account_id: accountId } = at.row
-      const stored = yield* desk.media.store({ bytes, contentType, accountId, purpose: "video" })
+      const storing = desk.media.store({ bytes, contentType, accountId, purpose: "video" })
+      // A store that is away is waited for until the deadline, and no longer.
+      const stored = yield* Effect.catchTag(storing, "Unavailable", (error) =>
+        at.row.overdue ? Effect.undefined : Effect.fail(error)
+      )
+      if (stored === undefined) return yield* apply(desk, at, deadlinePassed)
       const turned = yield* apply(desk, at, { _tag: "Made" }, {}, stored.id)
       if (turned.row?.file_id !== stored.id) yield* Effect.ignore(desk.media.remove(accountId, stored.id))
       return turned

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Schedule } from "effect"
+import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
 import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { TURN_MS } from "../../src/inference/VideoTurn.ts"
+import { Media } from "../../src/platform/Media.ts"
+import { Unavailable } from "../../src/platform/Sql.ts"
 import type { ProviderFault } from "../../src/providers/Provider.ts"
 import { upstream } from "../providers/upstream.ts"
 import {
@@ -11,6 +13,7 @@ import {
   fails,
   FilmHost,
   lostAnswer,
+  Mortal,
   OTHER_COST,
   scene,
   type SceneOptions,
@@ -43,6 +46,14 @@ const sold = (
       )
     }
   })
+
+/** A process whose file store is away. */
+class Storeless extends Mortal {
+  override readonly services = Effect.gen(function* () {
+    const store = () => Effect.fail(new Unavailable({ store: "file store", cause: "write: ENOSPC" }))
+    return Layer.merge(yield* new Mortal().services, Layer.succeed(Media, { ...(yield* Media), store }))
+  })
+}
 
 const PNG = Buffer.from("89504e470d0a1a0a00000000", "hex")
 
@@ -346,6 +357,28 @@ describe("a turn at a video job", () => {
       assert.deepInclude(yield* story([processing!]), late)
       assert.deepInclude(yield* story([fails("fal", serverError)]), late)
       assert.deepInclude(yield* story([completed!], fails("fal", lostAnswer)), late)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits for a store that is away until its deadline, and is paid back then", () =>
+    Effect.gen(function* () {
+      const { events, faults, id, job, later, money, processOf, sql } = yield* sold()
+      const videos = yield* processOf(new Storeless())
+      yield* videos.step(id)
+      yield* later
+      yield* videos.step(id)
+      yield* later
+      assert.strictEqual((yield* Effect.flip(videos.step(id)))._tag, "Unavailable")
+      assert.deepInclude(yield* job, { state: "processing", overdue: false })
+      yield* sql`UPDATE video_job SET deadline_at = now() WHERE id = ${id}`
+      assert.strictEqual(yield* videos.step(id), "done")
+      assert.deepInclude(yield* job, { state: "failed", error_code: "upstream_timeout", refunded: true })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+      assert.deepStrictEqual(
+        (yield* events).map(({ type }) => type),
+        ["video.failed"]
+      )
+      assert.deepStrictEqual(yield* faults, [])
     }).pipe(Effect.scoped)
   )
 
