@@ -21,6 +21,8 @@ export interface VideoStanding {
   readonly polls: number
   /** Steps in a row that went wrong. */
   readonly faults: number
+  /** How often its provider said that it knows nothing of it, since it last knew it. */
+  readonly lost: number
 }
 
 export type VideoEvent =
@@ -38,8 +40,10 @@ export type VideoEvent =
   | { readonly _tag: "Refused"; readonly message: string }
   /** The provider is at it. */
   | { readonly _tag: "Progressed"; readonly progress: number | undefined }
-  /** The provider could not be asked, or its clip not be read or kept. */
+  /** The provider could not be asked. */
   | { readonly _tag: "NotAsked" }
+  /** The clip is made, and could not be read. */
+  | { readonly _tag: "NotRead" }
   /** The clip is made, and waits to be read. */
   | { readonly _tag: "Ready" }
   /** The clip is kept. */
@@ -81,7 +85,10 @@ export const MOST_REFUSED_ROUNDS = 8
 /** Times that a picture or a clip is tried to be fetched, whatever else went wrong: who names a host that is slow or away keeps others waiting. */
 export const MOST_FETCHES = 2
 
-/** Times in a row that a provider knows nothing of a job: what it has just taken may not be known everywhere at once. */
+/**
+ * Times that a provider knows nothing of a job, and never knew it in between: what it has just taken may not be known everywhere at
+ * once. They are counted by themselves, for one such answer after an outage says no more than one at any other time.
+ */
 export const MOST_LOST = 3
 
 const nothing: VideoStep = { _tag: "Nothing" }
@@ -91,8 +98,8 @@ const goes = (
   state: "queued" | "processing",
   change: Partial<Omit<VideoStanding, "state">> = {}
 ): VideoStep => {
-  const { faults, polls, progress, submissions } = standing
-  return { _tag: "Goes", progress, submissions, polls, faults, ...change, state }
+  const { faults, lost, polls, progress, submissions } = standing
+  return { _tag: "Goes", progress, submissions, polls, faults, lost, ...change, state }
 }
 
 const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: string): VideoStep => ({
@@ -118,7 +125,7 @@ const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
       // What went wrong before still counts: who has to wait in between would else try for ever.
       return goes(standing, "queued", { polls: polls + 1 })
     case "Submitted":
-      return goes(standing, "processing", { polls: 0, faults: 0 })
+      return goes(standing, "processing", { polls: 0, faults: 0, lost: 0 })
     case "NotTaken":
       return faults + 1 >= MOST_REFUSED_ROUNDS
         ? notTaken()
@@ -135,14 +142,21 @@ const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
 }
 
 const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep => {
-  const { faults, polls, progress } = standing
+  const { faults, lost, polls, progress } = standing
   switch (event._tag) {
     case "Progressed":
-      return goes(standing, "processing", { progress: further(progress, event.progress), polls: polls + 1, faults: 0 })
+      return goes(standing, "processing", {
+        progress: further(progress, event.progress),
+        polls: polls + 1,
+        faults: 0,
+        lost: 0
+      })
     case "NotAsked":
       return goes(standing, "processing", { faults: faults + 1 })
+    case "NotRead":
+      return goes(standing, "processing", { faults: faults + 1, lost: 0 })
     case "Ready":
-      return goes(standing, "processing", { faults: 0 })
+      return goes(standing, "processing", { faults: 0, lost: 0 })
     case "Made":
       return {
         _tag: "Ends",
@@ -155,8 +169,8 @@ const fromProcessing = (standing: VideoStanding, event: VideoEvent): VideoStep =
     case "Broke":
       return fails(standing, "generation_failed", `The provider could not make this video. ${NOT_CHARGED}`)
     case "Lost":
-      return faults + 1 < MOST_LOST
-        ? goes(standing, "processing", { faults: faults + 1 })
+      return lost + 1 < MOST_LOST
+        ? goes(standing, "processing", { faults: faults + 1, lost: lost + 1 })
         : fails(standing, "generation_failed", `The provider has lost this video. ${NOT_CHARGED}`)
     default:
       return nothing

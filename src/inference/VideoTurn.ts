@@ -68,12 +68,13 @@ const within = (plan: FilmPlan, totalMs: number, candidates: FilmPlan["candidate
   policy: { ...plan.policy, timeouts: { totalMs } }
 })
 
-const standingOf = ({ faults, polls, progress, state, submissions }: VideoRow): VideoStanding => ({
+const standingOf = ({ faults, lost, polls, progress, state, submissions }: VideoRow): VideoStanding => ({
   state,
   progress,
   submissions,
   polls,
-  faults
+  faults,
+  lost
 })
 
 type Change = Partial<Pick<VideoRow, "provider" | "ticket" | "attempts">>
@@ -271,6 +272,7 @@ const keepClip = (desk: VideoDesk, at: At, { bytes, contentType }: MediaBytes): 
   )
 
 const notAsked: VideoEvent = { _tag: "NotAsked" }
+const notRead: VideoEvent = { _tag: "NotRead" }
 const ready: VideoEvent = { _tag: "Ready" }
 const deadlinePassed: VideoEvent = { _tag: "DeadlinePassed" }
 
@@ -279,14 +281,14 @@ const unlessLate = ({ row }: At, event: VideoEvent): VideoEvent => (row.overdue 
 
 const read = (desk: VideoDesk, at: At, plan: FilmPlan, clip: { readonly url: string } | MediaBytes) => {
   const reading = Effect.gen(function* () {
-    if (!(yield* desk.jobs.renew(at.row, TURN_MS.clip))) return outrun(notAsked)
+    if (!(yield* desk.jobs.renew(at.row, TURN_MS.clip))) return outrun(notRead)
     if ("bytes" in clip) return yield* keepClip(desk, at, clip)
     const asked = ask<MediaBytes>(desk, at, within(plan, CLOCKS.clip), (provider, call) =>
       provider.filmClip?.(call, clip.url)
     )
     const found = yield* Effect.result(asked)
     return yield* Result.isFailure(found)
-      ? apply(desk, at, unlessLate(at, notAsked))
+      ? apply(desk, at, unlessLate(at, notRead))
       : keepClip(desk, at, found.success.output)
   })
   return desk.reading.within(at.row.account_id, reading, apply(desk, at, ready))

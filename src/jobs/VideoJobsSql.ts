@@ -25,6 +25,7 @@ export interface VideoRow {
   readonly submissions: number
   readonly polls: number
   readonly faults: number
+  readonly lost: number
   readonly progress: number
   readonly turn: bigint
   readonly file_id: string | null
@@ -49,7 +50,7 @@ export interface NewVideoJob extends Pick<
 /** What goes on of a job. */
 export interface VideoGoing extends Pick<
   VideoRow,
-  "state" | "progress" | "submissions" | "polls" | "faults" | "provider" | "ticket" | "attempts"
+  "state" | "progress" | "submissions" | "polls" | "faults" | "lost" | "provider" | "ticket" | "attempts"
 > {
   readonly waitMs: number
 }
@@ -72,7 +73,7 @@ type Sql = SqlClient.SqlClient
 
 const columns = (sql: Sql) =>
   sql.literal(`id, request_id, account_id, model, state, prompt, parameters, plan, steering, charged, cost, refunded, provider, ticket,
-    attempts, submissions, polls, faults, progress, turn, file_id, error_code, error_message, created_at, completed_at,
+    attempts, submissions, polls, faults, lost, progress, turn, file_id, error_code, error_message, created_at, completed_at,
     deadline_at <= clock_timestamp() AS overdue`)
 
 const first = <A>(rows: ReadonlyArray<A>): A | undefined => rows[0]
@@ -194,7 +195,8 @@ export const goOn = (
   Effect.map(
     sql<VideoRow>`UPDATE video_job SET state = ${going.state}, progress = ${going.progress}::int,
         submissions = ${going.submissions}::int, polls = ${going.polls}::int, faults = ${going.faults}::int,
-        provider = ${going.provider}, ticket = ${going.ticket}, attempts = ${JSON.stringify(going.attempts)}::json,
+        lost = ${going.lost}::int, provider = ${going.provider}, ticket = ${going.ticket},
+        attempts = ${JSON.stringify(going.attempts)}::json,
         next_poll_at = ${inMs(sql, going.waitMs)}, polled_at = clock_timestamp(), busy_until = NULL, asking = NULL
       WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
     first

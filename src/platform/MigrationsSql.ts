@@ -17,6 +17,7 @@ import { plainGroupsChecked } from "./migrations/PlainGroupsCheckedSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
+import { videosLost } from "./migrations/VideosLostSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
@@ -294,5 +295,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0024_plain_groups": plainGroups,
   "0025_model_usage": modelUsage,
   "0026_plain_groups_by_place": plainGroupsByPlace,
-  "0027_plain_groups_checked": plainGroupsChecked
+  "0027_plain_groups_checked": plainGroupsChecked,
+  "0028_videos_lost": videosLost
 }

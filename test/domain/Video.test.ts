@@ -26,6 +26,7 @@ const events: { readonly [T in VideoEvent["_tag"]]: Extract<VideoEvent, { readon
   Refused: { _tag: "Refused", message: "because" },
   Progressed: { _tag: "Progressed", progress: 40 },
   NotAsked: { _tag: "NotAsked" },
+  NotRead: { _tag: "NotRead" },
   Ready: { _tag: "Ready" },
   Made: { _tag: "Made" },
   Broke: { _tag: "Broke" },
@@ -39,6 +40,7 @@ const standing = (state: VideoState, more: Partial<VideoStanding> = {}): VideoSt
   submissions: 1,
   polls: 2,
   faults: 1,
+  lost: 1,
   ...more
 })
 
@@ -47,14 +49,15 @@ const nothing = "nothing happens"
 /** What every event comes to in every state that goes on. */
 const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>> = {
   queued: {
-    Full: "queued 10 % submissions 1 polls 3 faults 1",
-    Submitted: "processing 10 % submissions 1 polls 0 faults 0",
-    NotTaken: "queued 10 % submissions 0 polls 2 faults 2",
+    Full: "queued 10 % submissions 1 polls 3 faults 1 lost 1",
+    Submitted: "processing 10 % submissions 1 polls 0 faults 0 lost 0",
+    NotTaken: "queued 10 % submissions 0 polls 2 faults 2 lost 1",
     NotFetched: "failed validation_error, whole",
-    Unclear: "queued 10 % submissions 1 polls 2 faults 2",
+    Unclear: "queued 10 % submissions 1 polls 2 faults 2 lost 1",
     Refused: "failed validation_error, whole",
     Progressed: nothing,
     NotAsked: nothing,
+    NotRead: nothing,
     Ready: nothing,
     Made: nothing,
     Broke: nothing,
@@ -68,12 +71,13 @@ const table: Record<"queued" | "processing", Record<VideoEvent["_tag"], string>>
     NotFetched: nothing,
     Unclear: nothing,
     Refused: "failed validation_error, whole",
-    Progressed: "processing 40 % submissions 1 polls 3 faults 0",
-    NotAsked: "processing 10 % submissions 1 polls 2 faults 2",
-    Ready: "processing 10 % submissions 1 polls 2 faults 0",
+    Progressed: "processing 40 % submissions 1 polls 3 faults 0 lost 0",
+    NotAsked: "processing 10 % submissions 1 polls 2 faults 2 lost 1",
+    NotRead: "processing 10 % submissions 1 polls 2 faults 2 lost 0",
+    Ready: "processing 10 % submissions 1 polls 2 faults 0 lost 0",
     Made: "completed, difference",
     Broke: "failed generation_failed, whole",
-    Lost: "processing 10 % submissions 1 polls 2 faults 2",
+    Lost: "processing 10 % submissions 1 polls 2 faults 2 lost 2",
     DeadlinePassed: "failed upstream_timeout, whole"
   }
 }
@@ -84,7 +88,7 @@ const told = (from: VideoStanding, event: VideoEvent): string => {
     case "Nothing":
       return nothing
     case "Goes":
-      return `${step.state} ${step.progress} % submissions ${step.submissions} polls ${step.polls} faults ${step.faults}`
+      return `${step.state} ${step.progress} % submissions ${step.submissions} polls ${step.polls} faults ${step.faults} lost ${step.lost}`
     case "Ends":
       assert.strictEqual(step.tells, `video.${step.state}`)
       assert.strictEqual(step.error === undefined, step.state === "completed")
@@ -136,15 +140,19 @@ describe("a video job", () => {
   })
 
   it("is given up when nobody takes it again and again, or its provider knows nothing of it", () => {
-    const faults = (state: VideoState, event: VideoEvent, count: number) =>
-      told(standing(state, { faults: count }), event).split(" ", 1)[0]
+    const after = (state: VideoState, event: VideoEvent, more: Partial<VideoStanding>) =>
+      told(standing(state, more), event).split(" ", 1)[0]
+    const faults = (state: VideoState, event: VideoEvent, count: number) => after(state, event, { faults: count })
+    const lost = (count: number) => after("processing", events.Lost, { faults: 0, lost: count })
     assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 2), "queued")
     assert.strictEqual(faults("queued", events.NotTaken, MOST_REFUSED_ROUNDS - 1), "failed")
     assert.strictEqual(faults("queued", events.NotFetched, MOST_FETCHES - 2), "queued")
     assert.strictEqual(faults("queued", events.NotFetched, MOST_FETCHES - 1), "failed")
-    assert.strictEqual(faults("processing", events.Lost, MOST_LOST - 2), "processing")
-    assert.strictEqual(faults("processing", events.Lost, MOST_LOST - 1), "failed")
-    assert.strictEqual(faults("processing", events.NotAsked, 1_000), "processing")
+    assert.strictEqual(lost(MOST_LOST - 2), "processing")
+    assert.strictEqual(lost(MOST_LOST - 1), "failed")
+    for (const event of [events.NotAsked, events.NotRead, events.Lost]) {
+      assert.strictEqual(faults("processing", event, 1_000), "processing")
+    }
   })
 
   it("never goes back in its progress, and reaches 100 by its clip alone", () => {

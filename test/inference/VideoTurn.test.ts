@@ -191,6 +191,28 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is not given up for few such answers, whatever else goes wrong around them", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      const [processing, completed] = [host.states[0]!, host.states[1]!]
+      const away = fails("fal", serverError)
+      const unknown = fails("fal", { _tag: "Refused", status: 404, detail: "no such job" })
+      const story = (states: FilmHost["states"]) =>
+        Effect.gen(function* () {
+          host.states = states
+          host.asked = 0
+          return (yield* (yield* sold({ hosts: [host] })).end).row.state
+        })
+      assert.strictEqual(yield* story([away, away, unknown, completed]), "completed")
+      assert.strictEqual(yield* story([unknown, unknown, processing, unknown, unknown, completed]), "completed")
+      assert.strictEqual(yield* story([unknown, away, unknown, unknown, completed]), "failed")
+      let reads = 0
+      const { clip } = host
+      host.clip = Effect.suspend(() => (++reads === 1 ? fails("fal", lostAnswer) : clip))
+      assert.strictEqual(yield* story([unknown, unknown, completed, unknown, completed]), "completed")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("asks again for a clip that cannot be read, and takes an empty one for none", () =>
     Effect.gen(function* () {
       const host = new FilmHost("fal")

@@ -16,7 +16,7 @@ const wish = {
 }
 
 const going: VideoGoing = {
-  ...{ state: "processing", progress: 5, submissions: 1, polls: 0, faults: 0, waitMs: 1_000 },
+  ...{ state: "processing", progress: 5, submissions: 1, polls: 0, faults: 0, lost: 0, waitMs: 1_000 },
   ...{ provider: "fal", ticket: "t", attempts: [] }
 }
 const completed: VideoEnd = {
