@@ -1,6 +1,6 @@
 import type { ToolCall } from "./Conversation.ts"
 import { Pieces } from "./Pieces.ts"
-import type { TokenUsage } from "./Usage.ts"
+import type { PromptUsage, TokenUsage } from "./Usage.ts"
 
 /** Why a model stopped. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
@@ -8,6 +8,7 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 /**
  * What a provider sends, piece by piece, in one algebra for all of them. A tool call is started once with its index, id and
  * name; its arguments follow as text. `Finish` and `Usage` come at most once each, in either order, after all content.
+ * `PromptUsage` comes before all content where a provider counts the prompt at once, and counts where no `Usage` follows.
  */
 export type OutputEvent =
   | { readonly _tag: "Text"; readonly text: string }
@@ -19,6 +20,7 @@ export type OutputEvent =
   | { readonly _tag: "Logprobs"; readonly content: ReadonlyArray<unknown> }
   | { readonly _tag: "Finish"; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   | { readonly _tag: "Usage"; readonly usage: TokenUsage }
+  | { readonly _tag: "PromptUsage"; readonly usage: PromptUsage }
 
 /** What stands together in an answer: so many characters of one of its texts, or the next of its tool calls. */
 export interface Run {
@@ -58,7 +60,8 @@ export const finishEvent = (reason: FinishReason, stopSequence: string | undefin
   stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
 
 /** Whether an event carries something a caller can see; the first such event ends the chance of a fallback. */
-export const isContent = (event: OutputEvent): boolean => event._tag !== "Finish" && event._tag !== "Usage"
+export const isContent = ({ _tag }: OutputEvent): boolean =>
+  _tag !== "Finish" && _tag !== "Usage" && _tag !== "PromptUsage"
 
 /** Whether anything at all was produced. */
 export const isEmpty = (output: Output): boolean =>
@@ -122,6 +125,8 @@ export class OutputFold {
         return
       case "Usage":
         this.#usage = event.usage
+        return
+      case "PromptUsage":
         return
     }
   }

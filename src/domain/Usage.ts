@@ -2,17 +2,21 @@
  * Tokens of one call in disjoint buckets: each input token stands in exactly one of the first three. Providers disagree on
  * whether their input count includes cached tokens; adapters convert to this, and only these buckets meet a price.
  */
-export interface TokenUsage {
+export interface TokenUsage extends PromptUsage {
+  /** Output tokens, hidden reasoning included. */
+  readonly output: number
+  /** The part of `output` that was reasoning; never priced twice. */
+  readonly reasoning: number
+}
+
+/** The buckets of the prompt. */
+export interface PromptUsage {
   /** Prompt tokens neither read from nor written to a prompt cache. */
   readonly input: number
   /** Prompt tokens read from a prompt cache. */
   readonly cached: number
   /** Prompt tokens written to a prompt cache. */
   readonly cacheWrite: number
-  /** Output tokens, hidden reasoning included. */
-  readonly output: number
-  /** The part of `output` that was reasoning; never priced twice. */
-  readonly reasoning: number
 }
 
 /** Units of one call that is not measured in tokens: characters spoken, searches made … */
@@ -24,13 +28,16 @@ export interface UnitUsage {
 /** What a call used, in whichever measure it is priced. */
 export type Used = TokenUsage | UnitUsage
 
-/** How a usage is known: the provider said so, a tokenizer counted what was delivered, or nothing was used. */
+/**
+ * How a usage is known: the provider said so, a tokenizer counted what was delivered (not the prompt, where the provider had told
+ * that), or nothing was used.
+ */
 export type UsageBasis = "reported" | "counted" | "none"
 
 export const noTokens: TokenUsage = { input: 0, cached: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
 /** All prompt tokens, whatever their bucket. */
-export const promptTokens = (usage: TokenUsage): number => usage.input + usage.cached + usage.cacheWrite
+export const promptTokens = (usage: PromptUsage): number => usage.input + usage.cached + usage.cacheWrite
 
 /** Prompt and output tokens together. */
 export const totalTokens = (usage: TokenUsage): number => promptTokens(usage) + usage.output

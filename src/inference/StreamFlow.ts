@@ -9,21 +9,13 @@ import {
   type OutputEvent
 } from "../domain/Output.ts"
 import { tokenCost } from "../domain/Pricing.ts"
-import { noTokens, type TokenUsage } from "../domain/Usage.ts"
+import { noTokens, type PromptUsage, promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { Roster } from "../platform/Roster.ts"
 import type { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import { eachOf, type ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
-import {
-  type AdmittedChat,
-  answerOf,
-  type CarriedChat,
-  countedUsage,
-  keptAnswer,
-  poolCall,
-  promptOnce
-} from "./ChatFlow.ts"
+import { type AdmittedChat, answerOf, type CarriedChat, keptAnswer, poolCall, promptOnce } from "./ChatFlow.ts"
 import { abandon, close, type MeteredOptions } from "./Metered.ts"
 import { failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
@@ -58,12 +50,15 @@ class Delivery {
   finish: FinishReason | undefined
   stopSequence: string | undefined
   usage: TokenUsage | undefined
+  #prompt: PromptUsage | undefined
+  readonly #countPrompt: () => number
   #fold: OutputFold | undefined
   #delivered = false
   #calledTools = false
 
-  constructor(keep: boolean) {
-    this.#fold = keep ? new OutputFold() : undefined
+  constructor(admitted: AdmittedChat) {
+    this.#countPrompt = promptOnce(admitted)
+    this.#fold = admitted.request.claim === undefined ? undefined : new OutputFold()
   }
 
   get anything(): boolean {
@@ -78,6 +73,7 @@ class Delivery {
         this.finish = event.reason
         this.stopSequence = event.stopSequence
       } else if (event._tag === "Usage") this.usage = event.usage
+      else if (event._tag === "PromptUsage") this.#told(event.usage)
       if (!isContent(event)) {
         content = false
         continue
@@ -89,6 +85,17 @@ class Delivery {
     }
     if (this.#fold !== undefined && this.#fold.length > MAX_KEPT_BYTES) this.#fold = undefined
     return content ? events : events.filter(isContent)
+  }
+
+  /** What was used so far by our own count, but for a prompt that the provider has counted. */
+  counted(): TokenUsage {
+    const prompt = this.#prompt ?? { input: this.#countPrompt() }
+    return { ...noTokens, ...prompt, output: this.progress.count() }
+  }
+
+  /** No prompt is empty: where a host fills in zeros until it knows, our own count stands. */
+  #told(prompt: PromptUsage): void {
+    if (promptTokens(prompt) > 0) this.#prompt = prompt
   }
 
   /** The whole output where it was kept, else only its end. */
@@ -130,9 +137,7 @@ const pump = Effect.fnUntraced(function* (
   delivery.firstTokenMs = performance.now() - admitted.request.arrivedAt
   // Hidden reasoning is known only from the usage at the end; hanging up before it would be a free ride.
   if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
-  const prompt = promptOnce(admitted)
-  const used = () => ({ ...noTokens, input: prompt(), output: delivery.progress.count() })
-  const progress = () => tokenCost(served.candidate.price, used())
+  const progress = () => tokenCost(served.candidate.price, delivery.counted())
   admitted.progress = progress
   const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
   yield* Deferred.succeed(flow.opened, {
@@ -183,7 +188,6 @@ const carriedOf = (
   delivery: Delivery,
   exit: Exit.Exit<void, PoolError | ProviderError>
 ): CarriedChat => {
-  const { admitted } = flow
   const common = { firstTokenMs: delivery.firstTokenMs, endedAt: performance.now() }
   const { served } = delivery
   if (served === undefined) {
@@ -193,10 +197,7 @@ const carriedOf = (
     return { outcome, served: undefined, attempts: failures, ...common }
   }
   const by = { served: served.candidate, attempts: served.attempts, ...common }
-  const delivered = {
-    reported: delivery.usage,
-    counted: () => countedUsage(admitted, delivery.progress.count())
-  }
+  const delivered = { reported: delivery.usage, counted: () => delivery.counted() }
   if (Exit.isSuccess(exit)) {
     return { outcome: { _tag: "Whole", finish: delivery.finished, delivered }, ...by }
   }
@@ -238,7 +239,7 @@ const ending = (
  */
 export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Effect.fn.Return<void> {
   const { admitted, opened, pipe } = flow
-  const delivery = new Delivery(admitted.request.claim !== undefined)
+  const delivery = new Delivery(admitted)
   const place = flow.open.join(pipe)
   const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
   flow.open.leave(place)

@@ -85,4 +85,11 @@ describe("Output", () => {
       ["Finish", "Usage"]
     )
   })
+  it("knows nothing of its prompt before it is over", () => {
+    const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
+    assert.isFalse(isContent(prompt))
+    const folded = new OutputFold()
+    folded.push(prompt)
+    assert.deepStrictEqual(folded.output(), emptyOutput)
+  })
 })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Keys } from "../../src/account/Keys.ts"
@@ -9,6 +10,7 @@ import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { emptyOutput, type Output, type OutputEvent } from "../../src/domain/Output.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
+import type { PromptUsage } from "../../src/domain/Usage.ts"
 import { Inference } from "../../src/inference/Inference.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
@@ -53,6 +55,16 @@ const makeProvider = (stopsBillingOnAbort: boolean) =>
     }
     return { provider, called, answer, events, hungUp }
   })
+
+/** A provider that gives these pieces, and then falls silent. */
+const silentAfter = (provider: Provider, pieces: ReadonlyArray<ReadonlyArray<OutputEvent>>): Provider => {
+  const left = [...pieces]
+  const next = Effect.suspend(() => {
+    const piece = left.shift()
+    return piece === undefined ? Effect.never : Effect.succeed(piece)
+  })
+  return { ...provider, chatStream: () => Effect.succeed({ next }) }
+}
 
 const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1)) =>
   Effect.gen(function* () {
@@ -111,7 +123,13 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
         found.status === "open" ? ended : Effect.succeed(found)
       )
       const balance = Effect.map(ledger.balance(account.id), (found) => found!)
-      return { inference: yield* Inference, request, row, ended, balance, close: Scope.close(scope, Exit.void) }
+      const sql = Context.get(stores, SqlClient.SqlClient)
+      const progress: Effect.Effect<number, unknown> = Effect.flatMap(
+        sql<{ readonly progress: string }>`SELECT progress FROM request WHERE id = ${request.requestId}`,
+        ([found]) => (Number(found?.progress) === 0 ? progress : Effect.succeed(Number(found?.progress)))
+      )
+      const close = Scope.close(scope, Exit.void)
+      return { inference: yield* Inference, request, row, ended, balance, progress, close }
     }).pipe(Effect.provide(context))
   })
 
@@ -255,6 +273,66 @@ describe("Inference", () => {
       const { absorbed, settled } = yield* ended
       assert.strictEqual(absorbed, 0n)
       assert.isTrue(settled > 7_000_000n)
+    }).pipe(Effect.scoped)
+  )
+
+  const claude = { model: "claude-sonnet-4-5", chain: ["claude-sonnet-4-5"] }
+  const longPrompt = "word ".repeat(30_000)
+  const prompts: ReadonlyArray<readonly [string, PromptUsage | undefined, PromptUsage]> = [
+    [
+      "what its provider said at once",
+      { input: 9, cached: 30_000, cacheWrite: 5 },
+      { input: 9, cached: 30_000, cacheWrite: 5 }
+    ],
+    [
+      "our own count where that was zero",
+      { input: 0, cached: 0, cacheWrite: 0 },
+      { input: 30_007, cached: 0, cacheWrite: 0 }
+    ],
+    ["our own count where nothing was said", undefined, { input: 30_007, cached: 0, cacheWrite: 0 }]
+  ]
+  for (const [name, said, charged] of prompts) {
+    it.live(`charges a prompt whose reader hangs up by ${name}`, () =>
+      Effect.gen(function* () {
+        const { provider } = yield* makeProvider(true)
+        const events: ReadonlyArray<OutputEvent> = [{ _tag: "Text", text: "Once upon a time" }]
+        const all = said === undefined ? events : [{ _tag: "PromptUsage", usage: said } as const, ...events]
+        const { ended, inference, request } = yield* scene(
+          silentAfter({ ...provider, id: "anthropic" }, [all]),
+          Duration.millis(200)
+        )
+        const conversation = asked(longPrompt, { maxOutputTokens: 1_000 })
+        const policy = { ...defaultPolicy, only: ["anthropic"] }
+        const stream = yield* inference.chatStream({ ...request, ...claude, policy, conversation, stream: true })
+        yield* Stream.runHead(itemsOf(stream))
+        const { closed, settled, status } = yield* ended
+        assert.strictEqual(status, "cancelled")
+        assert.deepInclude(closed as object, { basis: "counted", usage: { ...charged, output: 4, reasoning: 0 } })
+        // In nano-USD a plain token is 3,000, one read 300, one written 3,750, and one of output 15,000.
+        const prompt = charged.input * 3_000 + charged.cached * 300 + charged.cacheWrite * 3_750
+        assert.strictEqual(Number(settled), prompt + 4 * 15_000)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("writes down with a hold that grows what the provider said of the prompt", () =>
+    Effect.gen(function* () {
+      const { provider } = yield* makeProvider(true)
+      const pieces: ReadonlyArray<ReadonlyArray<OutputEvent>> = [
+        [{ _tag: "PromptUsage", usage: { input: 10, cached: 30_000, cacheWrite: 0 } }],
+        [{ _tag: "Text", text: "Once " }],
+        [{ _tag: "Text", text: "one more word ".repeat(1_000) }]
+      ]
+      const { ended, inference, progress, request } = yield* scene(silentAfter(provider, pieces), Duration.millis(200))
+      const conversation = asked(longPrompt, { maxOutputTokens: undefined })
+      const stream = yield* inference.chatStream({ ...request, conversation, stream: true })
+      const reading = yield* Effect.forkChild(Stream.runDrain(itemsOf(stream)))
+      const written = yield* Effect.timeout(progress, "10 seconds")
+      yield* Fiber.interrupt(reading)
+      yield* ended
+      // In nano-USD the prompt is 2,250,000 as it was said and 4,500,000 by our own count; what came of the answer is 1,800,000.
+      assert.isAtLeast(written, 2_250_000)
+      assert.isBelow(written, 4_400_000)
     }).pipe(Effect.scoped)
   )
 

@@ -25,6 +25,7 @@ describe("Progress", () => {
   it("counts what a tool call and its reasoning are made of, and nothing else", () => {
     const progress = new Progress()
     progress.push({ _tag: "Usage", usage: { input: 9, cached: 0, cacheWrite: 0, output: 9, reasoning: 0 } })
+    progress.push({ _tag: "PromptUsage", usage: { input: 9, cached: 0, cacheWrite: 0 } })
     progress.push({ _tag: "Finish", reason: "stop" })
     assert.strictEqual(progress.count(), 0)
     progress.push({ _tag: "ToolStart", index: 0, id: "x", name: "look_up" })

@@ -75,6 +75,25 @@ describe("an attempt at a stream", () => {
     })
   )
 
+  it.effect("gives nothing as long as only its prompt is counted", () =>
+    Effect.gen(function* () {
+      const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
+      const good = attemptAt(scripted("a", [[prompt], [text], [stop]]).provider, true)
+      const bad = attemptAt(scripted("a", [[prompt]], broken).provider, true)
+      const empty = attemptAt(scripted("a", [[prompt], [stop]]).provider, true)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* drain((yield* streamed.attempt(good.context))!.source), [
+            [prompt, text],
+            [stop]
+          ])
+          assert.strictEqual((yield* Effect.flip(streamed.attempt(bad.context))).fault._tag, "Broken")
+          assert.isUndefined(yield* streamed.attempt(empty.context))
+        })
+      )
+    })
+  )
+
   it.effect("is a sample only where what it ended with says something of the provider", () =>
     Effect.gen(function* () {
       const ended = (batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, fault?: ProviderFault) => {

@@ -95,6 +95,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       }
       case "Finish":
       case "Usage":
+      case "PromptUsage":
         return ""
     }
   }

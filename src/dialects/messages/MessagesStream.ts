@@ -129,6 +129,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
       case "Logprobs":
       case "Finish":
       case "Usage":
+      case "PromptUsage":
         return ""
     }
   }

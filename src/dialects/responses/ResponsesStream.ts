@@ -86,6 +86,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return this.#calls.get(event.index)?.argue(event.text)
       case "Finish":
       case "Usage":
+      case "PromptUsage":
         return
     }
   }

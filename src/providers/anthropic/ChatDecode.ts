@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
-import type { TokenUsage } from "../../domain/Usage.ts"
+import type { PromptUsage, TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { faultOfError } from "./Failure.ts"
@@ -91,6 +91,17 @@ export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined =
     output,
     reasoning: Math.min(output, countIn(objectOf(usage["output_tokens_details"]), "thinking_tokens") ?? 0)
   }
+}
+
+/**
+ * The prompt of a usage that is said before the answer. It may be all that is ever said, so where any count of it is none, nothing
+ * is taken from it.
+ */
+export const promptUsageOf = (usage: JsonObject | undefined): PromptUsage | undefined => {
+  const read = usageOf({ ...usage, output_tokens: 0 })
+  const isNone = (name: string) => (usage?.[name] ?? 0) !== 0 && countIn(usage, name) === undefined
+  if (read === undefined || isNone("cache_read_input_tokens") || isNone("cache_creation_input_tokens")) return undefined
+  return { input: read.input, cached: read.cached, cacheWrite: read.cacheWrite }
 }
 
 /** What was written, by how long it is kept: the parts of the sum, which some hosts leave out. */

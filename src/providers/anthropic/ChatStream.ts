@@ -3,7 +3,7 @@ import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
 import { toolCallId } from "../ToolCallId.ts"
-import { argumentsOf, finishOf, refusalOf, usageOf } from "./ChatDecode.ts"
+import { argumentsOf, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
 
@@ -16,7 +16,7 @@ interface ToolSlot {
 
 /**
  * The fold of a stream's bytes into output events. Usage is reported twice, at the start and, as totals, at the end; the
- * last word on each count holds, and without the end there is none.
+ * last word on each count holds. Without the end there is none but that of the prompt, which the start has told.
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
@@ -80,7 +80,7 @@ export class ChatStreamFold implements ChatFold {
   #onEvent(event: JsonObject): void {
     switch (event["type"]) {
       case "message_start":
-        return this.#onUsage(objectOf(event["message"])?.["usage"])
+        return this.#onStart(objectOf(objectOf(event["message"])?.["usage"]))
       case "content_block_start":
         return this.#onBlock(event["index"], objectOf(event["content_block"]) ?? {})
       case "content_block_delta":
@@ -93,6 +93,12 @@ export class ChatStreamFold implements ChatFold {
         this.#closeTools()
         this.#done = true
     }
+  }
+
+  #onStart(usage: JsonObject | undefined): void {
+    this.#onUsage(usage)
+    const prompt = promptUsageOf(usage)
+    if (prompt !== undefined) this.#out.push({ _tag: "PromptUsage", usage: prompt })
   }
 
   #onBlock(blockIndex: unknown, block: JsonObject): void {

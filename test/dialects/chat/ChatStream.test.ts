@@ -93,6 +93,7 @@ describe("a stream of chunks", () => {
   it("says nothing of finish and usage before the end", () => {
     const usage = { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 }
     assert.strictEqual(encode([events({ _tag: "Finish", reason: "stop" }, { _tag: "Usage", usage })]), "")
+    assert.strictEqual(encode([events({ _tag: "PromptUsage", usage })]), "")
   })
 
   it("is kept alive by a comment", () => {

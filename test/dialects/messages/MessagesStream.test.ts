@@ -117,6 +117,11 @@ describe("a stream of events", () => {
     eventsIn(encode(items))
   })
 
+  it("says nothing of a prompt that is counted before the answer", () => {
+    const prompt: OutputEvent = { _tag: "PromptUsage", usage: { input: 1, cached: 2, cacheWrite: 3 } }
+    assert.deepStrictEqual(streamed([prompt, text("a")]), streamed([text("a")]))
+  })
+
   it("opens and closes a block whenever the kind changes", () => {
     const all = [thought("a"), thought("b"), text("c"), refusal("d"), start(0), args(0, "{"), args(0, "}"), text("e")]
     const blocks = blocksOf(streamed([...all, { _tag: "Finish", reason: "tool_calls" }]))

@@ -197,6 +197,7 @@ describe("a stream of a response", () => {
   it("says nothing of finish and usage before the end", () => {
     const usage = { input: 1, cached: 0, cacheWrite: 0, output: 1, reasoning: 0 }
     assert.deepStrictEqual(short(encode(events({ _tag: "Finish", reason: "stop" }, { _tag: "Usage", usage }))), begun)
+    assert.deepStrictEqual(short(encode(events({ _tag: "PromptUsage", usage }))), begun)
   })
 
   it("has no line break within a frame, whatever is said", () => {

@@ -63,6 +63,7 @@ const transcript =
   END
 
 const expected: ReadonlyArray<OutputEvent> = [
+  { _tag: "PromptUsage", usage: { input: 5, cached: 7, cacheWrite: 0 } },
   { _tag: "Reasoning", text: "hm→" },
   { _tag: "Text", text: "Grüß " },
   { _tag: "Text", text: "😀" },
@@ -198,6 +199,36 @@ describe("ChatStreamFold", () => {
     it(`reads ${name}`, () => {
       const found = told(words).find((event) => event._tag === "Usage")
       assert.deepStrictEqual(found?.usage, usage)
+    })
+  }
+
+  const prompts: ReadonlyArray<readonly [string, object | undefined, object | undefined]> = [
+    [
+      "bucket by bucket",
+      { input_tokens: 10, cache_read_input_tokens: 300, cache_creation_input_tokens: 20, output_tokens: 1 },
+      { input: 10, cached: 300, cacheWrite: 20 }
+    ],
+    [
+      "with what was written in parts alone",
+      { input_tokens: 10, cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 } },
+      { input: 10, cached: 0, cacheWrite: 7 }
+    ],
+    [
+      "without a cache",
+      { input_tokens: 10, cache_read_input_tokens: null, cache_creation_input_tokens: null },
+      { input: 10, cached: 0, cacheWrite: 0 }
+    ],
+    ["not when the start says nothing", undefined, undefined],
+    ["not without its plain tokens", { cache_read_input_tokens: 300, output_tokens: 1 }, undefined],
+    ["not when that is no count", { input_tokens: -10, cache_read_input_tokens: 300 }, undefined],
+    ["not when another is no count", { input_tokens: 10, cache_read_input_tokens: -300 }, undefined],
+    ["not when what was written is no count", { input_tokens: 10, cache_creation_input_tokens: "20" }, undefined]
+  ]
+  for (const [name, said, usage] of prompts) {
+    it(`tells at once of the prompt, ${name}`, () => {
+      const state = new ChatStreamFold("req_1")
+      const expectedEvents = usage === undefined ? [] : [{ _tag: "PromptUsage", usage }]
+      assert.deepStrictEqual(state.push(bytesOf(start(said))), expectedEvents as ReadonlyArray<OutputEvent>)
     })
   }
 
