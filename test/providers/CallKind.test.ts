@@ -119,8 +119,8 @@ describe("work other than chat", () => {
       assert.deepStrictEqual([firstTokenMs, stopsBillingOnAbort], [undefined, true])
       assert.deepStrictEqual(outcomes(attempts), ["a failed_over", "b served"])
       assert.deepStrictEqual(told, [
-        ["a", true],
-        ["b", true]
+        ["a", true, true],
+        ["b", true, true]
       ])
       assert.deepStrictEqual(all.samples, [
         { model: "voice-1", provider: "a", ok: false, durationMs: 0, firstTokenMs: undefined },

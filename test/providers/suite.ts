@@ -2,7 +2,7 @@
 import { assert, type Vitest } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import type { IncomingHttpHeaders, ServerResponse } from "node:http"
-import { OutputFold } from "../../src/domain/Output.ts"
+import { type OutputEvent, OutputFold } from "../../src/domain/Output.ts"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import type { ChatCall, Provider, ProviderError, ProviderFault } from "../../src/providers/Provider.ts"
 import { chatCall, clocks, drain } from "./calls.ts"
@@ -14,6 +14,8 @@ export interface Wire {
   readonly adapter: (origin: string) => Effect.Effect<Provider, never, Outbound>
   /** What a stream says before its first content. */
   readonly head: string
+  /** The events of that, where there are any. */
+  readonly opening?: ReadonlyArray<OutputEvent>
   /** A piece of a stream's text. */
   readonly delta: (text: string) => string
   /** The model stopped by itself; no word of usage. */
@@ -64,12 +66,13 @@ export const faultOf = <A, R>(effect: Effect.Effect<A, ProviderError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.fault)
 
 const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
-  const { delta, end, head, stop } = wire
+  const { delta, end, head, opening = [], stop } = wire
 
   it.effect("no usage and no last word after a stop is an end", () =>
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + stop))
       assert.deepStrictEqual(yield* streamed(provider, chatCall()), [
+        ...opening,
         { _tag: "Text", text: "a" },
         { _tag: "Finish", reason: "stop" }
       ])
@@ -80,7 +83,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
     Effect.gen(function* () {
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a")))
       const source = yield* provider.chatStream(chatCall())
-      assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
+      assert.deepStrictEqual(yield* source.next, [...opening, { _tag: "Text", text: "a" }])
       assert.strictEqual((yield* faultOf(source.next))._tag, "Broken")
     }).pipe(Effect.scoped)
   )
@@ -100,7 +103,7 @@ const endings = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
       const [frame, fault] = wire.error
       const { provider } = yield* speaking(wire, (response) => sse(response).end(head + delta("a") + frame))
       const source = yield* provider.chatStream(chatCall())
-      assert.deepStrictEqual(yield* source.next, [{ _tag: "Text", text: "a" }])
+      assert.deepStrictEqual(yield* source.next, [...opening, { _tag: "Text", text: "a" }])
       assert.deepStrictEqual(yield* faultOf(source.next), fault)
       assert.deepStrictEqual(yield* faultOf(source.next), fault)
     }).pipe(Effect.scoped)

@@ -193,6 +193,8 @@ const messages: Dialect = {
                 tools: [{ name: tool.name, description: tool.description, input_schema: tool.schema, strict: true }]
               }
             : {}),
+          // An effort alone is the whole answer's, and asks for no thinking.
+          ...unless(effort, () => ({ thinking: { type: "adaptive" } })),
           ...(effort === undefined && schema === undefined
             ? {}
             : {

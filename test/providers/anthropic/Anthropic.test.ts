@@ -20,9 +20,12 @@ const stop = (usage?: object) => frame({ type: "message_delta", delta: { stop_re
 const PING = frame({ type: "ping" })
 const END = frame({ type: "message_stop" })
 
+const opening = [{ _tag: "PromptUsage", usage: { input: 5, cached: 0, cacheWrite: 0 } }] as const
+
 const wire: Wire = {
   adapter: (origin) => adapter(origin),
   head: start({ input_tokens: 5, output_tokens: 1 }) + PING + block({ type: "text", text: "" }),
+  opening,
   delta: (text) => frame({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
   stop: frame({ type: "content_block_stop", index: 0 }) + stop(),
   end: END,
@@ -228,10 +231,10 @@ layer(Outbound.layer, { excludeTestServices: true })("Anthropic", (it) => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("a last word without a stop ends in order, and the usage of the start is none", () =>
+    it.effect("a last word without a stop ends in order, and the usage of the start is the prompt's alone", () =>
       Effect.gen(function* () {
         const { provider } = yield* speaking(wire, (response) => sse(response).end(wire.head + wire.delta("a") + END))
-        assert.deepStrictEqual(yield* streamed(provider, chatCall()), [{ _tag: "Text", text: "a" }])
+        assert.deepStrictEqual(yield* streamed(provider, chatCall()), [...opening, { _tag: "Text", text: "a" }])
       }).pipe(Effect.scoped)
     )
 
