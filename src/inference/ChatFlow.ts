@@ -47,7 +47,7 @@ export const promptOnce = (admitted: AdmittedChat): (() => number) => {
 }
 
 /** The usage of a delivered answer by our own count. */
-export const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage => ({
+const countedUsage = (admitted: AdmittedChat, outputTokens: number): TokenUsage => ({
   ...noTokens,
   input: promptOnce(admitted)(),
   output: outputTokens

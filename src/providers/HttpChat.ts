@@ -67,7 +67,7 @@ export const makeHttpChat = (options: HttpChatOptions): Effect.Effect<Provider, 
 
 const ERROR_BODY_BYTES = 64 * 1024
 /** The longest whole answer that is read. */
-export const WHOLE_BODY_BYTES = 16 * 1024 * 1024
+const WHOLE_BODY_BYTES = 16 * 1024 * 1024
 
 interface Host {
   readonly wire: ChatWire
