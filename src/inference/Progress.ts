@@ -4,6 +4,13 @@ import { countTokens } from "../domain/Tokens.ts"
 /** Text kept uncounted at most; a short stream whose provider reports its usage is then never counted at all. */
 const UNCOUNTED_MAX_LENGTH = 16_384
 
+/** What of an event is counted. */
+const textOf = (event: OutputEvent): string =>
+  event._tag === "ToolStart" ? event.name : "text" in event ? event.text : ""
+
+/** No character of UTF-16 is more bytes of UTF-8. */
+const MOST_BYTES = 3
+
 /** How far a stream has come, in output tokens, without keeping the stream. */
 export class Progress {
   #counted = 0
@@ -12,8 +19,8 @@ export class Progress {
   #uncountedBytes = 0
 
   push(event: OutputEvent): void {
-    if (event._tag === "ToolStart") this.#add(event.name)
-    else if ("text" in event) this.#add(event.text)
+    const text = textOf(event)
+    if (text !== "") this.#add(text)
   }
 
   /** No fewer tokens than were delivered, without counting them. */
@@ -30,6 +37,16 @@ export class Progress {
       this.#uncountedBytes = 0
     }
     return this.#counted
+  }
+
+  /** No fewer tokens than were delivered once the piece is, without counting them. */
+  atMostWith(piece: ReadonlyArray<OutputEvent>): number {
+    return piece.reduce((sum, event) => sum + MOST_BYTES * textOf(event).length, this.atMost)
+  }
+
+  /** The tokens delivered once the piece is, counted. */
+  countWith(piece: ReadonlyArray<OutputEvent>): number {
+    return this.count() + countTokens(piece.map(textOf).join(""))
   }
 
   #add(text: string): void {

@@ -1,4 +1,5 @@
 import { Effect, Fiber } from "effect"
+import type { OutputEvent } from "../domain/Output.ts"
 import { type Candidate } from "../domain/Plan.ts"
 import type { AdmittedChat } from "./ChatFlow.ts"
 import { costAt, outputAt, outputCap, ROLLING_STEP } from "./Estimate.ts"
@@ -15,9 +16,9 @@ const RETRY_AFTER_TOKENS = 64
 const TOKENIZER_SPREAD = 120
 
 /**
- * Keeps a rolling hold ahead of its stream's output. When output has arrived, before it is given out, `ahead` tells whether
- * nothing is to be done; where it does not, `advance` is called: it extends the hold before it is used up, while the stream goes
- * on. It answers false when the output has gone beyond what is held and no more is to be had.
+ * Keeps a rolling hold ahead of its stream's output. When a piece of it has arrived, before it is given out, `ahead` tells
+ * whether nothing is to be done; where it does not, `advance` is called: it extends the hold before it is used up, while the stream
+ * goes on. It answers false when the piece goes beyond what is held and no more is to be had.
  */
 export class RollingHold {
   readonly #options: MeteredOptions
@@ -38,17 +39,23 @@ export class RollingHold {
     this.#covered = outputAt(served, admitted.estimate, admitted.held)
   }
 
-  get ahead(): boolean {
-    if (!this.#admitted.estimate.rolling || this.#covered >= this.#cap) return true
-    return this.#progress.atMost + EXTEND_BELOW < this.#covered
+  ahead(piece: ReadonlyArray<OutputEvent>): boolean {
+    return this.#whole || this.#progress.atMostWith(piece) + EXTEND_BELOW < this.#covered
   }
 
-  get advance(): Effect.Effect<boolean> {
+  advance(piece: ReadonlyArray<OutputEvent>): Effect.Effect<boolean> {
+    return Effect.suspend(() => (this.ahead(piece) ? goOn : this.#reach(this.#progress.countWith(piece))))
+  }
+
+  /** Whether all of the output is held for. */
+  get #whole(): boolean {
+    return !this.#admitted.estimate.rolling || this.#covered >= this.#cap
+  }
+
+  #reach(used: number): Effect.Effect<boolean> {
     return Effect.suspend(() => {
-      if (this.ahead) return goOn
-      const used = this.#progress.count()
       const likely = Math.ceil((used * TOKENIZER_SPREAD) / 100)
-      if (likely + EXTEND_BELOW < this.#covered) return goOn
+      if (this.#whole || likely + EXTEND_BELOW < this.#covered) return goOn
       const wants = this.#underWay === undefined && used - this.#refusedAt >= RETRY_AFTER_TOKENS
       return wants ? Effect.andThen(this.#begin(likely, used), this.#within(used)) : this.#within(used)
     })
@@ -60,7 +67,7 @@ export class RollingHold {
       if (used <= this.#covered) return goOn
       return this.#underWay === undefined
         ? Effect.succeed(false)
-        : Effect.flatMap(Fiber.await(this.#underWay), () => this.advance)
+        : Effect.flatMap(Fiber.await(this.#underWay), () => this.#reach(used))
     })
   }
 

@@ -80,11 +80,25 @@ class Delivery {
       }
       this.#delivered = true
       if (event._tag === "ToolStart") this.#calledTools = true
+    }
+    return content ? events : events.filter(isContent)
+  }
+
+  /** Notes what is given out: it is what is counted, and kept for a repeat. */
+  given(visible: ReadonlyArray<OutputEvent>): void {
+    for (const event of visible) {
       this.progress.push(event)
       this.#fold?.push(event)
     }
     if (this.#fold !== undefined && this.#fold.length > MAX_KEPT_BYTES) this.#fold = undefined
-    return content ? events : events.filter(isContent)
+  }
+
+  /** Ends it at what was given out: of a usage that counts more, only the prompt stands. */
+  cut(): void {
+    this.finish = "length"
+    this.stopSequence = undefined
+    if (this.usage !== undefined) this.#told(this.usage)
+    this.usage = undefined
   }
 
   /** What was used so far by our own count, but for a prompt that the provider has counted. */
@@ -151,11 +165,13 @@ const pump = Effect.fnUntraced(function* (
   /** Of what has come, that for which the hold has to be looked at before it is given out. */
   let unheld: ReadonlyArray<OutputEvent> | undefined
   const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
-  const give = (visible: ReadonlyArray<OutputEvent>) =>
-    (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
+  const give = (visible: ReadonlyArray<OutputEvent>) => {
+    delivery.given(visible)
+    return (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
+  }
   const take = (events: ReadonlyArray<OutputEvent>): boolean => {
     const visible = delivery.take(events)
-    if (hold.ahead) return give(visible)
+    if (hold.ahead(visible)) return give(visible)
     unheld = visible
     return false
   }
@@ -163,11 +179,7 @@ const pump = Effect.fnUntraced(function* (
     if (unheld !== undefined) {
       const visible = unheld
       unheld = undefined
-      if (!(yield* hold.advance)) {
-        delivery.finish = "length"
-        delivery.stopSequence = undefined
-        return
-      }
+      if (!(yield* hold.advance(visible))) return delivery.cut()
       if (give(visible)) continue
     }
     if (!leaves()) yield* pipe.room

@@ -19,6 +19,7 @@ import { newRequestId } from "../../src/platform/Ids.ts"
 import { PromptImages } from "../../src/inference/PromptImages.ts"
 import { PublicFetch } from "../../src/platform/PublicFetch.ts"
 import { type ChatSource, type Provider, ProviderError } from "../../src/providers/Provider.ts"
+import type { StreamItem } from "../../src/inference/StreamFlow.ts"
 import { ProviderPool } from "../../src/providers/ProviderPool.ts"
 import { Router } from "../../src/router/Router.ts"
 import { Requests } from "../../src/usage/Requests.ts"
@@ -67,7 +68,7 @@ const silentAfter = (provider: Provider, pieces: ReadonlyArray<ReadonlyArray<Out
   return { ...provider, chatStream: () => Effect.succeed({ next }) }
 }
 
-const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1)) =>
+const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1), posted = BALANCE) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
@@ -99,7 +100,7 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
       const auth = yield* Auth
       const ledger = yield* Ledger
       const requests = yield* Requests
-      const { account, inferenceKey } = yield* (yield* Customers).open("flow@example.com", BALANCE, {
+      const { account, inferenceKey } = yield* (yield* Customers).open("flow@example.com", posted, {
         type: "operator",
         id: "t"
       })
@@ -133,6 +134,15 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
       return { inference: yield* Inference, request, row, ended, balance, progress, close }
     }).pipe(Effect.provide(context))
   })
+
+const textOf = (items: ReadonlyArray<StreamItem>): string =>
+  items
+    .flatMap((item) => (item._tag === "Events" ? item.events : []))
+    .map((event) => (event._tag === "Text" ? event.text : ""))
+    .join("")
+
+const endOf = (item: StreamItem | undefined) =>
+  item?._tag === "End" ? { finish: item.answer.output.finish, usage: item.answer.usage } : undefined
 
 describe("Inference", () => {
   it.live("drains a caller's answer where hanging up does not stop the bill, and settles it", () =>
@@ -274,6 +284,35 @@ describe("Inference", () => {
       const { absorbed, settled } = yield* ended
       assert.strictEqual(absorbed, 0n)
       assert.isTrue(settled > 7_000_000n)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges, and keeps for a repeat, only what it gave out before the balance ended", () =>
+    Effect.gen(function* () {
+      const { events, provider } = yield* makeProvider(true)
+      // In nano-USD a token of the prompt is 150 and one of output 600: what there is covers the floor of 256 and few more.
+      const { ended, inference, request } = yield* scene(provider, Duration.minutes(1), 165_000n)
+      const conversation = { ...request.conversation, maxOutputTokens: undefined }
+      const claim = { idempotencyKey: "k", claim: "POST /x k", fingerprint: "f" }
+      const asked = { ...request, conversation, stream: true, claim }
+      const stream = yield* inference.chatStream(asked)
+      const reading = yield* Effect.forkChild(Stream.runCollect(itemsOf(stream)))
+      yield* Deferred.succeed(events, [
+        { _tag: "Text", text: "one more word ".repeat(700) },
+        { _tag: "Finish", reason: "stop" },
+        { _tag: "Usage", usage: { ...usage, cached: 4, output: 2_103 } }
+      ])
+      const items = yield* Fiber.join(reading)
+      const first = items.at(-1)
+      const of = { input: 10, cached: 4, cacheWrite: 0, output: 2, reasoning: 0 }
+      assert.deepStrictEqual([textOf(items), endOf(first)], ["first ", { finish: "length", usage: of }])
+      const { closed, settled } = yield* ended
+      assert.deepInclude(closed as object, { basis: "counted", usage: of })
+      assert.strictEqual(settled, 10n * 150n + 4n * 75n + 2n * 600n)
+      const again = yield* inference.chatStream({ ...asked, requestId: newRequestId() })
+      const repeated = yield* Stream.runCollect(itemsOf(again))
+      assert.isTrue(again.replayed)
+      assert.deepStrictEqual([textOf(repeated), endOf(repeated.at(-1))], ["first ", { finish: "length", usage: of }])
     }).pipe(Effect.scoped)
   )
 

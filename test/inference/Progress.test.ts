@@ -33,4 +33,18 @@ describe("Progress", () => {
     progress.push({ _tag: "Reasoning", text: "hm" })
     assert.isAbove(progress.count(), 3)
   })
+  it("looks ahead at a piece without taking it", () => {
+    const progress = new Progress()
+    progress.push({ _tag: "Text", text: "first " })
+    const before = progress.count()
+    const piece = [
+      { _tag: "ToolStart", index: 0, id: "x", name: "look_up" },
+      { _tag: "ToolDelta", index: 0, text: '{"a":"日本語"}' },
+      { _tag: "Finish", reason: "stop" }
+    ] as const
+    const counted = progress.countWith(piece)
+    assert.isAbove(counted, before + 3)
+    assert.isAtLeast(progress.atMostWith(piece), counted)
+    assert.strictEqual(progress.count(), before)
+  })
 })
