@@ -155,7 +155,8 @@ const note = (sql: SqlClient.SqlClient, audit: Audit["Service"], claimed: Claime
       error: attempt.error ?? null,
       response: attempt.response ?? null
     }
-    if (verdict._tag === "Delivered") yield* deliver(sql, claimed.endpointId, noted)
+    const to = { endpointId: claimed.endpointId, url: claimed.message.url }
+    if (verdict._tag === "Delivered") yield* deliver(sql, to, noted)
     else yield* sql.withTransaction(missed(sql, audit, claimed, noted, verdict))
   }).pipe(storeErrors)
 

@@ -92,16 +92,17 @@ export const insertAttempt = (sql: Sql, attempt: AttemptNote) =>
     FROM webhook_delivery WHERE id = ${attempt.deliveryId} FOR KEY SHARE`
 
 /**
- * Writes an attempt down that arrived, and ends its delivery, whoever has claimed it since. One statement, because this is what
- * happens to nearly all of them.
+ * Writes an attempt down that arrived, and ends its delivery, whoever has claimed it since; the endpoint fails no longer, where
+ * that is still its address. One statement, because this is what happens to nearly all of them.
  */
-export const deliver = (sql: Sql, endpointId: string, attempt: AttemptNote) =>
+export const deliver = (sql: Sql, to: { readonly endpointId: string; readonly url: string }, attempt: AttemptNote) =>
   sql`WITH ended AS (
       UPDATE webhook_delivery SET status = 'delivered', attempts = attempts + 1, claim = NULL, ended_at = now(),
         delivered_at = coalesce(delivered_at, now())
       WHERE id = ${attempt.deliveryId} AND status = 'pending'
     ), answers AS (
-      UPDATE webhook_endpoint SET failing_since = NULL WHERE id = ${endpointId} AND failing_since IS NOT NULL
+      UPDATE webhook_endpoint SET failing_since = NULL
+      WHERE id = ${to.endpointId} AND url = ${to.url} AND failing_since IS NOT NULL
     )
     INSERT INTO webhook_attempt (delivery_id, started_at, duration_ms, status_code, error, response)
     SELECT id, ${attempt.startedAt}, ${attempt.durationMs}::int, ${attempt.statusCode}::int, ${attempt.error}::text,

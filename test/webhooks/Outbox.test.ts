@@ -312,6 +312,34 @@ describe("notes", () => {
     )
   )
 
+  it.live("hold nothing in favour of an endpoint that its old address answers", () =>
+    alone(
+      Effect.gen(function* () {
+        const { accountId, publish, register } = yield* webhookAccount
+        const [outbox, webhooks] = [yield* Outbox, yield* Webhooks]
+        const { id } = (yield* register(closed)).endpoint
+        yield* publish()
+        const [old] = yield* outbox.claim(1)
+        yield* webhooks.update({ accountId, id, actor, url: `${closed}new` })
+        yield* publish()
+        const [failed] = yield* outbox.claim(1)
+        yield* outbox.note(failed!, attempt(500))
+        const sql = yield* SqlClient.SqlClient
+        const fails = Effect.map(
+          sql<{ fails: boolean }>`SELECT failing_since IS NOT NULL AS fails FROM webhook_endpoint WHERE id = ${id}`,
+          (rows) => rows[0]?.fails
+        )
+        yield* outbox.note(old!, attempt(200))
+        assert.isTrue(yield* fails)
+        yield* publish()
+        const [good] = yield* outbox.claim(1)
+        assert.strictEqual(good?.message.url, `${closed}new`)
+        yield* outbox.note(good!, attempt(200))
+        assert.isFalse(yield* fails)
+      })
+    )
+  )
+
   it.live("disable an endpoint that did nothing but fail for five days, not one that answered meanwhile", () =>
     alone(
       Effect.gen(function* () {
