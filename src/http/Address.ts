@@ -3,7 +3,7 @@ import { type BlockList, isIP } from "node:net"
 const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
 /** An IPv4 address that came through an IPv6 socket, in its plain form. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").trim()
+const plain = (address: string): string => address.trim().replace(/^::ffff:(?=\d+\.)/i, "")
 
 /** A client may hold the whole /64 its address is in; limits count that as one. */
 const groupOf = (address: string): string => {

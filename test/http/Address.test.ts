@@ -21,6 +21,7 @@ const rows: ReadonlyArray<readonly [string, string | undefined, string | undefin
   ["behind two", "10.0.0.1", "198.51.100.1, 192.0.2.9", proxies, "198.51.100.1"],
   ["an invented hop before the true one", "10.0.0.1", "1.2.3.4, 198.51.100.1, 10.9.9.9", proxies, "198.51.100.1"],
   ["blanks around hops", "10.0.0.1", "  198.51.100.1  ,10.0.0.2 ", proxies, "198.51.100.1"],
+  ["IPv4 in IPv6 behind a blank", "10.0.0.1", "1.2.3.4, ::ffff:198.51.100.1, ::FFFF:10.0.0.2", proxies, "198.51.100.1"],
   ["proxies only", "10.0.0.1", "10.0.0.3, 10.0.0.2", proxies, "10.0.0.3"],
   ["a proxy that forwards nothing", "10.0.0.1", undefined, proxies, "10.0.0.1"],
   ["a hop that is no address", "10.0.0.1", "198.51.100.1, unknown", proxies, "10.0.0.1"],
