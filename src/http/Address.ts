@@ -5,6 +5,9 @@ const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv
 /** An IPv4 address that came through an IPv6 socket, in its plain form. */
 const plain = (address: string): string => address.trim().replace(/^::ffff:(?=\d+\.)/i, "")
 
+/** A hop without its port, which some proxies write with it (Azure's, IIS): `198.51.100.1:5678`, `[2001:db8::1]:5678`. */
+const hostOf = (hop: string): string => /^\s*(?:\[([^\]]*)\]|([\d.]+))(?::\d+)?\s*$/.exec(hop)?.slice(1).join("") ?? hop
+
 /** A client may hold the whole /64 its address is in; limits count that as one. */
 const groupOf = (address: string): string => {
   if (isIP(address) !== 6) return address
@@ -37,7 +40,7 @@ export const clientAddress = (
   trusted: BlockList
 ): string => {
   let address = plain(peer ?? "unknown")
-  const hops = (forwardedFor ?? "").split(",").map(plain)
+  const hops = (forwardedFor ?? "").split(",").map((hop) => plain(hostOf(hop)))
   while (isTrusted(address, trusted) && hops.length > 0) {
     const hop = hops.pop() ?? ""
     if (isIP(hop) === 0) break
