@@ -50,12 +50,23 @@ const byLog = ({ subject, text, to }: Letter): Effect.Effect<void> =>
 interface SmtpFault {
   readonly code?: string
   readonly responseCode?: number
+  /** The reply, with its code. */
+  readonly response?: string
   readonly command?: string
 }
 
-/** Any reply of 5yz to the recipient's address (RFC 5321, 4.2.1) stays what it is: no such mailbox (550), or no syntax (501, 553). */
-const isRefused = ({ code, command = "", responseCode = 0 }: SmtpFault): boolean =>
-  code === "EENVELOPE" && command.startsWith("RCPT") && responseCode >= 500
+/**
+ * Whether a reply to the recipient's address is about who sends to it: that they have to log in before (503, RFC 4954's 530), or that
+ * the server does not send this for them (RFC 3463's X.7.z; servers without these say it in words). All addresses would get it.
+ */
+const isOfSender = ({ response = "", responseCode = 0 }: SmtpFault): boolean =>
+  responseCode === 503 || responseCode === 530 || /^\d+[ -]5\.7\.|\brelay/i.test(response.replaceAll(/\S*@\S*/g, ""))
+
+/** Any other reply of 5yz to it (RFC 5321, 4.2.1) stays what it is: no such mailbox (550), or no syntax (501, 553). */
+const isRefused = (fault: SmtpFault): boolean => {
+  const { code, command = "", responseCode = 0 } = fault
+  return code === "EENVELOPE" && command.startsWith("RCPT") && responseCode >= 500 && !isOfSender(fault)
+}
 
 const problemOf = (cause: unknown): MailError => {
   const fault = cause as SmtpFault

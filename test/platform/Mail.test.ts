@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
+import type { SMTPServerOptions } from "smtp-server"
 import { Config } from "../../src/platform/Config.ts"
 import { Mail } from "../../src/platform/Mail.ts"
 import { nobody } from "../providers/upstream.ts"
@@ -65,6 +66,35 @@ describe("Mail", () => {
       )
       const away = { ...box.settings, SMTP_URL: (yield* nobody).replace("http", "smtp") }
       assert.strictEqual((yield* sent(away)).error?.reason, "unreachable")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tells an address that takes none from a server that does not send for this service", () =>
+    Effect.gen(function* () {
+      const replies = [
+        [530, "5.7.0 Must issue a STARTTLS command first"],
+        [530, "Authentication required"],
+        [554, "5.7.1 <ann@example.com>: Relay access denied"],
+        [550, "5.7.54 SMTP; Unable to relay recipient in non-accepted domain"],
+        [550, "relay not permitted"],
+        [503, "5.5.1 Authenticate first"]
+      ] as const
+      let [responseCode, said]: readonly [number, string] = [550, "5.1.1 no such user here"]
+      const onRcptTo: SMTPServerOptions["onRcptTo"] = (_address, _session, done) =>
+        done(Object.assign(new Error(said), { responseCode }))
+      const box = yield* postbox({ onRcptTo, hideENHANCEDSTATUSCODES: true })
+      assert.strictEqual((yield* sent(box.settings)).error?.reason, "refused")
+      said = "5.1.1 <relay@example.com>: no such user here"
+      assert.strictEqual((yield* sent(box.settings)).error?.reason, "refused")
+      for (const reply of replies) {
+        ;[responseCode, said] = reply
+        const { error } = yield* sent(box.settings)
+        assert.deepStrictEqual(
+          [error?.reason, error?.detail],
+          ["unreachable", `the mail server failed: EENVELOPE RCPT ${responseCode}`],
+          said
+        )
+      }
     }).pipe(Effect.scoped)
   )
 
