@@ -104,12 +104,13 @@ const admit = (
     })
     // In one order, so that two that meet at several do not wait for each other.
     rows.sort((one, other) => Buffer.compare(one.subject, other.subject))
+    const full: Array<{ readonly limit: number; readonly retryAfterSeconds: number }> = []
     for (const row of rows) {
       if (yield* countSend(sql, row)) continue
-      const retryAfterSeconds = yield* secondsLeft(sql, row.subject)
-      return yield* failure({
-        ...{ _tag: "RateLimitExceeded", limit: row.sends, retryAfterSeconds },
-        detail: "Too many codes were sent of late"
-      })
+      full.push({ limit: row.sends, retryAfterSeconds: yield* secondsLeft(sql, row.subject) })
     }
+    // Of several that are full, who comes back by the first that has room is refused by the next.
+    const [last] = full.toSorted((one, other) => other.retryAfterSeconds - one.retryAfterSeconds)
+    if (last === undefined) return
+    return yield* failure({ _tag: "RateLimitExceeded", ...last, detail: "Too many codes were sent of late" })
   }).pipe(sql.withTransaction, storeErrors)

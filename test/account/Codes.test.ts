@@ -120,6 +120,21 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("are refused until the last of the bounds that are full has room again", () =>
+    Effect.gen(function* () {
+      const { one, sql } = yield* nodes
+      for (const subject of ["a", "b", "c", "d", "e", "f"]) {
+        const bounds = [1, 15, 60].map((minutes) => ({ subject, sends: 1, window: Duration.minutes(minutes) }))
+        yield* one.admit(bounds)
+        const reason = yield* refusal(one.admit([...bounds, { ...bound, subject }]))
+        assert.isTrue(reason?._tag === "RateLimitExceeded" && reason.retryAfterSeconds > 3_500, JSON.stringify(reason))
+      }
+      assert.deepStrictEqual(yield* sql`SELECT max(sends) AS most, count(*)::int AS windows FROM verification_sends`, [
+        { most: 1, windows: 18 }
+      ])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("stand in no table as they are, nor does whom they were sent to", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* nodes
