@@ -44,6 +44,9 @@ const LIFE_MS = 24 * 3_600_000
 /** Open top-ups of an account: more than anybody pays at once, and few enough to ask about. */
 const MOST_OPEN = 20
 
+/** After how long a checkout that is not known has not been opened: Stripe's client gives up its tries before. */
+const OPENING_MS = 60_000
+
 const SWEEP_BATCH = 20
 const SWEEP_CONCURRENCY = 4
 
@@ -73,7 +76,7 @@ export class TopUps extends Context.Service<
   {
     /**
      * Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`, and with
-     * `Conflict` where an account has 20 of them.
+     * `Conflict` where an account has 20 of them. One whose checkout could not be opened is none after a minute.
      */
     readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
     /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `ServiceUnavailable`. */
@@ -158,7 +161,7 @@ const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: stri
     if (processor === undefined) return yield* notSetUp
     const { accountId, actor, amountCents, id } = wish
     yield* lockAccount(sql, accountId)
-    if ((yield* countOpen(sql, accountId)) >= MOST_OPEN) return yield* tooManyOpen
+    if ((yield* countOpen(sql, accountId, OPENING_MS)) >= MOST_OPEN) return yield* tooManyOpen
     yield* audit.append({
       accountId,
       actor,

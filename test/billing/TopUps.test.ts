@@ -323,6 +323,24 @@ describe("a checkout", () => {
     )
   )
 
+  it.live("that could not be opened keeps nobody from another one for longer than a minute", () =>
+    within(({ nodes: [topUps], stripe }) =>
+      Effect.gen(function* () {
+        const { accountId, create, opened } = yield* payer
+        stripe.state.mood = "broken"
+        const ids = yield* Effect.forEach(Array.from({ length: 20 }), () => create())
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(topUps.checkout(accountId, ids[0]!))))
+        stripe.state.mood = "well"
+        assert.nestedPropertyVal(yield* Effect.flip(create()), "reason._tag", "Conflict")
+        for (const id of ids) yield* aged(id, 0.02)
+        yield* opened()
+        // One that is opened all the same is one that waits.
+        for (const id of ids.slice(1)) yield* topUps.checkout(accountId, id)
+        assert.nestedPropertyVal(yield* Effect.flip(create()), "reason._tag", "Conflict")
+      })
+    )
+  )
+
   it.live("is opened once, also when the process is killed before it knows of it", () =>
     within(({ nodes, stripe, url }) =>
       Effect.gen(function* () {
