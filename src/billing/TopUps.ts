@@ -76,7 +76,8 @@ export class TopUps extends Context.Service<
   {
     /**
      * Writes an open top-up in the caller's transaction; its checkout is opened after that. Fails with `ServiceUnavailable`, and with
-     * `Conflict` where an account has 20 of them. One whose checkout could not be opened is none after a minute.
+     * `Conflict` where an account has 20 of them. One whose checkout could not be opened is none after a minute, nor is one that waits
+     * for an operator, or that was made with another processor.
      */
     readonly create: (wish: NewTopUp) => Effect.Effect<TopUpRow, Failure | SqlError.SqlError>
     /** The top-up with its checkout, which is opened if it is not known. Fails with `NotFound` and `ServiceUnavailable`. */
@@ -161,7 +162,8 @@ const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: stri
     if (processor === undefined) return yield* notSetUp
     const { accountId, actor, amountCents, id } = wish
     yield* lockAccount(sql, accountId)
-    if ((yield* countOpen(sql, accountId, OPENING_MS)) >= MOST_OPEN) return yield* tooManyOpen
+    const open = yield* countOpen(sql, { accountId, processor: processor.name, openingMs: OPENING_MS })
+    if (open >= MOST_OPEN) return yield* tooManyOpen
     yield* audit.append({
       accountId,
       actor,

@@ -114,11 +114,18 @@ export const setStopped = (sql: Sql, id: string, reason: string) =>
 export const setRefunded = (sql: Sql, id: string, cents: number | null) =>
   sql`UPDATE top_up SET refunded_cents = GREATEST(refunded_cents, COALESCE(${cents}::int8, amount_cents)) WHERE id = ${id}`
 
-/** How many of an account wait to be paid, or for a checkout that may still be opened: those made within `openingMs`. */
-export const countOpen = (sql: Sql, accountId: string, openingMs: number): Effect.Effect<number, SqlError.SqlError> =>
+/**
+ * How many of an account wait to be paid at a processor, and not for an operator, or wait for a checkout that may still be opened:
+ * those made within `openingMs`.
+ */
+export const countOpen = (
+  sql: Sql,
+  of: { readonly accountId: string; readonly processor: string; readonly openingMs: number }
+): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
-    sql<{ count: number }>`SELECT count(*)::int AS count FROM top_up WHERE account_id = ${accountId} AND status = 'open'
-      AND (session_id IS NOT NULL OR created_at > now() - ${openingMs} * interval '1 millisecond')`,
+    sql<{ count: number }>`SELECT count(*)::int AS count FROM top_up WHERE account_id = ${of.accountId}
+      AND status = 'open' AND NOT stopped AND processor = ${of.processor}
+      AND (session_id IS NOT NULL OR created_at > now() - ${of.openingMs} * interval '1 millisecond')`,
     (rows) => rows[0]?.count ?? 0
   )
 

@@ -12,7 +12,7 @@ import { freshDatabase } from "../support/Database.ts"
 import { giveBack, takeAway, whenBack } from "../support/Outage.ts"
 import { stripeEvent, stripeServer, stripeSession } from "../support/Stripe.ts"
 import { eventually } from "../support/WebhookRooms.ts"
-import { faults, node, payer } from "./TopUpScene.ts"
+import { actor, faults, node, payer } from "./TopUpScene.ts"
 
 const script = fileURLToPath(new URL("topUpProcess.ts", import.meta.url))
 
@@ -337,6 +337,39 @@ describe("a checkout", () => {
         // One that is opened all the same is one that waits.
         for (const id of ids.slice(1)) yield* topUps.checkout(accountId, id)
         assert.nestedPropertyVal(yield* Effect.flip(create()), "reason._tag", "Conflict")
+      })
+    )
+  )
+
+  it.live("that waits for an operator keeps nobody from another one", () =>
+    within(({ nodes: [topUps], stripe }) =>
+      Effect.gen(function* () {
+        const { create, opened, row } = yield* payer
+        const made = yield* Effect.forEach(Array.from({ length: 20 }), () => opened())
+        assert.nestedPropertyVal(yield* Effect.flip(create()), "reason._tag", "Conflict")
+        // As when another account of Stripe's is used from now on.
+        stripe.sessions.clear()
+        for (const { id } of made) yield* aged(id, 1)
+        assert.strictEqual(yield* topUps.sweep, 20)
+        assert.match((yield* row(made[0]!.id)).attention ?? "", /^there is no checkout/)
+        yield* create()
+      })
+    )
+  )
+
+  it.live("of the sandbox keeps nobody from one of Stripe's", () =>
+    within(({ stripe, url }) =>
+      Effect.gen(function* () {
+        const { accountId, create, opened } = yield* payer
+        const simulated = yield* Effect.provide(TopUps, yield* Layer.build(Layer.fresh(node(url, makeSimulated()))))
+        const sql = yield* SqlClient.SqlClient
+        const wish = { accountId, amountCents: 2_500, actor }
+        const make = Effect.suspend(() => sql.withTransaction(simulated.create({ id: newResourceId(), ...wish })))
+        yield* Effect.forEach(Array.from({ length: 20 }), () => make)
+        assert.nestedPropertyVal(yield* Effect.flip(make), "reason._tag", "Conflict")
+        yield* opened()
+        yield* create()
+        assert.strictEqual(stripe.sessions.size, 1)
       })
     )
   )
