@@ -91,13 +91,18 @@ const numberOf = (answer: OutboundResponse, phone: string): string => {
 
 const unreachable = (detail: string) => new PhoneError({ reason: "unreachable", detail })
 
+/** SMS is not supported by a landline; what is sent to this number is blocked as fraud. Both come as a 403, as what a token may not does. */
+const NO_CODES: ReadonlySet<unknown> = new Set([60205, 60410])
+
 /** What Twilio's own numbers of errors say beside the status. */
 const refused = (answer: OutboundResponse): PhoneError => {
   const code = memberOf(answer, "code")
   const detail = `Twilio answered ${answer.status}${typeof code === "number" ? `, error ${code}` : ""}`
   // 60203: too many codes were sent to the number. 429 else: this service asks too much.
   if (code === 60203) return new PhoneError({ reason: "too many", detail })
-  return answer.status === 400 ? new PhoneError({ reason: "number", detail }) : unreachable(detail)
+  return answer.status === 400 || NO_CODES.has(code)
+    ? new PhoneError({ reason: "number", detail })
+    : unreachable(detail)
 }
 
 const byTwilio = (settings: TwilioSettings, outbound: Outbound["Service"]) => {

@@ -101,6 +101,29 @@ describe("PhoneVerification", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("knows a number that Twilio sends no codes to, whatever status it says that with", () =>
+    Effect.gen(function* () {
+      const verify = yield* twilio
+      yield* using(verify.settings, (phones) =>
+        Effect.gen(function* () {
+          for (const [status, code] of [
+            [400, 60200],
+            [403, 60205],
+            [403, 60410]
+          ] as const) {
+            verify.told.answer = (response) => void response.writeHead(status).end(JSON.stringify({ code, status }))
+            const error = yield* Effect.flip(phones.begin(NUMBER))
+            assert.deepStrictEqual(
+              [error.reason, error.detail],
+              ["number", `Twilio answered ${status}, error ${code}`],
+              String(code)
+            )
+          }
+        })
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("says that another time it may go well, and nothing of the token or the number", () =>
     Effect.gen(function* () {
       const verify = yield* twilio
@@ -109,6 +132,7 @@ describe("PhoneVerification", () => {
         [503, "<html>down</html>"],
         [429, '{"code":20429,"message":"Too Many Requests"}'],
         [401, '{"code":20003,"message":"Authenticate"}'],
+        [403, '{"code":20403,"message":"Forbidden"}'],
         [201, "{}"],
         [201, "null"]
       ] as const
