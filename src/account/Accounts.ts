@@ -12,7 +12,12 @@ export class EmailTaken extends Data.TaggedError("EmailTaken")<{ readonly email:
 export class Accounts extends Context.Service<
   Accounts,
   {
-    readonly create: (email: string, actor: Actor, id?: string) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
+    /** `told`: the id that it is to have, unless it gets one, and the request that asked for it. */
+    readonly create: (
+      email: string,
+      actor: Actor,
+      told?: { readonly id: string; readonly requestId: string }
+    ) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
     /** Addresses are compared without regard to case. */
     readonly findByEmail: (email: string) => Effect.Effect<AccountRow | undefined, Unavailable>
     readonly exist: Effect.Effect<boolean, Unavailable>
@@ -26,12 +31,13 @@ export class Accounts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       return Accounts.of({
-        create: (email, actor, id = newResourceId()) =>
-          insertAccount(sql, id, email).pipe(
+        create: (email, actor, told) => {
+          const { id, ...request } = told ?? { id: newResourceId() }
+          return insertAccount(sql, id, email).pipe(
             Effect.andThen(
               audit.append({
                 accountId: id,
-                type: "account.created",
+                ...{ type: "account.created", ...request },
                 actor,
                 resource: { type: "account", id },
                 changes: { email }
@@ -44,7 +50,8 @@ export class Accounts extends Context.Service<
               () => Effect.fail(new EmailTaken({ email }))
             ),
             storeErrors
-          ),
+          )
+        },
         findByEmail: (email) => storeErrors(accountByEmail(sql, email)),
         exist: storeErrors(anyAccount(sql)),
         setLimitScale: (account, scale, actor) =>

@@ -94,12 +94,12 @@ export class SignIn extends Context.Service<
       const sessions = yield* OwnerSessions
       const { rateLimitScale } = yield* Config
 
-      const accountOf = (email: string) =>
+      const accountOf = (email: string, requestId: string) =>
         Effect.gen(function* () {
           const found = yield* accounts.findByEmail(email)
           if (found !== undefined) return found
           const id = newResourceId()
-          return yield* accounts.create(email, { type: "owner", id }, id).pipe(
+          return yield* accounts.create(email, { type: "owner", id }, { id, requestId }).pipe(
             // Somebody made it in the same instant.
             Effect.catchTag("EmailTaken", () =>
               Effect.flatMap(accounts.findByEmail(email), (made) =>
@@ -132,7 +132,7 @@ export class SignIn extends Context.Service<
             return yield* Effect.gen(function* () {
               // Two may come with the right code at once, of whom one signs in.
               if (!(yield* codes.use(subject, attempt.id))) return yield* failure({ _tag: "InvalidCode" })
-              const account = yield* accountOf(email)
+              const account = yield* accountOf(email, requestId)
               const { id: sessionId, token } = yield* sessions.begin(account.id)
               yield* audit.append({
                 accountId: account.id,
