@@ -54,6 +54,29 @@ const unlessMissing = (error: unknown): undefined => {
   throw error
 }
 
+/** Idempotency keys of one top-up, of which each failure of Stripe's own uses up one. */
+const MOST_KEYS = 10
+
+/** Stripe keeps a failure of its own under the idempotency key as well, and tells it again for a day. */
+const isToldAgain = (error: unknown): boolean =>
+  error instanceof Stripe.errors.StripeError &&
+  (error.statusCode ?? 0) >= 500 &&
+  error.headers?.["idempotent-replayed"] === "true"
+
+/**
+ * Opens the checkout of a top-up, by the first of its idempotency keys under which no failure is kept, so that all come to the same
+ * one. A failure may have opened one as well: nobody is told of that, and it ends by itself.
+ */
+const opened = async (stripe: Stripe, wish: CheckoutWish, failures = 0): Promise<Stripe.Checkout.Session> => {
+  const idempotencyKey = failures === 0 ? wish.id : `${wish.id}.${failures}`
+  try {
+    return await stripe.checkout.sessions.create(paramsOf(wish), { idempotencyKey })
+  } catch (error) {
+    if (!isToldAgain(error) || failures + 1 >= MOST_KEYS) throw error
+    return opened(stripe, wish, failures + 1)
+  }
+}
+
 const understood = (session: Stripe.Checkout.Session): Effect.Effect<CheckoutSaid, Failure> => {
   const said = saidOf(session)
   return said === undefined ? Effect.fail(unavailable("a checkout session in an unknown form")) : Effect.succeed(said)
@@ -77,7 +100,7 @@ export const makeStripe = ({ baseUrl, secretKey, webhookSecret }: StripeSettings
     name: "stripe",
     open: (wish) =>
       Effect.tryPromise({
-        try: () => stripe.checkout.sessions.create(paramsOf(wish), { idempotencyKey: wish.id }),
+        try: () => opened(stripe, wish),
         catch: unavailable
       }).pipe(
         Effect.flatMap(({ id: sessionId, url }) =>

@@ -53,6 +53,20 @@ describe("Stripe", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("opens one checkout also after a failure that Stripe keeps, and tells again, under the idempotency key", () =>
+    Effect.gen(function* () {
+      const stripe = yield* stripeServer
+      const nodes = [makeStripe(stripe.settings), makeStripe(stripe.settings)]
+      stripe.state.mood = "fails"
+      for (const one of nodes)
+        assert.strictEqual((yield* Effect.flip(one.open(wish))).reason._tag, "ServiceUnavailable")
+      stripe.state.mood = "well"
+      const opened = yield* Effect.forEach([0, 1, 0, 1], (n) => nodes[n]!.open(wish), { concurrency: 4 })
+      assert.deepStrictEqual([...new Set(opened.map(({ sessionId }) => sessionId))], ["cs_test_1"])
+      assert.strictEqual(stripe.sessions.size, 1)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("says what became of a checkout, and has it end", () =>
     Effect.gen(function* () {
       const stripe = yield* stripeServer

@@ -33,6 +33,9 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return text
 }
 
+/** What Stripe says of a failure of its own. */
+const failed = [500, { error: { type: "api_error", message: "An error occurred" } }] as const
+
 const problem = (type: string, message: string, more: object = {}) => ({ error: { type, message, ...more } })
 
 /** An event in Stripe's form, with the header it is delivered with. */
@@ -69,8 +72,11 @@ export const stripeSession = (more: Partial<StripeSession> = {}): StripeSession 
   ...more
 })
 
-/** How it is with Stripe: as ever, in trouble, or silent before or after it has done what was asked. */
-export type StripeMood = "well" | "broken" | "hangs_before" | "hangs_after"
+/**
+ * How it is with Stripe: as ever, in trouble before it begins with what was asked, or while it is at it, which is kept under an
+ * idempotency key like any other answer; or silent before or after it has done that.
+ */
+export type StripeMood = "well" | "broken" | "fails" | "hangs_before" | "hangs_after"
 
 /** Starts one; it is gone with the scope. */
 export const stripeServer = Effect.gen(function* () {
@@ -158,7 +164,7 @@ export const stripeServer = Effect.gen(function* () {
       return answer(response, 401, JSON.stringify(said))
     }
     if (state.mood === "hangs_before") return
-    if (state.mood === "broken") return answer(response, 500, JSON.stringify(problem("api_error", "An error occurred")))
+    if (state.mood === "broken") return answer(response, failed[0], JSON.stringify(failed[1]))
     const key = request.headers["idempotency-key"]
     if (state.conflicts > 0) {
       state.conflicts -= 1
@@ -171,13 +177,17 @@ export const stripeServer = Effect.gen(function* () {
       )
       return answer(response, 409, JSON.stringify(said))
     }
-    const carryOut = () => route(request.method ?? "", url, body)
+    const carryOut = () => (state.mood === "fails" ? failed : route(request.method ?? "", url, body))
     const made =
       request.method === "POST" && typeof key === "string"
         ? once(key, `${url.pathname} ${text}`, carryOut)
         : { status: carryOut()[0], text: JSON.stringify(carryOut()[1]), replayed: false }
     if (state.mood === "hangs_after") return
-    return answer(response, made.status, made.text, made.replayed ? { "idempotent-replayed": "true" } : {})
+    return answer(response, made.status, made.text, {
+      ...(made.replayed ? { "idempotent-replayed": "true" } : {}),
+      // Another try would be told the same.
+      ...(made.status >= 500 ? { "stripe-should-retry": "false" } : {})
+    })
   }
 
   const { origin } = yield* upstream((request, response) => void serve(request, response))
