@@ -160,7 +160,10 @@ export const layerListening = <R = never>(
         headersTimeout: patience.headersMs,
         requestTimeout: patience.requestMs,
         connectionsCheckingInterval: patience.checkMs,
-        keepAliveTimeout: patience.keepAliveMs
+        keepAliveTimeout: patience.keepAliveMs,
+        // No other protocol is spoken here. A connection that is given up to one is no longer Node's to end: not when it idles, nor
+        // when its client keeps its half open, nor at a stop.
+        shouldUpgradeCallback: () => false
       })
       observe(server, yield* Metrics, yield* Tracing)
       // An expectation that nobody knows may be ignored; Node would answer 417 without a body.

@@ -132,6 +132,19 @@ describe("a connection", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("goes on in HTTP whatever other protocol is asked for, and ends like any other", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* serve(routes, { patience: { keepAliveMs: 50 } })
+      for (const protocol of ["websocket", "h2c", "other"]) {
+        const line = yield* Line.open(origin)
+        line.write(`GET /fine HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`)
+        assert.strictEqual(parse(yield* line.take(answers(1))).text, "fine", protocol)
+        yield* line.ended
+        yield* line.gone
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("gets for a HEAD what a GET would, without its body", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
