@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { IncomingMessage, RequestListener, Server as NodeServer, ServerResponse } from "node:http"
@@ -48,22 +48,21 @@ type Server = HttpServer.HttpServer["Service"]
 /** Answers a request by itself; false where that is left to the platform's way. */
 export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Lets `direct` take requests first, and what listens for them last have the others. */
-const goDirect = (node: NodeServer, direct: Direct): Effect.Effect<void, never, Scope.Scope> =>
-  Effect.asVoid(
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const platform = node.listeners("request").at(-1) as RequestListener
-        const listener: RequestListener = (request, response) => {
-          if (!direct(request, response)) platform(request, response)
-        }
-        node.off("request", platform)
-        node.on("request", listener)
-        return listener
-      }),
-      (listener) => Effect.sync(() => node.off("request", listener))
-    )
-  )
+/** Lets `direct` take requests first, and what listens for them once they are served have the others. */
+const goDirect = <R>(node: NodeServer, direct: Direct, serving: Effect.Effect<void, never, R>) =>
+  Effect.gen(function* () {
+    let listener: RequestListener = () => undefined
+    // Before the serving begins, so that it is let go after that has ended: while a stop waits for requests under way, others come
+    // over their connections.
+    yield* Effect.addFinalizer(() => Effect.sync(() => node.off("request", listener)))
+    yield* serving
+    const platform = node.listeners("request").at(-1) as RequestListener
+    listener = (request, response) => {
+      if (!direct(request, response)) platform(request, response)
+    }
+    node.off("request", platform)
+    node.on("request", listener)
+  })
 
 /**
  * The same server, whose requests start without the services of the rooms and what these are made of, but for those that go
@@ -73,6 +72,6 @@ export const leanServer = (server: Server, node: NodeServer, direct: Direct | un
   address: server.address,
   serve: ((app: never, middleware: never) => {
     const serving = Effect.updateContext(server.serve(app, middleware), leanContext<unknown>)
-    return direct === undefined ? serving : Effect.andThen(serving, goDirect(node, direct))
+    return direct === undefined ? serving : goDirect(node, direct, serving)
   }) as Server["serve"]
 })

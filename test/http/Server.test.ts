@@ -183,6 +183,33 @@ describe("a service told to stop", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("answers what comes behind a request under way, and waits for no more than that", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const env = { DATABASE_URL: yield* freshDatabase("behind"), SHUTDOWN_GRACE: "10 minutes" }
+      const service = yield* startService(env).pipe(Scope.provide(scope))
+      const { inferenceKey } = yield* service.account(1)
+      // The next request with this key goes direct.
+      yield* post(`${service.api}/chat/completions`, inferenceKey, chat)
+      const body = JSON.stringify({ ...chat, stream: true })
+      const line = yield* Line.open(service.origin)
+      line.write(
+        `POST /api/v1/chat/completions HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${inferenceKey}\r\n` +
+          `Content-Type: application/json\r\nX-Svc-Sandbox: chunk_ms=50,output_tokens=60\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`
+      )
+      yield* line.take((text) => text.includes("chat.completion.chunk"))
+      const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* Effect.repeat(refuses(service.origin), { until: (refused) => refused })
+      line.write(fine("/nothing"))
+      yield* line.ended
+      const [stream = "", behind = ""] = line.text.split(/(?=HTTP\/1\.1)/)
+      assert.include(stream, "data: [DONE]")
+      assert.strictEqual(assertEnvelope(parse(behind), "behind").error.code, "unknown_route")
+      yield* Fiber.join(stopping)
+    }).pipe(Effect.scoped)
+  )
+
   for (const stream of [false, true]) {
     it.live(`refuses new connections and finishes ${stream ? "the stream" : "the request"} under way, settled`, () =>
       Effect.gen(function* () {
