@@ -1,4 +1,4 @@
-import { ConfigProvider, Context, type Duration, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Context, Duration, Effect, Layer, Redacted } from "effect"
 import type { LogLevel } from "effect"
 import { BlockList, isIP } from "node:net"
 import { resolve } from "node:path"
@@ -301,6 +301,9 @@ const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen
   return { secretKey, webhookSecret, baseUrl }
 })
 
+/** No timer waits for it. A moment that a file is to go at is still one that dates have. */
+const LONGEST_RETENTION = Duration.days(36_500)
+
 /** In `auto`, a production database never meets simulated answers by accident. */
 const sandboxed = (
   mode: "auto" | "on" | "off",
@@ -332,7 +335,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     },
     ops: { host: yield* host("OPS_HOST", "127.0.0.1"), port: yield* port("OPS_PORT", 9464) },
     data: { directory: resolve(directory ?? ".data"), explicit: directory !== undefined },
-    files: { retention: yield* duration("FILE_RETENTION", "30 days"), s3: yield* s3 },
+    files: { retention: yield* duration("FILE_RETENTION", "30 days", LONGEST_RETENTION), s3: yield* s3 },
     database: {
       url: databaseUrl,
       poolSize: yield* readOr("DATABASE_POOL_SIZE", 10, "a whole number from 2 to 500", wholeNumber(2, 500))

@@ -49,12 +49,18 @@ export const host = (name: string, fallback: string) =>
 
 const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
 
-/** Above zero, and not for ever. */
-export const duration = (name: string, fallback: Duration.Input) =>
-  readOr(name, Duration.fromInputUnsafe(fallback), 'a length of time above zero such as "30 seconds"', (text) => {
+/** A timer of Node's that is to wait for 2^31 milliseconds or more strikes at once. */
+const LONGEST_WAIT = Duration.days(24)
+
+/** Whole milliseconds, as the database takes them, above zero and up to `longest`. */
+export const duration = (name: string, fallback: Duration.Input, longest = LONGEST_WAIT) => {
+  const allowed = `a length of time above zero such as "30 seconds", at most ${Duration.toDays(longest)} days`
+  return readOr(name, Duration.fromInputUnsafe(fallback), allowed, (text) => {
     const value = Option.getOrUndefined(decodeDuration(text))
-    return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) > 0 ? value : undefined
+    const millis = value === undefined ? Number.NaN : Math.round(Duration.toMillis(value))
+    return millis > 0 && millis <= Duration.toMillis(longest) ? Duration.millis(millis) : undefined
   })
+}
 
 /** A URL of one of these protocols, with a host. */
 export const parseUrl =

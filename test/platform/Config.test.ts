@@ -58,6 +58,10 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
     "SHUTDOWN_GRACE",
     "SWEEP_INTERVAL"
   ].map((name) => [name, ["soon", "0 seconds", "-1 seconds", "Infinity"], "a length of time above zero"] as const),
+  ["FILE_RETENTION", ["36501 days", "99999999999 weeks"], "at most 36500 days"],
+  ...["HOLD_TTL", "UPSTREAM_IDLE_TIMEOUT", "UPSTREAM_TOTAL_TIMEOUT", "SHUTDOWN_GRACE", "SWEEP_INTERVAL"].map(
+    (name) => [name, ["25 days", "99999999999999999999 days", "1 nanos"], "at most 24 days"] as const
+  ),
   ...["OPENAI", "ANTHROPIC", "GEMINI", "VOYAGE", "TAVILY", "FAL", "XAI"].flatMap(
     (prefix) =>
       [

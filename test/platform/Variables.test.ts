@@ -74,6 +74,29 @@ describe("a variable", () => {
     })
   )
 
+  it.effect("of a length of time is of whole milliseconds, and no longer than a timer can wait", () =>
+    Effect.gen(function* () {
+      const millisOf = (text: string) => Effect.map(where(text)(duration("NAME", "1 second")), Duration.toMillis)
+      assert.strictEqual(yield* millisOf("1.0005 seconds"), 1_001)
+      const longest = yield* millisOf("24 days")
+      const struck = yield* Effect.callback<boolean>((resume) => {
+        const timer = setTimeout(() => resume(Effect.succeed(true)), longest)
+        setTimeout(
+          () =>
+            resume(
+              Effect.as(
+                Effect.sync(() => clearTimeout(timer)),
+                false
+              )
+            ),
+          50
+        )
+      })
+      assert.isFalse(struck)
+      assert.include((yield* Effect.flip(millisOf("25 days"))).message, "at most 24 days")
+    })
+  )
+
   it("of a URL needs one of its protocols, and a host", () => {
     const parse = parseUrl(["smtp:", "http:"])
     assert.strictEqual(parse("smtp://h:1")?.host, "h:1")
