@@ -12,6 +12,7 @@ import {
   port,
   read,
   readOr,
+  redisUrl,
   secret,
   secretUrl,
   StartError,
@@ -351,7 +352,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       "a whole number from 1 to 10000000",
       wholeNumber(1, 10_000_000)
     ),
-    redisUrl: yield* secretUrl("REDIS_URL", "a URL such as redis://host:6379", ["redis:", "rediss:"]),
+    redisUrl: yield* redisUrl("REDIS_URL"),
     sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
     stripe: yield* stripe,
     providers: {

@@ -74,6 +74,22 @@ export const parseUrl =
 export const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
   read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))
 
+const unescaped = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The URL of a Redis. What its client cannot read would end the start as a fault of the program, which names no variable. */
+export const redisUrl = (name: string) =>
+  read(name, "a URL such as redis://host:6379, with or without the number of a database as its path", (text) => {
+    const url = parseUrl(["redis:", "rediss:"])(text)
+    if (url === undefined || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined
+    return unescaped(url.username + url.password) === undefined ? undefined : Redacted.make(text)
+  })
+
 /** A key, or a password. */
 export const secret = (name: string) =>
   // A key is sent in a header, where a control character or a line break would break the request.

@@ -14,7 +14,11 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["OPS_HOST", ["a/b"], "a host name or an IP address"],
   ["DATABASE_URL", ["localhost", "mysql://localhost/db", "postgres://"], "postgres://user:password@host:5432/name"],
   ["DATABASE_POOL_SIZE", ["0", "1", "501", "many"], "a whole number from 2 to 500"],
-  ["REDIS_URL", ["localhost:6379", "http://localhost"], "redis://host:6379"],
+  [
+    "REDIS_URL",
+    ["localhost:6379", "http://localhost", "redis://host/main", "redis://host/1/2", "redis://:a%zz@host"],
+    "redis://host:6379"
+  ],
   ["SANDBOX", ["yes", "1"], "one of auto, on, off"],
   ["PHONE_CODES_PER_DAY", ["0", "1.5", "x", "10000001"], "a whole number from 1 to 10000000"],
   ["RATE_LIMIT_SCALE", ["0", "-1", "Infinity", "x"], "a number above zero"],
@@ -167,6 +171,15 @@ describe("settings", () => {
       assert.isTrue(config.http.trustedProxies.check("::1", "ipv6"))
       assert.isFalse(config.http.trustedProxies.check("11.1.2.3"))
       assert.notMatch(JSON.stringify(config), /s3cret|sk-planted/)
+    })
+  )
+
+  it.effect("take a database of Redis by its number, and what is escaped in a password", () =>
+    Effect.gen(function* () {
+      for (const url of ["redis://host", "redis://host/", "rediss://ann:p%40ss@host:1/12"]) {
+        const { redisUrl } = yield* decode({ REDIS_URL: url })
+        assert.strictEqual(redisUrl && Redacted.value(redisUrl), url)
+      }
     })
   )
 
