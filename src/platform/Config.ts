@@ -4,10 +4,12 @@ import { BlockList, isIP } from "node:net"
 import { resolve } from "node:path"
 import { telemetry, type TelemetrySettings } from "./TelemetrySettings.ts"
 import {
+  BASE,
   duration,
   flag,
   host,
   type Parse,
+  parseBase,
   parseUrl,
   port,
   read,
@@ -160,7 +162,7 @@ export interface Settings {
 const provider = (prefix: string): Effect.Effect<ProviderSettings, StartError> =>
   Effect.all({
     apiKey: secret(`${prefix}_API_KEY`),
-    baseUrl: read(`${prefix}_BASE_URL`, "an http or https URL", parseUrl(["http:", "https:"]))
+    baseUrl: read(`${prefix}_BASE_URL`, BASE, parseBase)
   })
 
 const addProxy = (list: BlockList, entry: string): boolean => {
@@ -211,15 +213,8 @@ const keyedProviders = Effect.all({
   xai: provider("XAI")
 })
 
-const publicUrl = read(
-  "PUBLIC_URL",
-  "an http or https URL without a query, such as https://api.example.com",
-  (text) => {
-    const url = parseUrl(["http:", "https:"])(text)
-    const plain =
-      url !== undefined && url.search === "" && url.hash === "" && url.username === "" && url.password === ""
-    return plain ? url.href.replace(/\/+$/, "") : undefined
-  }
+const publicUrl = read("PUBLIC_URL", `${BASE}, such as https://api.example.com`, (text) =>
+  parseBase(text)?.href.replace(/\/+$/, "")
 )
 
 const parseEndpoint: Parse<URL> = (text) => {
@@ -276,12 +271,7 @@ const twilio: Effect.Effect<TwilioSettings | undefined, StartError> = Effect.gen
   const accountSid = yield* sid("TWILIO_ACCOUNT_SID", "AC")
   const authToken = yield* secret("TWILIO_AUTH_TOKEN")
   const serviceSid = yield* sid("TWILIO_VERIFY_SERVICE_SID", "VA")
-  const baseUrl = yield* readOr(
-    "TWILIO_BASE_URL",
-    new URL("https://verify.twilio.com"),
-    "an http or https URL",
-    parseUrl(["http:", "https:"])
-  )
+  const baseUrl = yield* readOr("TWILIO_BASE_URL", new URL("https://verify.twilio.com"), BASE, parseBase)
   if (accountSid === undefined && authToken === undefined && serviceSid === undefined) return undefined
   const needed = (name: string) => new StartError({ message: `${name} must be set where Twilio verifies telephones` })
   if (accountSid === undefined) return yield* needed("TWILIO_ACCOUNT_SID")

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, type Redacted, Schema, SchemaIssue } from "effect"
-import { StartError } from "./Variables.ts"
+import { BASE, parseBase, StartError } from "./Variables.ts"
 
 /** An OpenAI-compatible host added by the operator. */
 export interface Host {
@@ -25,10 +25,8 @@ export interface ProvidersFileOptions {
   readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
 }
 
-const HttpUrl = Schema.String.check(
-  Schema.makeFilter((text) =>
-    URL.canParse(text) && ["http:", "https:"].includes(new URL(text).protocol) ? true : "must be an http or https URL"
-  )
+const BaseUrl = Schema.String.check(
+  Schema.makeFilter((text) => (parseBase(text) === undefined ? `must be ${BASE}` : true))
 )
 
 const Entry = Schema.Struct({
@@ -40,7 +38,7 @@ const Entry = Schema.Struct({
   /** Shown to people; the id where absent. */
   name: Schema.optionalKey(Schema.NonEmptyString),
   /** Everything before `/chat/completions`. */
-  base_url: HttpUrl,
+  base_url: BaseUrl,
   /** Name of the variable with the key; a host without needs none. */
   api_key_env: Schema.optionalKey(Schema.NonEmptyString),
   /** A host that does not say is taken to train on data, so that no data policy is broken by silence. */

@@ -1,6 +1,6 @@
 import { Effect, Redacted } from "effect"
 import type { Sampler } from "./Tracing.ts"
-import { flag, type Parse, parseUrl, read, readOr, type StartError, words } from "./Variables.ts"
+import { BASE, flag, type Parse, parseBase, read, readOr, type StartError, words } from "./Variables.ts"
 
 /** What is told of the running service, and to whom. */
 export interface TelemetrySettings {
@@ -65,11 +65,7 @@ const sampler: Effect.Effect<Sampler, StartError> = Effect.gen(function* () {
 
 /** Read from the variables of OpenTelemetry, and `TRACE_CONTEXT_PROVIDERS`. */
 export const telemetry: Effect.Effect<TelemetrySettings, StartError> = Effect.gen(function* () {
-  const endpoint = yield* read(
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "an http or https URL such as http://localhost:4318",
-    parseUrl(["http:", "https:"])
-  )
+  const endpoint = yield* read("OTEL_EXPORTER_OTLP_ENDPOINT", `${BASE}, such as http://localhost:4318`, parseBase)
   const disabled = yield* flag("OTEL_SDK_DISABLED")
   const named = yield* read("OTEL_SERVICE_NAME", "a name", (text) => text)
   const resource = yield* readOr(

@@ -70,6 +70,19 @@ export const parseUrl =
     return url !== undefined && protocols.includes(url.protocol) && url.hostname !== "" ? url : undefined
   }
 
+/**
+ * What others put their paths behind: an http or https URL, of whose other parts a query would come to stand in the midst of a path,
+ * and a user or a password would be sent to nobody.
+ */
+export const parseBase: Parse<URL> = (text) => {
+  const url = parseUrl(["http:", "https:"])(text)
+  const isPlain = url?.search === "" && url.hash === "" && url.username === "" && url.password === ""
+  return isPlain ? url : undefined
+}
+
+/** What such a URL is, in the words of a message. */
+export const BASE = "an http or https URL without a query, a user or a password"
+
 /** A URL that may hold a password. */
 export const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
   read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))

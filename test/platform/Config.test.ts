@@ -40,11 +40,15 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["TWILIO_ACCOUNT_SID", ["AC1", `VA${"0".repeat(32)}`], "AC and 32 hexadecimal characters"],
   ["TWILIO_VERIFY_SERVICE_SID", ["VA1", `AC${"0".repeat(32)}`], "VA and 32 hexadecimal characters"],
   ["TWILIO_AUTH_TOKEN", ["two words"], "printable text"],
-  ["TWILIO_BASE_URL", ["verify.twilio.com", "ftp://host"], "an http or https URL"],
+  ["TWILIO_BASE_URL", ["verify.twilio.com", "ftp://host", "https://host/?a=b"], "an http or https URL"],
   ["LATENCY_HEDGE", ["2", "on"], "0 or 1"],
   ["LOG_LEVEL", ["loud"], "one of all, trace, debug, info, warn, error, fatal, none"],
   ["LOG_FORMAT", ["xml"], "one of json, pretty"],
-  ["OTEL_EXPORTER_OTLP_ENDPOINT", ["localhost:4318", "grpc://host:4317"], "an http or https URL"],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    ["localhost:4318", "grpc://host:4317", "http://host/?key=1", "http://u:p@host"],
+    "an http or https URL"
+  ],
   ["OTEL_EXPORTER_OTLP_HEADERS", ["key", "=v", "a b=c", "a=%0d%0ab", "a=%zz"], "name=value, percent-encoded"],
   ["OTEL_RESOURCE_ATTRIBUTES", ["key", "a=%zz", "a=b,c"], "key=value, percent-encoded"],
   ["OTEL_TRACES_SAMPLER", ["sometimes", "ratio"], "one of always_on, always_off, traceidratio, parentbased_always_on"],
@@ -70,7 +74,11 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
     (prefix) =>
       [
         [`${prefix}_API_KEY`, ["two words", "line\nbreak"], "printable text without spaces"],
-        [`${prefix}_BASE_URL`, ["ftp://host", "host"], "an http or https URL"]
+        [
+          `${prefix}_BASE_URL`,
+          ["ftp://host", "host", "https://host/v1?api-version=1", "https://host/#a", "https://u:p@host"],
+          "an http or https URL without a query"
+        ]
       ] as const
   )
 ]

@@ -67,6 +67,11 @@ describe("PROVIDERS_FILE", () => {
   const bad: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
     ["an object in place of the list", { hosts: [] }, ["the whole"]],
     ["an entry without a URL", [{ id: "x", models: {} }], ["entry 1 (x), field base_url"]],
+    [
+      "a URL with a query",
+      [{ ...ollama, base_url: "https://host/openai?api-version=1" }],
+      ["entry 1 (ollama), field base_url", "without a query"]
+    ],
     ["a URL of another kind", [ollama, { ...groq, base_url: "ftp://x" }], ["entry 2 (groq), field base_url", "http"]],
     ["an id that is no id", [{ ...ollama, id: "My Host" }], ["entry 1 (My Host), field id", "lowercase"]],
     ["an unknown field", [{ ...ollama, baseUrl: "x" }], ["entry 1 (ollama), field baseUrl"]],
