@@ -96,8 +96,12 @@ const counting = Layer.effectContext(
 
 // ---- export
 
-const answered = (request: HttpClientRequest.HttpClientRequest, status: number, headers?: Headers) =>
-  HttpClientResponse.fromWeb(request, new Response(null, { status, ...(headers === undefined ? {} : { headers }) }))
+const answered = (request: HttpClientRequest.HttpClientRequest, status: number) =>
+  HttpClientResponse.fromWeb(request, new Response(null, { status }))
+
+/** For a collector that asks for a pause the exporter would keep all that comes until its end, which may be far; for one that fails, not. */
+const TOO_MANY = 429
+const FAILS = 503
 
 /** Posts exports, bounded in number and time, and says once when a collector cannot be reached, and once when it can again. */
 const makeClient = Effect.sync(() => {
@@ -125,7 +129,10 @@ const makeClient = Effect.sync(() => {
             signal: AbortSignal.any([signal, AbortSignal.timeout(EXPORT_TIMEOUT_MS)])
           })
           await response.arrayBuffer()
-          return { taken: response.ok, answer: answered(request, response.status, response.headers) }
+          return {
+            taken: response.ok,
+            answer: answered(request, response.status === TOO_MANY ? FAILS : response.status)
+          }
         },
         catch: (cause) =>
           new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })

@@ -72,6 +72,22 @@ describe("telemetry", () => {
       assert.isAbove(collector.asked(), 0)
     }).pipe(Effect.scoped)
   )
+
+  it.live("keeps nothing for as long as a collector asks it to, and goes on soon", () =>
+    Effect.gen(function* () {
+      const collector = yield* startCollector("pauses")
+      yield* telling(
+        { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint },
+        Effect.gen(function* () {
+          yield* one
+          while (collector.asked() === 0) yield* Effect.sleep("50 millis")
+          yield* one
+          while (collector.spans.length < 2) yield* Effect.sleep("50 millis")
+        })
+      )
+      assert.lengthOf(collector.spans, 2)
+    }).pipe(Effect.timeout("30 seconds"), Effect.scoped)
+  )
 })
 
 describe("the console", () => {

@@ -91,8 +91,8 @@ const textOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(pieces).toString("utf8")
 }
 
-/** What a collector does with an export: takes it, refuses it, or never answers. */
-export type Behaviour = "takes" | "refuses" | "hangs"
+/** What a collector does with an export: takes it, refuses it, asks at the first one of each kind for an hour's pause, or never answers. */
+export type Behaviour = "takes" | "refuses" | "pauses" | "hangs"
 
 /** A collector that lives as long as the scope. */
 export const startCollector = (behaviour: Behaviour = "takes") =>
@@ -104,6 +104,7 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
       const faults: Array<string> = []
       const headers: Array<IncomingMessage["headers"]> = []
       const resources: Array<Readonly<Record<string, Attribute>>> = []
+      const paused = new Set<string | undefined>()
       let text = ""
       let asked = 0
       const take = (path: string | undefined, body: string) => {
@@ -126,6 +127,10 @@ export const startCollector = (behaviour: Behaviour = "takes") =>
         const body = await textOf(request)
         if (behaviour === "hangs") return
         if (behaviour === "refuses") return response.writeHead(503).end()
+        if (behaviour === "pauses" && !paused.has(request.url)) {
+          paused.add(request.url)
+          return response.writeHead(429, { "retry-after": "3600" }).end()
+        }
         headers.push(request.headers)
         try {
           take(request.url, body)
