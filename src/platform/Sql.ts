@@ -172,15 +172,19 @@ export const connect = Effect.fn("connect")(
 export const layerOf = <E, R>(client: Effect.Effect<SqlClient.SqlClient, E, R>) =>
   Layer.effect(SqlClient.SqlClient, client).pipe(Layer.provide(Reactivity.layer))
 
+/** Those of the service and of a command beside it, with room for who looks in by hand; no fewer than a small pool has. */
+const connectionsFor = (poolSize: number): number => Math.max(60, 2 * poolSize + 20)
+
 const connected = (embedded: typeof startPostgres, readsByIndex: boolean) =>
   layerOf(
     Effect.gen(function* () {
       const { database } = yield* Config
       const { path } = yield* DataDirectory
       const { poolSize } = database
+      const settings = [`max_connections=${connectionsFor(poolSize)}`]
       return yield* database.url === undefined
         ? connect({
-            url: (yield* embedded({ dataDirectory: path })).url,
+            url: (yield* embedded({ dataDirectory: path, settings })).url,
             poolSize,
             called: "The embedded PostgreSQL",
             readsByIndex

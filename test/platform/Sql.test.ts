@@ -146,6 +146,26 @@ describe("the service's database", () => {
     (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
   )
 
+  it.live("has as many connections to the embedded one as it may, and a command beside it too", () =>
+    Effect.gen(function* () {
+      const variables = { DATA_DIR: yield* directory, DATABASE_POOL_SIZE: "70" }
+      const all = (sql: SqlClient.SqlClient) =>
+        Effect.all(
+          Array.from({ length: 70 }, () => sql`SELECT pg_sleep(1)`),
+          { concurrency: "unbounded", discard: true }
+        )
+      const service = yield* Layer.build(Layer.fresh(started(variables, Sql.layer)))
+      const command = yield* Layer.build(Layer.fresh(started(variables, Sql.layerCommand)))
+      yield* Effect.all(
+        [
+          Effect.flatMap(SqlClient.SqlClient, all).pipe(Effect.provide(service)),
+          Effect.flatMap(SqlClient.SqlClient, all).pipe(Effect.provide(command))
+        ],
+        { concurrency: 2, discard: true }
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is the embedded one, which a command beside it shares", () =>
     Effect.gen(function* () {
       const variables = { DATA_DIR: yield* directory, LOG_LEVEL: "none" }
