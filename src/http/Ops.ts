@@ -6,7 +6,7 @@ import { isIPv6 } from "node:net"
 import { Config } from "../platform/Config.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { answers } from "../platform/Sql.ts"
-import { StartError } from "../platform/Variables.ts"
+import { cannotListen, type StartError } from "../platform/Variables.ts"
 
 /** What was found of the database stands so long: probing more often asks it no more often. */
 const FOUND_FOR_MS = 1_000
@@ -77,8 +77,7 @@ const listen = Effect.gen(function* () {
   yield* Effect.acquireRelease(
     Effect.callback<void, StartError>((resume) => {
       server.once("error", ({ code }: NodeJS.ErrnoException) => {
-        const why = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code ?? "unknown error"})`
-        resume(Effect.fail(new StartError({ message: `OPS_PORT ${port} ${why}` })))
+        resume(Effect.fail(cannotListen("OPS_", { host, port }, code)))
       })
       server.listen(port, host, () => resume(Effect.void))
     }),

@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, type Context, Effect, Layer } from "effect"
+import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer, type Server, type ServerResponse } from "node:http"
@@ -11,7 +11,7 @@ import { Config } from "../platform/Config.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { Tracing } from "../platform/Tracing.ts"
-import { StartError } from "../platform/Variables.ts"
+import { cannotListen, type StartError } from "../platform/Variables.ts"
 import { headers as limitHeaders } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
@@ -186,16 +186,12 @@ export const layerListening = <R = never>(
       )
       type Provided = Layer.Success<typeof listening>
       return Layer.catchTag(listening, "ServeError", ({ cause }) =>
-        Layer.effectContext(cannotListen<Context.Context<Provided>>(port, cause))
+        Layer.effectContext<Provided, StartError, never>(
+          Effect.fail(cannotListen("", http, (cause as NodeJS.ErrnoException | undefined)?.code))
+        )
       )
     })
   )
-
-const cannotListen = <A>(port: number, cause: unknown): Effect.Effect<A, StartError> => {
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? "unknown error"
-  const message = code === "EADDRINUSE" ? `PORT ${port} is in use` : `PORT ${port} cannot be listened on (${code})`
-  return Effect.fail(new StartError({ message }))
-}
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: OPENAPI_PATH }).pipe(

@@ -47,6 +47,22 @@ export const port = (name: string, fallback: number) =>
 export const host = (name: string, fallback: string) =>
   readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))
 
+/** What the system says of an address that it does not have, and of a name that nobody knows. */
+const NO_ADDRESS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"])
+
+/** Why nothing can be listened on: says which of the two variables is to be another, whose names begin so. */
+export const cannotListen = (
+  prefix: "" | "OPS_",
+  { host, port }: { readonly host: string; readonly port: number },
+  code = "unknown error"
+): StartError => {
+  if (NO_ADDRESS.has(code)) {
+    return new StartError({ message: `${prefix}HOST ${host} is no address of this machine (${code})` })
+  }
+  const why = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code})`
+  return new StartError({ message: `${prefix}PORT ${port} ${why}` })
+}
+
 const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
 
 /** A timer of Node's that is to wait for 2^31 milliseconds or more strikes at once. */

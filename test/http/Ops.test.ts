@@ -148,4 +148,15 @@ describe("the address for operators", () => {
       assert.deepInclude(error, { _tag: "StartError", message: `OPS_PORT ${port} is in use` })
     }).pipe(Effect.scoped)
   )
+
+  it.live("that is not this machine's is said by its variable", () =>
+    Effect.gen(function* () {
+      const layers = Ops.layer.pipe(
+        Layer.provide(Config.layerFrom({ OPS_HOST: "192.0.2.1", OPS_PORT: "0" })),
+        Layer.provide(database)
+      )
+      const error = yield* Effect.flip(Layer.build(layers))
+      assert.strictEqual(error.message, "OPS_HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)")
+    }).pipe(Effect.scoped)
+  )
 })

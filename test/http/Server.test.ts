@@ -168,6 +168,22 @@ const refuses = (origin: string) =>
     return Effect.sync(() => socket.destroy())
   })
 
+describe("a service that cannot listen", () => {
+  it.live("says by which variable", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* serve(routes)
+      const { port } = new URL(origin)
+      for (const [env, message] of [
+        [{ PORT: port }, `PORT ${port} is in use`],
+        [{ HOST: "192.0.2.1" }, "HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)"]
+      ] as const) {
+        const error = yield* Effect.flip(serve(routes, { env }))
+        assert.strictEqual(error.message, message)
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("a service told to stop", () => {
   it.live("does not wait for connections that ask nothing", () =>
     Effect.gen(function* () {
