@@ -97,6 +97,11 @@ const addresses = {
 /** What reads the addresses that callers name. */
 const publicFetch = Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom(outbound)))
 
+/** No attempt to connect ends before the clock of the calls that wait for it. */
+const outbound = Layer.unwrap(
+  Effect.map(Config, ({ upstream }) => Outbound.layerPatient(Duration.toMillis(upstream.connectTimeout)))
+)
+
 /** Another one, of so many connections, that nobody else takes any of. */
 const ownFetch = (options: Pick<PublicFetchOptions, "connections" | "waits">) =>
   Layer.fresh(Layer.unwrap(Effect.map(Config, ({ outbound }) => PublicFetch.layerFrom({ ...outbound, ...options }))))
@@ -335,7 +340,7 @@ const serving = (ledger: typeof Ledger.layer) =>
     Layer.provideMerge(catalogue),
     Layer.provideMerge(media),
     Layer.provideMerge(Layer.mergeAll(owners, webhooks)),
-    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, Outbound.layer, publicFetch, limiter, cache, jobs)),
+    Layer.provideMerge(Layer.mergeAll(LiveFigures.layer, outbound, publicFetch, limiter, cache, jobs)),
     Layer.provideMerge(Auth.layer),
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))

@@ -9,7 +9,11 @@ export interface OutboundOptions {
   readonly connectionsPerOrigin: number
   /** How long an unused connection is kept, unless its server asks for less. */
   readonly keepAliveMs: number
+  /** After which a connect attempt ends by itself, if no call waits for it any more; 10 seconds when absent. */
+  readonly connectMs?: number | undefined
 }
+
+const CONNECT_MS = 10_000
 
 /**
  * HTTP calls to providers, straight on connection pools: no redirects, no retries, no decompression, no trace headers.
@@ -62,11 +66,15 @@ export class Outbound extends Context.Service<
         })
       })
     )
-  static readonly layer = Outbound.layerWith({ connectionsPerOrigin: 1024, keepAliveMs: 30_000 })
-}
+  /** For calls of which some wait so long for a connection. */
+  static readonly layerPatient = (connectMs: number) =>
+    Outbound.layerWith({
+      ...{ connectionsPerOrigin: 1024, keepAliveMs: 30_000 },
+      connectMs: Math.max(connectMs, CONNECT_MS)
+    })
 
-/** A connect attempt that no call waits for any more ends by itself. */
-const SOCKET_CONNECT_MS = 10_000
+  static readonly layer = Outbound.layerPatient(CONNECT_MS)
+}
 
 const makePool = (origin: string, options: OutboundOptions) =>
   new Pool(origin, {
@@ -77,5 +85,5 @@ const makePool = (origin: string, options: OutboundOptions) =>
     keepAliveTimeout: options.keepAliveMs,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connectTimeout: SOCKET_CONNECT_MS
+    connectTimeout: options.connectMs ?? CONNECT_MS
   })

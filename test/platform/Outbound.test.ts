@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { ServerResponse } from "node:http"
+import { type AddressInfo, createServer } from "node:net"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import { upstream } from "../providers/upstream.ts"
 import { post, reasonOf, text, watched } from "./OutboundFixture.ts"
@@ -64,6 +65,28 @@ layer(single, { excludeTestServices: true })("Outbound with one connection", (it
       })
     )
   }
+})
+
+/** Takes connections and says nothing, so that none becomes one of TLS. */
+const mute = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = createServer((socket) => socket.on("error", () => undefined))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    return server
+  }),
+  (server) => Effect.sync(() => server.close())
+)
+
+layer(Layer.empty, { excludeTestServices: true })("Outbound to who is slow", (it) => {
+  it.effect("waits for a connection for as long as it is told to", () =>
+    Effect.gen(function* () {
+      const { port } = (yield* mute).address() as AddressInfo
+      const context = yield* Layer.build(Outbound.layerPatient(13_000))
+      const outbound = yield* Effect.provideContext(Outbound, context)
+      const call = outbound.send(post(`https://127.0.0.1:${port}`, { connectMs: 12_500 }))
+      assert.deepStrictEqual(yield* reasonOf(call), { _tag: "TimedOut", clock: "connect" })
+    }).pipe(Effect.scoped)
+  )
 })
 
 layer(Layer.empty, { excludeTestServices: true })("Outbound's end", (it) => {
