@@ -40,7 +40,10 @@ const encodeDraw = (work: DrawWork): Result.Result<string, ProviderFault> => {
   )
 }
 
-/** Images by Gemini's models, a call for each; what comes of some calls is an answer. <https://ai.google.dev/gemini-api/docs/image-generation> */
+/**
+ * Images by Gemini's models, a call for each, all in the time of one; what comes of some calls is an answer.
+ * <https://ai.google.dev/gemini-api/docs/image-generation>
+ */
 export const makeDraw = (
   work: HttpWork,
   { models, origin }: { readonly origin: string; readonly models: string }
@@ -48,11 +51,19 @@ export const makeDraw = (
   Effect.fnUntraced(function* (call: WorkCall, asked: DrawWork): Effect.fn.Return<Drawn, ProviderError> {
     const encoded = encodeDraw(asked)
     if (Result.isFailure(encoded)) return yield* Effect.fail(work.error(encoded.failure))
-    const one = work.post(call, {
-      target: { origin, path: `${models}/${encodeURIComponent(call.candidate.offer.upstreamId)}:generateContent` },
-      accept: "application/json",
-      body: encoded.success,
-      maxBodyBytes: mostDrawnBytes(1)
+    const until = performance.now() + call.clocks.totalMs
+    const one = Effect.suspend(() => {
+      const totalMs = until - performance.now()
+      if (totalMs < 1) return Effect.fail(work.error({ _tag: "TimedOut", clock: "total" }))
+      return work.post(
+        { ...call, clocks: { ...call.clocks, totalMs } },
+        {
+          target: { origin, path: `${models}/${encodeURIComponent(call.candidate.offer.upstreamId)}:generateContent` },
+          accept: "application/json",
+          body: encoded.success,
+          maxBodyBytes: mostDrawnBytes(1)
+        }
+      )
     })
     const made = Effect.result(Effect.flatMap(one, (body) => imagesIn(work, body)))
     const calls = Array.from({ length: asked.n }, () => made)

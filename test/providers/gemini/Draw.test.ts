@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http"
 import { Outbound } from "../../../src/platform/Outbound.ts"
 import { makeGemini } from "../../../src/providers/gemini/Gemini.ts"
 import type { DrawWork } from "../../../src/providers/Work.ts"
+import { clocks } from "../calls.ts"
 import { upstream } from "../upstream.ts"
 import { drawWork, workCall } from "../work.ts"
 
@@ -34,7 +35,8 @@ const model = (say: (response: ServerResponse, call: number) => unknown) =>
     })
     return {
       seen,
-      draw: (work: Partial<DrawWork> = {}) => draw!(workCall({}, "gemini-2.5-flash-image"), drawWork(work))
+      draw: (work: Partial<DrawWork> = {}, totalMs = clocks.totalMs) =>
+        draw!(workCall({ clocks: { ...clocks, totalMs } }, "gemini-2.5-flash-image"), drawWork(work))
     }
   })
 
@@ -63,6 +65,14 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
         seen,
         Array.from({ length: 3 }, () => ({ url: path, key: "AIza-planted", body }))
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("are made in the time of the one call, after which no more are asked for", () =>
+    Effect.gen(function* () {
+      const { draw, seen } = yield* model(() => {})
+      assert.deepStrictEqual((yield* Effect.flip(draw({ n: 10 }, 300))).fault, { _tag: "TimedOut", clock: "total" })
+      assert.lengthOf(seen, 4)
     }).pipe(Effect.scoped)
   )
 
