@@ -56,6 +56,7 @@ const part = Effect.fnUntraced(function* (
     target: targetOf(`${baseUrl}/${upstreamId}`),
     accept: "application/json",
     body: JSON.stringify(input.success),
+    makes: true,
     maxBodyBytes: Math.min(MAX_BODY_BYTES, mostDrawnBytes(count))
   })
   const answer = objectOf(parsed(body))

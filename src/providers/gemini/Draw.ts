@@ -61,6 +61,7 @@ export const makeDraw = (
           target: { origin, path: `${models}/${encodeURIComponent(call.candidate.offer.upstreamId)}:generateContent` },
           accept: "application/json",
           body: encoded.success,
+          makes: true,
           maxBodyBytes: mostDrawnBytes(1)
         }
       )

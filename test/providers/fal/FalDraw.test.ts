@@ -120,6 +120,13 @@ layer(clients, { excludeTestServices: true })("fal's images", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("are not taken for unmade where the connection is lost after they were asked for", () =>
+    Effect.gen(function* () {
+      const { draw } = yield* model((response) => response.destroy())
+      assert.strictEqual((yield* Effect.flip(draw())).fault._tag, "Broken")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are made and read in the time of the one call", () =>
     Effect.gen(function* () {
       const { draw } = yield* model((response, _, origin) =>

@@ -76,6 +76,13 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini's images", (it) => 
     }).pipe(Effect.scoped)
   )
 
+  it.effect("are not taken for unmade where the connection is lost after they were asked for", () =>
+    Effect.gen(function* () {
+      const { draw } = yield* model((response) => response.destroy())
+      assert.strictEqual((yield* Effect.flip(draw())).fault._tag, "Broken")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are none where the model finds them unfit", () =>
     Effect.gen(function* () {
       for (const body of [
