@@ -1,5 +1,5 @@
 /** What all paid requests go through alike, whatever they are for. */
-import { Cause, Duration, Effect, Exit, Fiber, type Scope } from "effect"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Plan } from "../domain/Plan.ts"
@@ -44,6 +44,8 @@ export interface Ready<R extends PaidRequest, P extends Price, E extends Bounds>
 export interface PaidFlow {
   readonly metered: MeteredOptions
   readonly run: OwnFibers["run"]
+  /** Waits until the service stops, and running requests have had their time to finish. */
+  readonly stopped: Effect.Effect<void>
   /** Hangs up in the background when a caller has gone. */
   readonly hangUp: (fiber: Fiber.Fiber<unknown, unknown>, running: Running) => Effect.Effect<void>
   /** Does work that its caller waits for; one who leaves hangs up. */
@@ -83,7 +85,10 @@ export const makePaidFlow = (
     }
     const renewals = yield* makeRenewals(metered)
     const fibers = yield* makeOwnFibers
-    yield* Effect.addFinalizer(() => Effect.timeoutOption(fibers.empty, options.shutdownGrace))
+    const stopped = yield* Deferred.make<void>()
+    yield* Effect.addFinalizer(() =>
+      Effect.andThen(Effect.timeoutOption(fibers.empty, options.shutdownGrace), Deferred.succeed(stopped, undefined))
+    )
 
     const hangUp: PaidFlow["hangUp"] = (fiber, running) => {
       const giveUp = () => fiber.interruptUnsafe()
@@ -120,6 +125,7 @@ export const makePaidFlow = (
     return {
       metered,
       run: fibers.run,
+      stopped: Deferred.await(stopped),
       hangUp,
       attended: (work, running) => fibers.join(work, (fiber) => hangUp(fiber, running)),
       finished: (work) => fibers.join(work, () => Effect.void),

@@ -28,8 +28,8 @@ export type WorkOutcome =
       /** The same by our own count; only called when nothing was reported. */
       readonly counted: () => number
     }
-  /** It broke off when as much had been given on as this counts. */
-  | { readonly _tag: "Partial"; readonly counted: () => number; readonly error: Reason }
+  /** It broke off when as much had been given on as this counts; without an error it was cut off. */
+  | { readonly _tag: "Partial"; readonly counted: () => number; readonly error: Reason | undefined }
   | Nothing
 
 export interface Delivered {
@@ -88,13 +88,13 @@ const chargeOf = (price: Price, quantity: number): { readonly cost: Nano; readon
 
 /** The settlement of work other than chat, by the same rules: `price` is that of who served, or would have. */
 export const workSettlementOf = (outcome: WorkOutcome, price: Price): Settlement<Used> => {
-  if (outcome._tag === "Nothing") {
+  if (outcome._tag !== "Whole") {
     const { error } = outcome
     const status = error === undefined ? "cancelled" : "failed"
+    if (outcome._tag === "Partial") {
+      return { ...chargeOf(price, outcome.counted()), basis: "counted", status, final: true }
+    }
     return { cost: undefined, usage: chargeOf(price, 0).usage, basis: "none", status, final: isFinal(error) }
-  }
-  if (outcome._tag === "Partial") {
-    return { ...chargeOf(price, outcome.counted()), basis: "counted", status: "failed", final: true }
   }
   const { reported } = outcome
   const basis = reported === undefined ? "counted" : "reported"

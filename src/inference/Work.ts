@@ -12,12 +12,13 @@ import { ProviderPool, type Served, type WorkAttempt } from "../providers/Provid
 import type { WorkOperation } from "../providers/Work.ts"
 import { Router } from "../router/Router.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
-import { type Admitted, type Bounds, type Carried, close, type MeteredOptions, routingOf } from "./Metered.ts"
+import { type Admitted, type Bounds, type Carried, close, routingOf } from "./Metered.ts"
 import {
   failureOfPool,
   keepsNothing,
   keptRefusal,
   makePaidFlow,
+  type PaidFlow,
   type PaidFlowOptions,
   type Running,
   unserved
@@ -103,6 +104,8 @@ export interface KeptWork extends PaidAnswer {
   readonly used: number
 }
 
+type Flow = Pick<PaidFlow, "metered" | "stopped">
+
 type Asks = Pick<ProviderPool["Service"], "ask">
 
 type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
@@ -176,35 +179,37 @@ const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Eff
 const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
   attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
 
-const failedOutcome = (error: Reason, rest: WorkRest | undefined): WorkOutcome =>
+const failedOutcome = (error: Reason | undefined, rest: WorkRest | undefined): WorkOutcome =>
   rest?.part === undefined ? { _tag: "Nothing", error } : { _tag: "Partial", counted: rest.part, error }
 
 const finishServed = Effect.fnUntraced(function* <A>(
-  options: MeteredOptions,
+  { metered, stopped }: Flow,
   admitted: AdmittedWork<A>,
   { attempts, candidate, output }: Served<A, Price>
 ): Effect.fn.Return<WorkAnswer<A>, Failure> {
   const { request } = admitted
   const answeredAt = performance.now()
-  const result = yield* delivered(request, output)
   const rest = request.rest?.(output)
+  const deliver = delivered(request, output)
+  // A host may take as long for the rest as the call may last, which a service that stops has not.
+  const result = yield* rest === undefined ? deliver : Effect.raceFirst(deliver, Effect.as(stopped, undefined))
   const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
     ...{ outcome, served: candidate, firstTokenMs: null },
     attempts: outcome._tag !== "Whole" && rest !== undefined ? brokenOff(attempts) : attempts,
     endedAt: rest === undefined ? answeredAt : performance.now()
   })
-  if (Result.isFailure(result)) {
-    const { reason } = result.failure
+  if (result === undefined || Result.isFailure(result)) {
+    const reason = result?.failure.reason
     const carried = carriedBy(failedOutcome(reason, rest))
     const settlement = workSettlementOf(carried.outcome, candidate.price)
-    yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, reason))
-    return yield* Effect.fail(result.failure)
+    yield* close(metered, admitted, carried, settlement, () => keptRefusal(admitted, reason))
+    return yield* result === undefined ? Effect.interrupt : Effect.fail(result.failure)
   }
   const value = result.success
   const carried = carriedBy({ _tag: "Whole", reported: request.used(value), counted: request.counted })
   const settlement = workSettlementOf(carried.outcome, candidate.price)
   const kept = () => keptWork(admitted, carried, settlement.usage, value)
-  const { cost, posted } = yield* close(options, admitted, carried, settlement, kept)
+  const { cost, posted } = yield* close(metered, admitted, carried, settlement, kept)
   const balance = posted === undefined ? undefined : balanceWarning(posted)
   return {
     ...answerOf(admitted, carried, settlement.usage),
@@ -213,29 +218,29 @@ const finishServed = Effect.fnUntraced(function* <A>(
 })
 
 const carrying = Effect.fnUntraced(function* <A>(
-  options: MeteredOptions,
+  flow: Flow,
   pool: Asks,
   admitted: AdmittedWork<A>,
   running: Running
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
   const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
-  if (Exit.isSuccess(exit)) return yield* finishServed(options, admitted, exit.value)
+  if (Exit.isSuccess(exit)) return yield* finishServed(flow, admitted, exit.value)
   const { failures, outcome } = unserved(exit)
   const endedAt = performance.now()
   const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
   const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)
-  yield* close(options, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
+  yield* close(flow.metered, admitted, carried, settlement, () => keptRefusal(admitted, outcome.error))
   return yield* Effect.failCause(Cause.map(exit.cause, (error) => failureOfPool(admitted, error)))
 })
 
 /** Carries out an admitted request and ends it, whatever happens. Only the provider's call can be interrupted. */
 const carryOut = <A>(
-  options: MeteredOptions,
+  flow: Flow,
   pool: Asks,
   admitted: AdmittedWork<A>,
   running: Running
 ): Effect.Effect<WorkAnswer<A>, Failure> =>
-  Effect.uninterruptible(Effect.scoped(carrying(options, pool, admitted, running)))
+  Effect.uninterruptible(Effect.scoped(carrying(flow, pool, admitted, running)))
 
 /** A kept answer given out again. */
 const replayed = <A>({ restore }: WorkRequest<A>, kept: KeptWork): WorkAnswer<A> => ({
@@ -283,7 +288,7 @@ export class Work extends Context.Service<
             const ready = prepare(request)
             return Result.isFailure(ready)
               ? flow.unplanned(request, ready.failure, again)
-              : flow.enter(ready.success, (admitted) => carryOut(flow.metered, pool, admitted, running), again)
+              : flow.enter(ready.success, (admitted) => carryOut(flow, pool, admitted, running), again)
           })
           return request.charge
             ? flow.finished(Effect.uninterruptible(work))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import { Deferred, Duration, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
@@ -80,19 +80,21 @@ const scene = (
     balance = BALANCE,
     chargeTtl = Duration.minutes(5),
     delivery = Duration.minutes(2),
-    holdTtl = Duration.minutes(5)
+    holdTtl = Duration.minutes(5),
+    shutdownGrace = Duration.seconds(20)
   }: {
     readonly balance?: Nano
     readonly chargeTtl?: Duration.Duration
     readonly delivery?: Duration.Duration
     readonly holdTtl?: Duration.Duration
+    readonly shutdownGrace?: Duration.Duration
   } = {}
 ) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     const pool = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })
-    const options = { holdTtl, chargeTtl, delivery, drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
+    const options = { holdTtl, chargeTtl, delivery, drain: Duration.minutes(1), shutdownGrace }
     const rooms = Work.layerFrom(options).pipe(
       Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
       Layer.provideMerge(
@@ -788,6 +790,34 @@ describe("Work with something left to be done with its answer", () => {
       assert.deepInclude(yield* ended(request.requestId), { status: "succeeded", refunded: 2n * perQuery })
     }).pipe(Effect.scoped)
   )
+})
+
+describe("Work whose answer is still arriving", () => {
+  for (const [part, tokens] of [
+    [() => 7, 7],
+    [undefined, 0]
+  ] as const) {
+    it.live(`is cut off when the service stops, ${part ? "paid for as it was given on" : "and costs nothing"}`, () =>
+      Effect.gen(function* () {
+        const delivering = yield* Deferred.make<void>()
+        const options = { shutdownGrace: Duration.millis(50) }
+        const { close, ended, price, rerank, work } = yield* scene([ranking()], options)
+        const request = rerank({
+          rest: () => ({ ended: Effect.never, ...(part === undefined ? {} : { part }) }),
+          deliver: () => Effect.andThen(Deferred.succeed(delivering, undefined), Effect.never)
+        })
+        const fiber = yield* Effect.forkChild(work.run(request))
+        yield* Deferred.await(delivering)
+        const closing = yield* Effect.forkChild(close)
+        assert.isTrue(Option.isSome(yield* Effect.timeoutOption(Fiber.join(closing), "5 seconds")))
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+        const settled = tokenCost(price, { ...noTokens, input: tokens })
+        const { closed, ...row } = yield* ended(request.requestId)
+        assert.deepInclude(row, { status: "cancelled", settled, provider: "voyage" })
+        assert.deepInclude(closed as object, { usage: { ...noTokens, input: tokens }, error: null })
+      }).pipe(Effect.scoped)
+    )
+  }
 })
 
 describe("Work that needs something before a provider is asked", () => {
