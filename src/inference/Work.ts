@@ -202,7 +202,9 @@ const finishServed = Effect.fnUntraced(function* <A>(
     const reason = result?.failure.reason
     const carried = carriedBy(failedOutcome(reason, rest))
     const settlement = workSettlementOf(carried.outcome, candidate.price)
-    yield* close(metered, admitted, carried, settlement, () => keptRefusal(admitted, reason))
+    // A part that is paid for is no refusal: whoever repeats it is to see its receipt, and not to try again.
+    const kept = () => (carried.outcome._tag === "Partial" ? null : keptRefusal(admitted, reason))
+    yield* close(metered, admitted, carried, settlement, kept)
     return yield* result === undefined ? Effect.interrupt : Effect.fail(result.failure)
   }
   const value = result.success

@@ -161,6 +161,14 @@ describe("POST /embeddings", () => {
         assert.deepInclude(receipt, { status: "failed", usage_basis: "counted" })
         assert.strictEqual(receipt.usage.input_tokens, tokens)
         assert.deepInclude(receipt.routing.provider_attempts[0], { provider: "openai", outcome: "failed" })
+        const again = yield* post(
+          `${service.api}/embeddings`,
+          inferenceKey,
+          { model, input: inputs },
+          { "idempotency-key": "half" }
+        )
+        assert.deepStrictEqual([again.status, again.headers.get("x-should-retry")], [409, "false"])
+        assert.deepInclude(yield* json(again), { request_id: receipt.id })
         assert.deepStrictEqual(yield* service.faults, [])
       }
     }).pipe(Effect.scoped)
