@@ -139,7 +139,7 @@ const respondLong = (model: string, answer: WorkAnswer<Embedded>, list: Pick<Arr
 }
 
 /** The reader of an answer: what it is told to do when that is gone, it does at once where it is gone already. */
-const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
+export const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
   const response = NodeHttpServerRequest.toServerResponse(request)
   const ends: Array<() => void> = []
   const gone = () => {

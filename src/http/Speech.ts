@@ -6,24 +6,41 @@ import { decodeSpeech } from "../dialects/speech/SpeechDecode.ts"
 import { speechHeaders, speechType } from "../dialects/speech/SpeechEncode.ts"
 import type { Reason } from "../domain/Failure.ts"
 import { Work } from "../inference/Work.ts"
+import { AnswerRoom, isShort } from "../providers/AnswerRoom.ts"
+import { mostAudioBytes } from "../providers/AudioBytes.ts"
+import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { Spoken } from "../providers/Work.ts"
 import { answered } from "./Chat.ts"
+import { readerOf } from "./Embeddings.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork } from "./PaidWork.ts"
 
 const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
 
+/** How long room for long audio is waited for. */
+const ROOM_WAIT_MS = 60_000
+
 const speech = Effect.gen(function* () {
   const work = yield* Work
+  const room = yield* AnswerRoom
   const accept = yield* paidWork({ operation: "audio.speech", path: "/audio/speech" }, decodeSpeech)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { decoded, paid } = yield* accept(request)
     const { characters } = decoded
+    const reader = readerOf(request)
+    const attempt: WorkAttempt<Spoken> = (provider, call) => provider.speak?.(call, decoded.work)
+    const maxBodyBytes = mostAudioBytes(decoded.work)
+    const { accountId } = paid.principal
+    // It is there in memory until the last of it is read, as slowly as that may be.
+    const roomed = Effect.map(room.take({ accountId, maxBodyBytes, waitMs: ROOM_WAIT_MS }), (place) => {
+      reader.onGone(place.hold())
+      return attempt
+    })
     const answer = yield* work.run<Spoken>({
       ...paid,
       modality: "audio",
       bound: { kind: "units", units: characters },
-      ask: (provider, call) => provider.speak?.(call, decoded.work),
+      ask: isShort(maxBodyBytes) ? attempt : roomed,
       used: () => undefined,
       counted: () => characters,
       keep: () => undefined,

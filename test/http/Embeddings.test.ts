@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { ServerResponse } from "node:http"
-import { connect } from "node:net"
 import { AnswerRoom } from "../../src/providers/AnswerRoom.ts"
 import { countEmbed } from "../../src/providers/WorkTokens.ts"
 import { upstream } from "../providers/upstream.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { get, json, post, startService, unread } from "../support/Service.ts"
 
 const model = "text-embedding-3-small"
 
@@ -191,22 +190,6 @@ describe("POST /embeddings", () => {
     }).pipe(Effect.scoped)
   )
 
-  /** A connection that asks for so many vectors, or has the answer in its kernel, and reads none of it. */
-  const unread = (service: { readonly api: string }, key: string, input: ReadonlyArray<string>) =>
-    Effect.acquireRelease(
-      Effect.sync(() => {
-        const { host, hostname, port } = new URL(service.api)
-        const body = JSON.stringify({ model, input })
-        const head = [`host: ${host}`, `authorization: Bearer ${key}`, "content-type: application/json"].join("\r\n")
-        const socket = connect(Number(port), hostname)
-        socket.on("error", () => {})
-        socket.pause()
-        socket.write(`POST /api/v1/embeddings HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
-        return socket
-      }),
-      (socket) => Effect.sync(() => socket.destroy())
-    )
-
   it.live("keeps the room of a long answer until its reader has it, or has gone", () =>
     Effect.gen(function* () {
       const room = yield* AnswerRoom
@@ -220,7 +203,7 @@ describe("POST /embeddings", () => {
         })
         const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1` })
         const { account, inferenceKey } = yield* service.account(10)
-        const socket = yield* unread(service, inferenceKey, many)
+        const socket = yield* unread(service, inferenceKey, "/embeddings", { model, input: many })
         const settled = ({ posted }: { readonly posted: bigint }) => posted < 10_000_000_000n
         yield* Effect.repeat(service.balance(account.id), { until: settled })
         assert.strictEqual(room.free, 464)

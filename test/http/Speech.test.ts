@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { json, post, startService } from "../support/Service.ts"
+import { AnswerRoom } from "../../src/providers/AnswerRoom.ts"
+import { upstream } from "../providers/upstream.ts"
+import { json, post, startService, unread } from "../support/Service.ts"
 
 const hello = { model: "tts-1-hd", input: "Hello", voice: "nova", response_format: "pcm" }
 
@@ -45,6 +47,34 @@ describe("POST /audio/speech", () => {
       const { error } = yield* json(silent)
       assert.deepStrictEqual([silent.status, error.code], [502, "upstream_error"])
       assert.deepStrictEqual(yield* service.balance(account.id), { posted: 1_000_000_000n, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps room for long audio before it is asked for, until its reader has it or has gone", () =>
+    Effect.gen(function* () {
+      const room = yield* AnswerRoom
+      const free: Array<number> = []
+      const { origin } = yield* upstream((request, response) => {
+        request.resume().on("end", () => {
+          free.push(room.free)
+          response.end(Buffer.alloc(16 * 1_048_576, "RIFF"))
+        })
+      })
+      const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1` })
+      const { account, inferenceKey } = yield* service.account(10)
+      const long = { ...hello, input: "a".repeat(4_096), response_format: "wav", speed: 0.25 }
+      const socket = yield* unread(service, inferenceKey, "/audio/speech", long)
+      const settled = ({ posted }: { readonly posted: bigint }) => posted < 10_000_000_000n
+      yield* Effect.repeat(service.balance(account.id), { until: settled })
+      assert.deepStrictEqual([...free, room.free], [512 - 16, 512 - 16])
+      socket.destroy()
+      const isFree = Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+      yield* isFree
+      const read = yield* post(`${service.api}/audio/speech`, inferenceKey, long)
+      assert.strictEqual((yield* Effect.promise(() => read.arrayBuffer())).byteLength, 16 * 1_048_576)
+      yield* isFree
+      yield* post(`${service.api}/audio/speech`, inferenceKey, hello)
+      assert.deepStrictEqual(free.slice(1), [512 - 16, 512])
     }).pipe(Effect.scoped)
   )
 })

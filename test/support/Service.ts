@@ -3,6 +3,7 @@ import { Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync } from "node:fs"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layer as app } from "../../src/App.ts"
@@ -125,6 +126,22 @@ export const post = (
 /** A GET as this key. */
 export const get = (url: string, key: string): Effect.Effect<Response> =>
   Effect.promise(() => fetch(url, { headers: { authorization: `Bearer ${key}` } }))
+
+/** A connection that asks as this key for something below the API, has the answer in its kernel at most, and reads none of it. */
+export const unread = (service: { readonly api: string }, key: string, path: string, asked: object) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { host, hostname, port } = new URL(service.api)
+      const body = JSON.stringify(asked)
+      const head = [`host: ${host}`, `authorization: Bearer ${key}`, "content-type: application/json"].join("\r\n")
+      const socket = connect(Number(port), hostname)
+      socket.on("error", () => {})
+      socket.pause()
+      socket.write(`POST /api/v1${path} HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
 
 /** The JSON of a response, for a test that looks into it. */
 // oxlint-disable-next-line typescript/no-explicit-any

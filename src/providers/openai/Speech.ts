@@ -1,14 +1,9 @@
 import { Effect } from "effect"
 import type { targetOf } from "../../platform/OutboundCall.ts"
+import { MAX_AUDIO_BYTES } from "../AudioBytes.ts"
 import type { HttpWork } from "../HttpWork.ts"
 import { parsed } from "../Json.ts"
 import type { Provider } from "../Provider.ts"
-
-/**
- * The longest audio taken: 23 minutes of the formats that are not compressed, which is what 4096 characters of English take at
- * the least speed.
- */
-const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 
 /** Speech at a host that speaks OpenAI's `/audio/speech`. */
 export const makeSpeech =
