@@ -7,6 +7,7 @@ import { encodeImages } from "../dialects/images/ImagesEncode.ts"
 import { ImageWork } from "../inference/ImageWork.ts"
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
+import { readerOf } from "./Embeddings.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork, type WorkPlace } from "./PaidWork.ts"
 
@@ -18,7 +19,8 @@ export const images = (place: WorkPlace) =>
     return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { decoded, paid } = yield* accept(request)
       const { hosted, image, work } = decoded
-      const answer = yield* make({ ...paid, hosted, image, work })
+      const reader = readerOf(request)
+      const answer = yield* make({ ...paid, hosted, image, work, onRoom: (place) => reader.onGone(place.hold()) })
       return HttpServerResponse.jsonUnsafe(encodeImages(answer), { headers: replayHeader(answer.replayed) })
     })
   })

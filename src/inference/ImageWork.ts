@@ -3,7 +3,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import { Media } from "../platform/Media.ts"
-import { AnswerRoom } from "../providers/AnswerRoom.ts"
+import { AnswerRoom, type Place, type RoomAsked } from "../providers/AnswerRoom.ts"
 import { MAX_IMAGE_BYTES } from "../providers/DrawParts.ts"
 import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { Drawn, DrawWork } from "../providers/Work.ts"
@@ -20,6 +20,8 @@ export interface ImagesRequest extends PaidRequest {
   readonly image: string | undefined
   /** Whether images are given as addresses; as bytes otherwise. */
   readonly hosted: boolean
+  /** Told of the room of images that are given as bytes, which whoever gives them out may keep until they are read. */
+  readonly onRoom?: (place: Place) => void
 }
 
 /** An image as it is given out: by its address, or its bytes as base64. */
@@ -72,6 +74,13 @@ const hostsNone = failure({
 
 /** How long room for images is waited for. */
 const ROOM_WAIT_MS = 60_000
+
+/** The room that images take. */
+const roomOf = (accountId: string, { n }: Pick<DrawWork, "n">): RoomAsked => ({
+  accountId,
+  maxBodyBytes: n * MAX_IMAGE_BYTES,
+  waitMs: ROOM_WAIT_MS
+})
 
 const revised = ({ revisedPrompt }: Drawn["images"][number]) => (revisedPrompt === undefined ? {} : { revisedPrompt })
 
@@ -128,7 +137,7 @@ export class ImageWork extends Context.Service<
       const sources = yield* PromptImages
       const room = yield* AnswerRoom
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
-        const { hosted: asAddress, image, principal, work: asked } = request
+        const { hosted: asAddress, image, onRoom, principal, work: asked } = request
         if (asAddress && request.policy.dataPolicy === "zero_retention") return yield* hostsNone
         const source = image === undefined ? undefined : { url: image, field: "image" }
         const problem = source && sources.checkOne(source)
@@ -147,10 +156,8 @@ export class ImageWork extends Context.Service<
           bound: { kind: "units", units: asked.n },
           pixels: asked.size && asked.size.width * asked.size.height,
           ask: Effect.andThen(
-            room.take({
-              accountId: principal.accountId,
-              maxBodyBytes: asked.n * MAX_IMAGE_BYTES,
-              waitMs: ROOM_WAIT_MS
+            Effect.map(room.take(roomOf(principal.accountId, asked)), (place) => {
+              if (!asAddress) onRoom?.(place)
             }),
             source === undefined
               ? Effect.succeed(attempt([]))

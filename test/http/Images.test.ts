@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { json, post, startService } from "../support/Service.ts"
+import { AnswerRoom } from "../../src/providers/AnswerRoom.ts"
+import { upstream } from "../providers/upstream.ts"
+import { json, post, startService, unread } from "../support/Service.ts"
 
 const kite = { model: "flux-schnell", prompt: "a kite", size: "64x64" }
 
@@ -38,3 +40,30 @@ describe.each(["/images/generations", "/images"])("POST %s", (path) => {
     }).pipe(Effect.scoped)
   )
 })
+
+it.live("keep the room of images in the answer until its reader has it, and of stored ones until they are stored", () =>
+  Effect.gen(function* () {
+    const room = yield* AnswerRoom
+    const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d", "hex"), Buffer.alloc(6 * 1_048_576)])
+    const { origin } = yield* upstream((request, response) => {
+      const data = Array.from({ length: 4 }, () => ({ b64_json: png.toString("base64") }))
+      request.resume().on("end", () => response.end(JSON.stringify({ data })))
+    })
+    const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1` })
+    const { inferenceKey } = yield* service.account(10)
+    const path = "/images/generations"
+    const four = { model: "gpt-image-1-mini", prompt: "a kite", n: 4 }
+    const inline = { ...four, response_format: "b64_json" }
+    const socket = yield* unread(service, inferenceKey, path, inline)
+    const receipts = service.sql<{ readonly closed: object | null }>`SELECT closed FROM request`
+    yield* Effect.repeat(receipts, { until: ([one]) => one?.closed != null })
+    assert.strictEqual(room.free, 512 - 25)
+    socket.destroy()
+    const isFree = Effect.repeat(Effect.as(Effect.sleep(1), room), { until: ({ free }) => free === 512 })
+    yield* isFree
+    assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, inline), json)).data, 4)
+    yield* isFree
+    assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, four), json)).data, 4)
+    assert.strictEqual(room.free, 512)
+  }).pipe(Effect.scoped)
+)
