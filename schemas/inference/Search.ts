@@ -6,6 +6,8 @@ import { BalanceWarning } from "../Routing.ts"
 const listOf = <S extends Schema.Top>(element: S, minimum: number, maximum: number) =>
   Schema.Array(element).check(...sized(minimum, maximum, "items"))
 
+const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
 const Query = textOf(1, 2048)
 
 const Day = Schema.String.check(
@@ -22,39 +24,38 @@ const Domain = Schema.String.check(
 const Tokens = integer(1, 1_000_000)
 
 /**
- * One question to a search engine, or up to five that are answered and charged together. It may hold nothing that is not known.
- * Days are whole and in UTC, and both of a span belong to it. A page without a known date is in no span.
+ * One question to a search engine, or up to five that are answered and charged together. It may hold nothing that is not known,
+ * and a null counts as absent. Days are whole and in UTC, and both of a span belong to it. A page without a known date is in no
+ * span.
  */
 export const SearchRequest = Schema.Struct({
   query: Schema.Union([Query, listOf(Query, 1, 5)]),
   /** The preferred search engine where it is not said. */
-  model: Schema.optionalKey(ModelString),
+  model: orNull(ModelString),
   /** Of each query; 10 where it is not said. */
-  max_results: Schema.optionalKey(integer(1, 20)),
+  max_results: orNull(integer(1, 20)),
   /** Of all snippets together, at four characters each: what follows is left out. */
-  max_tokens: Schema.optionalKey(Tokens),
+  max_tokens: orNull(Tokens),
   /** Of one snippet, at four characters each: what follows is cut. */
-  max_tokens_per_page: Schema.optionalKey(Tokens),
+  max_tokens_per_page: orNull(Tokens),
   /** Prefers pages of this country, as ISO 3166-1 names it in two letters. */
-  country: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "a country's two letters" }))
-  ),
+  country: orNull(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "a country's two letters" }))),
   /** Pages of these domains and those below them alone; of none of those with `-` before them. */
-  search_domain_filter: Schema.optionalKey(listOf(Domain, 0, 20)),
+  search_domain_filter: orNull(listOf(Domain, 0, 20)),
   /** Pages in these languages alone, as ISO 639-1 names them in two letters. */
-  search_language_filter: Schema.optionalKey(
+  search_language_filter: orNull(
     listOf(Schema.String.check(Schema.isPattern(/^[A-Za-z]{2}$/, { message: "a language's two letters" })), 0, 20)
   ),
   /** Pages published within so much time. */
-  search_recency_filter: Schema.optionalKey(Schema.Literals(["hour", "day", "week", "month", "year"])),
-  search_after_date_filter: Schema.optionalKey(Day),
-  search_before_date_filter: Schema.optionalKey(Day),
-  last_updated_after_filter: Schema.optionalKey(Day),
-  last_updated_before_filter: Schema.optionalKey(Day),
+  search_recency_filter: orNull(Schema.Literals(["hour", "day", "week", "month", "year"])),
+  search_after_date_filter: orNull(Day),
+  search_before_date_filter: orNull(Day),
+  last_updated_after_filter: orNull(Day),
+  last_updated_before_filter: orNull(Day),
   /** `web` where it is not said. */
-  search_mode: Schema.optionalKey(Schema.Literals(["web", "academic", "sec"])),
+  search_mode: orNull(Schema.Literals(["web", "academic", "sec"])),
   /** How much of each page is given, where the engine lets one choose; `medium` where it is not said. */
-  search_context_size: Schema.optionalKey(Schema.Literals(["low", "medium", "high"]))
+  search_context_size: orNull(Schema.Literals(["low", "medium", "high"]))
 }).annotate({ identifier: "SearchRequest" })
 export type SearchRequest = typeof SearchRequest.Type
 

@@ -12,16 +12,16 @@ export type SpeechFormat = typeof SpeechFormat.Type
 
 /**
  * A text to be spoken, of 1 to 4096 characters, each a Unicode code point; so many are charged, whatever they sound like. It may
- * hold nothing that is not known.
+ * hold nothing that is not known; a null counts as absent.
  */
 export const SpeechRequest = Schema.Struct({
   model: ModelString,
   input: textOf(1, 4096),
   voice: Voice,
   /** `mp3` where it is not said. */
-  response_format: Schema.optionalKey(SpeechFormat),
+  response_format: Schema.optionalKey(Schema.NullOr(SpeechFormat)),
   /** 1 where it is not said. */
-  speed: Schema.optionalKey(between(0.25, 4))
+  speed: Schema.optionalKey(Schema.NullOr(between(0.25, 4)))
 }).annotate({ identifier: "SpeechRequest" })
 export type SpeechRequest = typeof SpeechRequest.Type
 

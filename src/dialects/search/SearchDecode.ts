@@ -38,7 +38,7 @@ const daysOf = (wire: SearchRequest): Result.Result<Days, Failure> => {
   const days: Days = {}
   for (const field of dayFields) {
     const given = wire[field]
-    if (given === undefined) continue
+    if (given == null) continue
     const day = dayOf(given)
     if (day === undefined) return Result.fail(invalid(field, "a day as MM/DD/YYYY"))
     days[field] = day
@@ -59,18 +59,18 @@ export const decodeSearch = (body: unknown): Result.Result<DecodedSearch, Failur
     const days = yield* daysOf(wire)
     const domains = (wire.search_domain_filter ?? []).map((domain) => domain.toLowerCase())
     return {
-      model: wire.model,
+      model: wire.model ?? undefined,
       several: typeof wire.query !== "string",
-      maxTokens: wire.max_tokens,
+      maxTokens: wire.max_tokens ?? undefined,
       work: {
         queries: typeof wire.query === "string" ? [wire.query] : wire.query,
         maxResults: wire.max_results ?? 10,
-        maxTokensPerPage: wire.max_tokens_per_page,
+        maxTokensPerPage: wire.max_tokens_per_page ?? undefined,
         country: wire.country?.toUpperCase(),
         languages: (wire.search_language_filter ?? []).map((language) => language.toLowerCase()),
         domains: domains.filter((domain) => !domain.startsWith("-")),
         withoutDomains: domains.filter((domain) => domain.startsWith("-")).map((domain) => domain.slice(1)),
-        recency: wire.search_recency_filter,
+        recency: wire.search_recency_filter ?? undefined,
         publishedAfter: days.search_after_date_filter,
         publishedBefore: days.search_before_date_filter,
         updatedAfter: days.last_updated_after_filter,

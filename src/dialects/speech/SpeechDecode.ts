@@ -17,8 +17,8 @@ const decodeWire = decoder(SpeechRequest, { strict: true })
 
 /** Reads the body of `POST /audio/speech`; fails with every wrong field, one that is not known among them. */
 export const decodeSpeech = (body: unknown): Result.Result<DecodedSpeech, Failure> =>
-  Result.map(decodeWire(body), ({ input, model, response_format = "mp3", speed = 1, voice }) => ({
+  Result.map(decodeWire(body), ({ input, model, response_format, speed, voice }) => ({
     model,
-    work: { input, voice, format: response_format, speed },
+    work: { input, voice, format: response_format ?? "mp3", speed: speed ?? 1 },
     characters: charactersOf(input)
   }))

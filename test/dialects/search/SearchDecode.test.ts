@@ -76,6 +76,16 @@ describe("a request to search", () => {
     })
   })
 
+  it("takes a null for a member that is absent, as Perplexity does", () => {
+    const members = ["model", "max_results", "max_tokens", "max_tokens_per_page", "country"]
+    const filters = ["domain", "language", "recency", "after_date", "before_date"].map(
+      (name) => `search_${name}_filter`
+    )
+    const others = ["last_updated_after_filter", "last_updated_before_filter", "search_mode", "search_context_size"]
+    const nulls = Object.fromEntries([...members, ...filters, ...others].map((name) => [name, null]))
+    assert.deepStrictEqual(decoded({ query: "tea", ...nulls }), decoded({ query: "tea" }))
+  })
+
   it("knows a list of one from a single query", () => {
     assert.isTrue(decoded({ query: ["tea"] }).several)
   })

@@ -30,6 +30,10 @@ describe("a request for speech", () => {
     )
   })
 
+  it("takes a null for a member that is absent", () => {
+    assert.deepStrictEqual(decodeSpeech({ ...hello, response_format: null, speed: null }), decodeSpeech(hello))
+  })
+
   it("counts characters, not the units they are written in", () => {
     const decoded = decodeSpeech({ ...hello, input: "𝒜é😀\n" })
     assert.strictEqual(Result.getOrThrow(decoded).characters, 4)
