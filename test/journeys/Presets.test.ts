@@ -87,6 +87,19 @@ describe("a preset", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.live(`named by ${named} leaves members that nobody knows what they are, whatever they are called`, () =>
+      Effect.gen(function* () {
+        const { key, service } = yield* having({ model: "gpt-4o-mini" })
+        const { api } = service
+        for (const name of ["constructor", "__proto__", "toString"]) {
+          const body = JSON.stringify({ messages, ...model }).replace(/}$/, `,"${name}":{}}`)
+          const response = yield* post(`${api}${path}`, key, body)
+          assert.strictEqual(response.status, 200, name)
+          assert.strictEqual(response.headers.get("x-svc-ignored-parameters"), name)
+        }
+      }).pipe(Effect.scoped)
+    )
+
     it.live(`named by ${named} takes part in streams`, () =>
       Effect.gen(function* () {
         const { ask, key, service } = yield* having({ model: "gpt-4o-mini", max_tokens: 40 })

@@ -10,16 +10,16 @@ import { decodePolicy } from "../Routing.ts"
 type Body = Readonly<Record<string, unknown>>
 
 /** Members that say the same as another one, or mean nothing beside another's: one of a request stands in for a preset's. */
-const instead: Readonly<Record<string, ReadonlyArray<string>>> = {
-  model: ["models"],
-  models: ["model"],
-  max_tokens: ["max_completion_tokens"],
-  max_completion_tokens: ["max_tokens"],
-  reasoning: ["reasoning_effort"],
-  reasoning_effort: ["reasoning"],
-  tools: ["tool_choice"],
-  plugins: ["router"]
-}
+const instead: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["model", ["models"]],
+  ["models", ["model"]],
+  ["max_tokens", ["max_completion_tokens"]],
+  ["max_completion_tokens", ["max_tokens"]],
+  ["reasoning", ["reasoning_effort"]],
+  ["reasoning_effort", ["reasoning"]],
+  ["tools", ["tool_choice"]],
+  ["plugins", ["router"]]
+])
 
 /** A null says nothing, an empty list of plugins asks for none. */
 const isSaid = (name: string, value: unknown): boolean =>
@@ -32,7 +32,7 @@ export const filledFrom = (preset: PresetConfig | undefined, body: Body): Body =
   if (preset === undefined) return body
   const named = presetNamed(body["model"]) !== undefined
   const said = Object.entries(body).filter(([name, value]) => isSaid(name, value) && !(named && name === "model"))
-  const over = new Set(said.flatMap(([name]) => [name, ...(instead[name] ?? [])]))
+  const over = new Set(said.flatMap(([name]) => [name, ...(instead.get(name) ?? [])]))
   const supplied = Object.entries(preset).filter(
     ([name]) => name !== "routing" && name !== "instructions" && !over.has(name)
   )

@@ -41,6 +41,8 @@ describe("what a preset supplies", () => {
     const choice = { tools: [tool("look")], tool_choice: tool("look") }
     assert.deepStrictEqual(over(choice, { tools: [tool("see")] }), { tools: [tool("see")] })
     assert.deepStrictEqual(over(choice, { tool_choice: "none" }), { tools: choice.tools, tool_choice: "none" })
+    const named = { constructor: 1, toString: 2 }
+    assert.deepStrictEqual(over({ model: "a" }, named), { model: "a", ...named })
   })
 
   it("is decoded as if the caller had said it", () => {
