@@ -304,7 +304,12 @@ const Edge = HttpRouter.middleware(
 )
 
 /** Groups whose failures have a form of their own. */
-const forms: Readonly<Record<string, ErrorForm>> = { legacy: "legacy", sessions: "legacy", messages: "messages" }
+const forms: Readonly<Record<string, ErrorForm>> = {
+  legacy: "legacy",
+  legacyVideos: "legacy",
+  sessions: "legacy",
+  messages: "messages"
+}
 
 /** A known path under another method is answered 405; what has no route at all is left to the edge. */
 const Fallbacks = HttpRouter.use((router) =>

@@ -70,6 +70,16 @@ describe("the routes of videos", () => {
       assert.deepStrictEqual([unnamed.status, (yield* json(unnamed)).error.param], [400, "id"])
       const wrong = yield* post(`${service.api}/video`, key, { ...clip, duration: 1 })
       assert.deepInclude(yield* json(wrong), { code: "validation_error" })
+      for (const [method, at] of [
+        ["GET", "/video"],
+        ["POST", "/video/status"]
+      ] as const) {
+        const refused = yield* Effect.promise(() => fetch(`${service.api}${at}`, { method }))
+        const { code, error, message, request_id } = yield* json(refused)
+        assert.strictEqual(refused.status, 405, at)
+        assert.deepStrictEqual([code, message], ["method_not_allowed", error.message], at)
+        assert.strictEqual(request_id, refused.headers.get("x-request-id"), at)
+      }
     }).pipe(Effect.scoped)
   )
 
