@@ -52,8 +52,9 @@ export class WebhooksGroup extends HttpApiGroup.make("webhooks")
     }).annotateMerge(operation("webhooks.deliveries", "List what a webhook was told, newest first", free)),
     HttpApiEndpoint.post("redeliver", "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
       params: { ...params, delivery_id: ResourceId },
+      headers: idempotency,
       success: WebhookDelivery,
-      error: [NotFoundError, ConflictError]
+      error: [NotFoundError, ConflictError, IdempotencyError]
     }).annotateMerge(operation("webhooks.redeliver", "Try a delivery once more", free)),
     HttpApiEndpoint.post("rotateSecret", "/webhooks/:webhook_id/rotate-secret", {
       params,

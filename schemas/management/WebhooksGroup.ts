@@ -56,7 +56,7 @@ export class ManagementWebhooksGroup extends HttpApiGroup.make("managementWebhoo
       params,
       headers: idempotency,
       success: WebhookResultWithSecret,
-      error: [NotFoundError, IdempotencyError]
+      error: [NotFoundError, ConflictError, IdempotencyError]
     }).annotateMerge(
       operation("management.webhooks.rotate_secret", "Replace the secret of a webhook; both sign for 24 hours", writes)
     ),

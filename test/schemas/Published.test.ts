@@ -81,6 +81,22 @@ describe("the published contract", () => {
     for (const { id, limit } of operations) assert.property(limits, limit, id)
   })
 
+  it("announces how a repeat under a key may be refused", () => {
+    for (const { id, idempotent, method, path } of operations) {
+      const announced = Object.keys(paths[path][method.toLowerCase()].responses)
+      if (idempotent === "by key") assert.includeMembers(announced, ["409", "422"], id)
+    }
+  })
+
+  it("lets webhooks be repeated alike with either kind of key", () => {
+    const found = new Map(operations.map(({ id, idempotent }) => [id, idempotent]))
+    const managed = [...found].filter(([id]) => id.startsWith("management.webhooks."))
+    assert.isNotEmpty(managed)
+    for (const [id, idempotent] of managed) {
+      assert.strictEqual(found.get(id.replace("management.", "")), idempotent, id)
+    }
+  })
+
   it("lets everything paid be repeated under a key", () => {
     for (const { charge, id, idempotent } of operations) {
       if (charge !== "free") assert.strictEqual(idempotent, "by key", id)
