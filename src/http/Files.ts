@@ -96,8 +96,8 @@ const makeCount = Effect.gen(function* () {
     Effect.flatMap(
       limiter.consume("files", subjectOf("files", undefined, exchange.address()), rateLimitScale),
       (verdict) => {
-        if (verdict.admitted) return Effect.void
         exchange.verdict = verdict
+        if (verdict.admitted) return Effect.void
         const { limit, retryAfterSeconds = verdict.resetSeconds } = verdict
         return Effect.fail(failure({ _tag: "RateLimitExceeded", limit, retryAfterSeconds }))
       }

@@ -202,6 +202,8 @@ describe("a file's address", () => {
       for (let count = 1; count <= 12; count++) {
         const got = yield* ask(count % 2 === 0 ? {} : { range: "bytes=0-1" })
         assert.include([200, 206], got.status, `request ${count}`)
+        const { "x-ratelimit-limit": limit, "x-ratelimit-remaining": left, ratelimit = "" } = got.headers
+        assert.deepStrictEqual([limit, left, ratelimit.split(";")[0]], ["12", String(12 - count), '"files"'])
       }
       const refused = yield* ask()
       assert.deepStrictEqual([refused.status, refused.headers["x-ratelimit-limit"]], [429, "12"])
