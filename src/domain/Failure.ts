@@ -60,7 +60,8 @@ export type Reason =
   /** What is asked for does not go with what is so. */
   | { readonly _tag: "Conflict"; readonly detail: string }
   | { readonly _tag: "RequestTooLarge"; readonly limitBytes: number }
-  | { readonly _tag: "UnsupportedMediaType" }
+  /** The type that is wanted is JSON's, where it is not said. */
+  | { readonly _tag: "UnsupportedMediaType"; readonly wanted?: string }
   | { readonly _tag: "RequestTimeout" }
   | { readonly _tag: "IdempotencyInProgress" }
   | { readonly _tag: "IdempotencyKeyReused" }

@@ -111,7 +111,6 @@ const sentences = {
   NotSignedIn: "Sign in first",
   InvalidCode: "This code is not valid, or no longer; ask for a new one",
   RequestTimeout: "The request did not arrive in time",
-  UnsupportedMediaType: "Send the body as application/json",
   IdempotencyInProgress: "A request with this idempotency key is still running",
   IdempotencyKeyReused: "This idempotency key was used for another request",
   EmptyCompletion: "The model answered nothing. You were not charged",
@@ -168,6 +167,8 @@ const sentenceOf = (reason: Reason): string => {
       return `An account has at most ${reason.limit} active inference keys`
     case "RequestTooLarge":
       return `The body may have at most ${reason.limitBytes} bytes`
+    case "UnsupportedMediaType":
+      return `Send the body as ${reason.wanted ?? "application/json"}`
     case "IdempotencyResultUnavailable":
       return `The answer of ${reason.requestId} was not kept; its receipt says what became of it`
     case "RateLimitExceeded":

@@ -74,7 +74,7 @@ export const withUpload = <A, E>(
 ): Effect.Effect<A, E | Failure> =>
   Effect.flatMap(NodeBodyBudget, (budget): Effect.Effect<A, E | Failure> => {
     if (!/^multipart\/form-data\s*;/i.test(request.headers["content-type"] ?? "")) {
-      return Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
+      return Effect.fail(failure({ _tag: "UnsupportedMediaType", wanted: "multipart/form-data" }))
     }
     let taken = 0
     const take = (bytes: number): boolean => {
