@@ -170,7 +170,7 @@ const sentenceOf = (reason: Reason): string => {
     case "UnsupportedMediaType":
       return `Send the body as ${reason.wanted ?? "application/json"}`
     case "IdempotencyResultUnavailable":
-      return `The answer of ${reason.requestId} was not kept; its receipt says what became of it`
+      return `The answer of ${reason.requestId} was not kept; its receipt, or else the audit log, says what became of it`
     case "RateLimitExceeded":
       return `${reason.detail ?? `More than ${reason.limit} requests in this window`}; try again in ${reason.retryAfterSeconds} s`
     case "ProviderRefused":

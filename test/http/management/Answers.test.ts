@@ -33,7 +33,11 @@ describe("writes of the management API", () => {
       assert.match(key, /^svc_sk_/)
       const again = yield* create
       assert.strictEqual(again.status, 409)
-      assert.strictEqual((yield* json(again)).error.code, "idempotency_result_unavailable")
+      const { error, request_id } = yield* json(again)
+      assert.strictEqual(error.code, "idempotency_result_unavailable")
+      assert.match(error.message, /audit log/)
+      const logged = yield* send(service.api, call("management.audit.list"), bearer(managementKey))
+      assert.strictEqual((yield* json(logged)).data[0].request_id, request_id)
       const listed = yield* send(service.api, call("management.keys.list"), bearer(managementKey))
       const ids = (yield* json(listed)).data.map(({ id }: { readonly id: string }) => id)
       assert.lengthOf(ids, 2)
