@@ -44,7 +44,7 @@ export const FileDeleted = Schema.Struct({
 }).annotate({ identifier: "FileDeleted" })
 
 /**
- * The form a file is sent in: `purpose` is `batch`, and `file` has a request on each line, at most 32 MiB and 50,000 lines. It is
+ * The form a file is sent in, of at most 32 MiB: `purpose` is `batch`, and `file` has a request on each line, at most 50,000. It is
  * kept for 30 days, or as long as `expires_after[seconds]` says, from an hour to 30 days. An account has at most 1,000 of them at a
  * time, and 512 MiB in all.
  */

@@ -288,7 +288,7 @@ describe("a batch in the background", () => {
       })
       const { created_at, expires_at, status } = decodeFile(yield* json(kept))
       assert.deepStrictEqual([status, expires_at! - created_at], ["processed", 3_600])
-      const large = yield* send({ purpose: "batch", file: new Blob([new Uint8Array(33 * 1_048_576)]) })
+      const large = yield* send({ purpose: "batch", file: new Blob([new Uint8Array(32 * 1_048_576)]) })
       assert.deepStrictEqual([large.status, (yield* json(large)).error.code], [413, "request_too_large"])
       const plain = yield* post(`${service.api}/files`, inferenceKey, { purpose: "batch" })
       assert.deepStrictEqual(
