@@ -90,7 +90,11 @@ const rangeOf = (
   const untilMs = Math.ceil(end / bucketMs) * bucketMs
   const days = periodDays[period ?? "30d"]
   const fromMs = startMs === undefined ? untilMs - days * DAY_MS : Math.floor(startMs / bucketMs) * bucketMs
-  if (fromMs >= untilMs || (startMs ?? fromMs) >= end) return invalid("end_time", "must be after start_time")
+  if (fromMs >= untilMs || (startMs ?? fromMs) >= end) {
+    return endMs === undefined
+      ? invalid("start_time", "must lie in the past")
+      : invalid("end_time", "must be after start_time")
+  }
   if ((untilMs - fromMs) / bucketMs > most) return invalid("start_time", `at most ${most} buckets of ${width}`)
   return Effect.succeed({ fromMs, untilMs, width, bucketMs })
 }

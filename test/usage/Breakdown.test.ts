@@ -135,6 +135,7 @@ describe("usage told apart", () => {
       assert.strictEqual(yield* refused({ startMs: undefined }), "end_time")
       assert.strictEqual(yield* refused({ startMs: until, endMs: from }), "end_time")
       assert.strictEqual(yield* refused({ startMs: from, endMs: from }), "end_time")
+      assert.strictEqual(yield* refused({ startMs: Date.now() + 86_400_000, endMs: undefined }), "start_time")
       assert.strictEqual(yield* refused({ endMs: from + 745 * 3_600_000, width: "1h" }), "start_time")
       assert.strictEqual(yield* refused({ endMs: from + 367 * 86_400_000 }), "start_time")
       for (const wrong of ["x", "e30", Buffer.from('[1,"","","\\u0000",""]').toString("base64url")]) {
