@@ -14,6 +14,7 @@ export const EstimateRequest = Schema.Struct({
   messages: Schema.optionalKey(messages),
   input: Schema.optionalKey(Schema.String),
   prompt: Schema.optionalKey(Schema.String),
+  /** Each stands for four bytes of text, since a hold goes by the bytes of a prompt. */
   input_tokens: Schema.optionalKey(Count)
 }).annotate({ identifier: "EstimateRequest" })
 export type EstimateRequest = typeof EstimateRequest.Type

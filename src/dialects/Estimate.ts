@@ -29,15 +29,16 @@ const promptOf = ({ input, prompt }: EstimateRequest): WireMessages => [
 const hasPrompt = ({ input, input_tokens, messages, prompt }: EstimateRequest): boolean =>
   messages !== undefined || input !== undefined || prompt !== undefined || input_tokens !== undefined
 
-/** The bound of what a preset puts to a prompt of which only the size is known: its instructions, and tools and format not said. */
-const boundOfPreset = (conversation: Conversation, said: Readonly<Record<string, unknown>>): number =>
-  promptBound(conversation) -
-  promptBound({
+/** What a preset puts to a prompt of which only the size is known, in likely tokens: its instructions, and tools and format not said. */
+const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string, unknown>>): number => {
+  const own = {
     ...conversation,
     messages: conversation.messages.slice(-1),
     tools: said["tools"] == null ? [] : conversation.tools,
-    format: said["response_format"] == null ? { type: "text" } : conversation.format
-  })
+    format: said["response_format"] == null ? ({ type: "text" } as const) : conversation.format
+  }
+  return likelyTokens(promptBound(conversation) - promptBound(own))
+}
 
 /**
  * Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. What it
@@ -72,7 +73,7 @@ export const decodeEstimate = (
         parameters,
         stream,
         budgetCents,
-        ...(size === undefined ? {} : { promptTokens: size + boundOfPreset(conversation, object) })
+        ...(size === undefined ? {} : { promptTokens: size + tokensOfPreset(conversation, object) })
       }
     }
   })

@@ -109,6 +109,9 @@ export const promptBoundAt = (
 /** A likely number of tokens for so many bytes of ordinary text: four bytes each. For estimates shown, never for money. */
 export const likelyTokens = (bytes: number): number => Math.ceil(bytes / 4)
 
+/** The bytes of ordinary text with so many tokens: the bound of a prompt of which nothing else is known. */
+export const likelyBytes = (tokens: number): number => tokens * 4
+
 /** Where to cut: before the last blank, which changes no count, or after so many characters of an unbroken run. */
 const cut = (text: string, start: number): number => {
   const end = start + PIECE_LENGTH

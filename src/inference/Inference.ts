@@ -3,7 +3,7 @@ import { imagesIn } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
-import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
+import { countPrompt, likelyBytes, likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { enforcedSchema } from "../providers/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
@@ -46,7 +46,7 @@ export type Preparation = Pick<
   readonly accountId?: string
   /** What it is about, where more than the rules was asked. */
   readonly classified?: Classified
-  /** In place of what the conversation says, where only a number of prompt tokens is known. */
+  /** In place of what the conversation says, where only a number of prompt tokens is known: likely ones, no bound. */
   readonly promptTokens?: number
 }
 
@@ -185,7 +185,7 @@ const preparing =
     const vision = images > 0
     const wrong = vision ? promptImages.check(conversation) : undefined
     if (wrong !== undefined) return Result.fail(wrong)
-    const bound = promptTokens ?? promptBound(conversation)
+    const bound = promptTokens === undefined ? promptBound(conversation) : likelyBytes(promptTokens)
     let counted: number | undefined
     const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
     const size = { promptBound: bound, images, maxTokens: conversation.maxOutputTokens }

@@ -150,6 +150,30 @@ describe("POST /estimate", () => {
     )
   }
 
+  it.live("says of a number of tokens what it says of a text with as many", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      yield* service.preset(account.id, "p", { model: "gpt-4o-mini", instructions: "Be brief." })
+      const estimate = (body: object) => Effect.flatMap(post(`${service.api}/estimate`, inferenceKey, body), json)
+      const model = "gpt-4o-mini"
+      const words = "word ".repeat(10_000)
+      const { input_tokens } = yield* Effect.flatMap(
+        post(`${service.api}/responses/input_tokens`, inferenceKey, { model, input: words }),
+        json
+      )
+      const ofText = yield* estimate({ model, prompt: words, max_tokens: 100 })
+      const ofCount = yield* estimate({ model, input_tokens: ofText.breakdown[0].input_tokens, max_tokens: 100 })
+      assert.deepStrictEqual(ofCount, ofText)
+      const counted = yield* estimate({ model, input_tokens, max_tokens: 100 })
+      assert.strictEqual(counted.breakdown[0].input_tokens, input_tokens)
+      const { price_per_input_token: input, price_per_output_token: output } = counted.breakdown[0]
+      assert.approximately(counted.estimated_cost_usd, input * input_tokens + output * 100, 2e-9)
+      const preset = yield* estimate({ model: "@p", input_tokens, max_tokens: 100 })
+      assert.isAbove(preset.breakdown[0].input_tokens, input_tokens)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("goes by what a request says of its form, its parameters and its budget", () =>
     Effect.gen(function* () {
       const service = yield* startService()
