@@ -15,6 +15,12 @@ const lifeOf = (header: string | undefined): Result.Result<number, Failure> => {
     : Result.fail(invalid(LIFE, `an integer from 1 to ${MAX_LIFE_SECONDS}`))
 }
 
+/** Of a wish what is not so by itself, for the fingerprint of a request; undefined where that is nothing. */
+export const wishedOf = ({ lifeSeconds, use }: CacheWish): Partial<CacheWish> | undefined => {
+  if (!use) return { use }
+  return lifeSeconds === DEFAULT_LIFE_SECONDS ? undefined : { lifeSeconds }
+}
+
 /** What the headers `X-Svc-Cache`, `X-Svc-Cache-TTL` and `Cache-Control` ask of the cache. `no-store` goes before all. */
 export const cacheWishOf = (headers: Headers.Headers): Result.Result<CacheWish, Failure> => {
   const wanted = headers["x-svc-cache"]?.trim().toLowerCase() ?? "true"

@@ -65,13 +65,15 @@ export interface Received {
   /** The scope of its idempotency key, however the address was written. */
   readonly path: string
   readonly sandbox: boolean
+  /** What its headers wish of the operation, where they do. */
+  readonly wished?: object | undefined
 }
 
 /** Reads what a request says beside its body; fails where a header of it is wrong. */
 export const circumstancesOf = (received: Received): Result.Result<Circumstances, Failure> => {
-  const { body, exchange, operation, path, principal, request, sandbox } = received
+  const { body, exchange, operation, path, principal, request, sandbox, wished } = received
   const { headers, method } = request
-  const claim = claimOf(headers["idempotency-key"], method, path, body)
+  const claim = claimOf(headers["idempotency-key"], method, path, body, wished)
   if (Result.isFailure(claim)) return Result.fail(claim.failure)
   return Result.map(steeringOf(headers["x-svc-sandbox"], sandbox), (steering) => ({
     requestId: exchange.requestId,

@@ -9,19 +9,22 @@ const MAX_LENGTH = 255
 
 /**
  * The claim of a request on its idempotency key, or undefined without a key. The key is taken bare or as a quoted string of the
- * IETF draft; it counts within one account, method and path. The fingerprint is of path and body.
+ * IETF draft; it counts within one account, method and path. The fingerprint is of path and body, and of what else is `wished` of
+ * the operation, where that is not what it does by itself.
  */
 export const claimOf = (
   header: string | undefined,
   method: string,
   path: string,
-  body: unknown
+  body: unknown,
+  wished?: object
 ): Result.Result<Claim | undefined, Failure> => {
   if (header === undefined) return Result.succeed(undefined)
   const key = /^"(.*)"$/.exec(header.trim())?.[1] ?? header.trim()
   if (key.length < 1 || key.length > MAX_LENGTH) return Result.fail(invalid(FIELD, `1 to ${MAX_LENGTH} characters`))
+  const more = wished === undefined ? "" : `\n${canonicalJson(wished)}`
   const fingerprint = createHash("sha256")
-    .update(`${method} ${path}\n${canonicalJson(body)}`)
+    .update(`${method} ${path}\n${canonicalJson(body)}${more}`)
     .digest("hex")
   return Result.succeed({ idempotencyKey: key, claim: `${method} ${path} ${key}`, fingerprint })
 }

@@ -19,7 +19,7 @@ import { type Admission, Sessions } from "../sessions/Sessions.ts"
 import type { Turn } from "../sessions/Turn.ts"
 import { Requests } from "../usage/Requests.ts"
 import { readJson } from "./Body.ts"
-import { cacheWishOf } from "./CacheControl.ts"
+import { cacheWishOf, wishedOf } from "./CacheControl.ts"
 import { answered } from "./Chat.ts"
 import { chatRequestOf, circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
@@ -74,7 +74,8 @@ const legacyChat = Effect.gen(function* () {
     const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(
       decodeLegacyChat(body, preset?.config, basePolicy(principal))
     )
-    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox }
+    const wished = wishedOf(cacheWish)
+    const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
     const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>

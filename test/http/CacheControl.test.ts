@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { Headers } from "effect/http"
-import { cacheWishOf } from "../../src/http/CacheControl.ts"
+import { cacheWishOf, wishedOf } from "../../src/http/CacheControl.ts"
 
 const wish = (headers: Record<string, string>) => Result.getOrThrow(cacheWishOf(Headers.fromInput(headers)))
 
@@ -35,6 +35,14 @@ describe("what a request wants of the cache", () => {
     for (const text of ["", "0", "-1", "1.5", "1e3", "3601", "9999999999", "soon"]) {
       assert.strictEqual(param({ "X-Svc-Cache-TTL": text }), "X-Svc-Cache-TTL", text)
     }
+  })
+
+  it("tells one request from another only where it is not what is done anyway", () => {
+    assert.isUndefined(wishedOf(wish({ "X-Svc-Cache": "true", "X-Svc-Cache-TTL": "300" })))
+    assert.deepStrictEqual(wishedOf(wish({ "X-Svc-Cache-TTL": "9" })), { lifeSeconds: 9 })
+    const without = { use: false }
+    assert.deepStrictEqual(wishedOf(wish({ "Cache-Control": "no-store", "X-Svc-Cache-TTL": "9" })), without)
+    assert.deepStrictEqual(wishedOf(wish({ "X-Svc-Cache": "false" })), without)
   })
 
   it("is not guessed", () => {

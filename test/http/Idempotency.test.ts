@@ -79,6 +79,12 @@ describe("the fingerprint of a request", () => {
     })
   }
 
+  it("minds what else is wished, where anything is", () => {
+    const wished = (wish?: object) => Result.getOrThrow(claimOf("k", "POST", PATH, { a: 1 }, wish))?.fingerprint
+    assert.strictEqual(wished(), fingerprint({ a: 1 }))
+    assert.strictEqual(new Set([wished(), wished({ use: false }), wished({ lifeSeconds: 9 })]).size, 3)
+  })
+
   it("minds the path", () => {
     assert.notStrictEqual(fingerprint({}, "POST", "/api/v1/presets/a"), fingerprint({}, "POST", "/api/v1/presets/b"))
   })
