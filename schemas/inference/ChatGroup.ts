@@ -11,7 +11,7 @@ import {
 } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 import { ChatCompletion, ChatCompletionRequest } from "./ChatCompletions.ts"
-import { CostEstimate, EstimateRequest } from "./Estimate.ts"
+import { CostEstimate, EstimateRequest, WorkEstimateRequest } from "./Estimate.ts"
 import { PresetChatRequest } from "./PresetChat.ts"
 
 /** A frame of a stream; `data` is a `ChatCompletionChunk` as JSON, or `[DONE]`. */
@@ -57,11 +57,11 @@ export class ChatGroup extends HttpApiGroup.make("chat")
       })
     ),
     HttpApiEndpoint.post("estimate", "/estimate", {
-      payload: EstimateRequest,
+      payload: Schema.Union([EstimateRequest, WorkEstimateRequest]),
       success: CostEstimate,
       error: NotFoundError
     }).annotateMerge(
-      operation("estimate", "Estimate the cost of a chat call", { limit: "default", charge: "free", safe: true })
+      operation("estimate", "Estimate the cost of a call", { limit: "default", charge: "free", safe: true })
     )
   )
   .middleware(InferenceAccess) {}

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Count, Usd } from "../Bounds.ts"
+import { Count, integer, sized, Usd } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { ChatCompletionRequest } from "./ChatCompletions.ts"
 
@@ -19,6 +19,28 @@ export const EstimateRequest = Schema.Struct({
 }).annotate({ identifier: "EstimateRequest" })
 export type EstimateRequest = typeof EstimateRequest.Type
 
+const Text = Schema.String.check(Schema.isMinLength(1, { message: "a non-empty string" }))
+
+/**
+ * What work other than chat would cost. A model takes what its price goes by: an embedding model the texts to embed or the number of
+ * their tokens; a rerank model `documents` with the query as `input` or `prompt`, or the number of tokens; a speech model the text or
+ * its `characters`; an image model `n`; a video model `duration`; a search engine nothing. It may hold nothing else, but for the
+ * text that is asked with.
+ */
+export const WorkEstimateRequest = Schema.Struct({
+  model: ModelString,
+  input: Schema.optionalKey(Schema.Union([Text, Schema.Array(Text).check(...sized(1, 2_048, "items"))])),
+  prompt: Schema.optionalKey(Text),
+  /** Each stands for four bytes of text, since a hold goes by the bytes of a prompt. */
+  input_tokens: Schema.optionalKey(Count),
+  documents: Schema.optionalKey(Schema.Array(Text).check(...sized(1, 1_000, "items"))),
+  characters: Schema.optionalKey(integer(1, 4_096)),
+  /** 1 unless told. */
+  n: Schema.optionalKey(integer(1, 10)),
+  duration: Schema.optionalKey(integer(4, 15))
+}).annotate({ identifier: "WorkEstimateRequest" })
+export type WorkEstimateRequest = typeof WorkEstimateRequest.Type
+
 /** The estimate for one model at one provider. */
 export const EstimateLine = Schema.Struct({
   model: ModelString,
@@ -32,9 +54,19 @@ export const EstimateLine = Schema.Struct({
   max_cost_usd: Usd
 }).annotate({ identifier: "EstimateLine" })
 
+/** The same of a price per unit. */
+export const UnitEstimateLine = Schema.Struct({
+  model: ModelString,
+  provider: Schema.String,
+  units: Count,
+  price_per_unit: Usd,
+  estimated_cost_usd: Usd,
+  max_cost_usd: Usd
+}).annotate({ identifier: "UnitEstimateLine" })
+
 /**
  * `hold_usd` is what must be available for the call to be admitted: it comes from the same function as the hold itself.
- * `max_cost_usd` is the most the call can cost; the two are equal when `max_tokens` is given.
+ * `max_cost_usd` is the most the call can cost; the two are equal when `max_tokens` is given, and for all work other than chat.
  */
 export const CostEstimate = Schema.Struct({
   object: Schema.Literal("cost_estimate"),
@@ -43,8 +75,9 @@ export const CostEstimate = Schema.Struct({
   estimated_cost_usd: Usd,
   hold_usd: Usd,
   max_cost_usd: Usd,
-  unit: Schema.Literal("token"),
-  breakdown: Schema.Array(EstimateLine),
+  /** What is counted. */
+  unit: Schema.Literals(["token", "request", "image", "second", "character"]),
+  breakdown: Schema.Array(Schema.Union([EstimateLine, UnitEstimateLine])),
   balance_usd: Schema.Finite,
   affordable: Schema.Boolean
 }).annotate({ identifier: "CostEstimate" })

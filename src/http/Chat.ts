@@ -3,13 +3,17 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
+import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
 import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
+import { objectOf } from "../dialects/Decode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
+import { decodeWorkEstimate, encodeWorkEstimate } from "../dialects/WorkEstimate.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Inference } from "../inference/Inference.ts"
+import { Work } from "../inference/Work.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
@@ -45,17 +49,33 @@ const estimates = Effect.gen(function* () {
   const inference = yield* Inference
   const ledger = yield* Ledger
   const presets = yield* Presets
+  const catalogue = yield* Catalogue
+  const work = yield* Work
+  const balanceOf = (accountId: string) =>
+    ledger.balance(accountId).pipe(
+      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
+      Effect.map((balance) => balance ?? { posted: 0n, held: 0n })
+    )
+  /** What the model that a body names makes, if that is none for chat. */
+  const otherThanChat = (body: unknown) => {
+    const model = objectOf(body)?.["model"]
+    const modality = typeof model === "string" ? catalogue.find(model)?.modality : undefined
+    return modality === "text" ? undefined : modality
+  }
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const principal = yield* Caller
     const { accountId } = principal
     const body = yield* readJson(request)
+    const modality = otherThanChat(body)
+    if (modality !== undefined) {
+      const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
+      const ready = yield* Effect.fromResult(work.prepare(asked))
+      return HttpServerResponse.jsonUnsafe(encodeWorkEstimate(asked, ready, yield* balanceOf(accountId)))
+    }
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config, basePolicy(principal)))
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
-    const balance = yield* ledger
-      .balance(accountId)
-      .pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
-    return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, balance ?? { posted: 0n, held: 0n }))
+    return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, yield* balanceOf(accountId)))
   })
 })
 

@@ -90,6 +90,20 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly failed?: ((reason: Reason) => Reason) | undefined
 }
 
+/** What of a request decides its plan and what is held for it; that of a video is charged elsewhere, by the same rule. */
+export interface WorkPreparation extends Pick<
+  WorkRequest<never>,
+  "model" | "policy" | "bound" | "fits" | "pixels" | "promptTokens" | "param"
+> {
+  readonly modality: Exclude<Modality, "text">
+}
+
+/** Whom work would go to, and what is to be held for it. */
+export interface PreparedWork {
+  readonly plan: Plan<Price>
+  readonly estimate: Bounds
+}
+
 /** The paid answer of such work. A replayed one was paid for before. */
 export interface WorkAnswer<A> extends PaidAnswer {
   readonly value: A
@@ -111,7 +125,7 @@ type Asks = Pick<ProviderPool["Service"], "ask">
 type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
 
 /** The most a request can cost at any of its candidates: the hold, so that no fallback exceeds it. */
-const holdOf = <A>({ bound }: WorkRequest<A>, { candidates }: Plan<Price>): Bounds => {
+const holdOf = ({ bound }: WorkPreparation, { candidates }: Plan<Price>): Bounds => {
   // Whether a model is priced per token is a matter of its modality.
   const most = bound.kind === "tokens" ? bound.promptBound : bound.units
   const hold = candidates
@@ -264,6 +278,8 @@ export class Work extends Context.Service<
     readonly run: <A>(request: WorkRequest<A>) => Effect.Effect<WorkAnswer<A>, Failure>
     /** What is held for a request of this kind; fails where nobody can serve it. */
     readonly bounds: <A>(request: WorkRequest<A>) => Result.Result<Bounds, Failure>
+    /** The same plan and bounds that a request is admitted by. */
+    readonly prepare: (request: WorkPreparation) => Result.Result<PreparedWork, Failure>
   }
 >()("tollgate/inference/Work") {
   static readonly layerFrom = (options: WorkOptions) =>
@@ -273,7 +289,7 @@ export class Work extends Context.Service<
         const router = yield* Router
         const pool = yield* ProviderPool
         const flow = yield* makePaidFlow(options)
-        const prepare = <A>(request: WorkRequest<A>) => {
+        const prepare = <R extends WorkPreparation>(request: R) => {
           const { bound, fits, modality, param, pixels, policy, promptTokens } = request
           const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
           const planned = router.planWork({
@@ -296,7 +312,7 @@ export class Work extends Context.Service<
             ? flow.finished(Effect.uninterruptible(work))
             : flow.attended(Effect.uninterruptible(work), running)
         }
-        return Work.of({ run, bounds: (request) => Result.map(prepare(request), ({ estimate }) => estimate) })
+        return Work.of({ run, prepare, bounds: (request) => Result.map(prepare(request), ({ estimate }) => estimate) })
       })
     )
 }

@@ -150,6 +150,72 @@ describe("POST /estimate", () => {
     )
   }
 
+  const film = { model: "veo-3", duration: 4 }
+  const works: Readonly<Record<string, readonly [asked: object, path: string, body: object]>> = {
+    embeddings: [{ model: "voyage-4", input: ["a", "b c"] }, "/embeddings", { model: "voyage-4", input: ["a", "b c"] }],
+    rerank: [
+      { model: "rerank-2.5", prompt: "cats", documents: ["dogs", "cats"] },
+      "/rerank",
+      { model: "rerank-2.5", query: "cats", documents: ["dogs", "cats"] }
+    ],
+    speech: [{ model: "tts-1", characters: 5 }, "/audio/speech", { model: "tts-1", input: "Hello", voice: "nova" }],
+    images: [
+      { model: "flux-dev", prompt: "a kite", n: 2 },
+      "/images/generations",
+      { model: "flux-dev", prompt: "a kite", n: 2, size: "64x64" }
+    ],
+    search: [{ model: "tavily-search", input: ["tea", "milk"] }, "/search", { query: ["tea", "milk"] }],
+    "a video": [film, "/videos", { ...film, prompt: "a kite", aspect_ratio: "16:9" }]
+  }
+  for (const [name, [asked, path, body]] of Object.entries(works)) {
+    it.live(`says what must be there for ${name}`, () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account(0)
+        const estimate = Effect.flatMap(post(`${service.api}/estimate`, inferenceKey, asked), json)
+        const { estimated_cost_usd, hold_usd, max_cost_usd, unit } = yield* estimate
+        assert.isAtLeast(max_cost_usd, estimated_cost_usd)
+        assert.isAbove(estimated_cost_usd, 0)
+        const hold = BigInt(Math.round(hold_usd * Number(NANO_PER_USD)))
+        if (hold > 1n) yield* service.customers.topUp(account, hold - 1n)
+        assert.isFalse((yield* estimate).affordable)
+        assert.strictEqual((yield* post(`${service.api}${path}`, inferenceKey, body)).status, 402)
+        yield* service.customers.topUp(account, 1n)
+        assert.isTrue((yield* estimate).affordable)
+        assert.strictEqual((yield* post(`${service.api}${path}`, inferenceKey, body)).status, 200)
+        if (unit !== "token") assert.strictEqual(hold_usd, estimated_cost_usd)
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("asks a model only for what its price goes by", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(0)
+      const rows = [
+        [{ model: "voyage-4" }, "input"],
+        [{ model: "rerank-2.5", documents: ["a"] }, "input"],
+        [{ model: "rerank-2.5", input: "a" }, "documents"],
+        [{ model: "tts-1", characters: 4_097 }, "characters"],
+        [{ model: "tts-1", input: "a".repeat(4_097) }, "input"],
+        [{ model: "flux-dev", n: 11 }, "n"],
+        [{ model: "flux-dev", duration: 4 }, "duration"],
+        [{ model: "veo-3" }, "duration"],
+        [{ model: "tavily-search", colour: 1 }, "colour"]
+      ] as const
+      for (const [body, param] of rows) {
+        const refused = yield* post(`${service.api}/estimate`, inferenceKey, body)
+        const { error } = yield* json(refused)
+        assert.deepInclude(error, { code: "validation_error", param })
+      }
+      const counted = yield* Effect.flatMap(
+        post(`${service.api}/estimate`, inferenceKey, { model: "voyage-4", input_tokens: 1_000 }),
+        json
+      )
+      assert.deepInclude(counted.breakdown[0], { provider: "voyage", input_tokens: 1_000, max_output_tokens: 0 })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("says of a number of tokens what it says of a text with as many", () =>
     Effect.gen(function* () {
       const service = yield* startService()

@@ -1,0 +1,163 @@
+/** What work other than chat would cost. */
+import { Result, Schema } from "effect"
+import { charactersOf } from "../../schemas/Bounds.ts"
+import { type CostEstimate, WorkEstimateRequest } from "../../schemas/inference/Estimate.ts"
+import { SpeechRequest } from "../../schemas/inference/Speech.ts"
+import { type Failure, invalid } from "../domain/Failure.ts"
+import { usdFromNano, usdFromPico } from "../domain/Money.ts"
+import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
+import { maximumCost, type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
+import { likelyBytes, likelyTokens } from "../domain/Tokens.ts"
+import { noTokens } from "../domain/Usage.ts"
+import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
+import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/WorkTokens.ts"
+import { decoder, MAX_PROBLEMS, objectOf } from "./Decode.ts"
+
+type Kind = WorkPreparation["modality"]
+type Wire = Omit<WorkEstimateRequest, "model">
+type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param">
+type Sized = Result.Result<Size, Failure>
+
+/** What a model of each modality takes beside its name. */
+const members: Readonly<Record<Kind, ReadonlyArray<string>>> = {
+  embedding: ["input", "prompt", "input_tokens"],
+  rerank: ["input", "prompt", "input_tokens", "documents"],
+  audio: ["input", "prompt", "characters"],
+  image: ["prompt", "n"],
+  image_edit: ["prompt", "n"],
+  video: ["prompt", "duration"],
+  search: ["input", "prompt"]
+}
+
+const decodeWire = decoder(WorkEstimateRequest, { strict: true })
+
+/** Members that the price of such a model does not go by, and unknown ones. */
+const excessIn = (body: unknown, modality: Kind): Failure | undefined => {
+  const known = new Set(["model", ...members[modality]])
+  const extra = Object.keys(objectOf(body) ?? {}).filter((name) => !known.has(name))
+  const [first, ...others] = extra
+    .slice(0, MAX_PROBLEMS)
+    .map((field) => ({ field, message: "Expected no excess property" }))
+  return first && invalid(first.field, first.message, ...others)
+}
+
+const missing = (field: string, message: string): Sized => Result.fail(invalid(field, message))
+
+const ofUnits = (units: number): Sized => Result.succeed({ bound: { kind: "units", units } })
+
+const ofPrompt = (promptBound: number, longest: Longest, param: string): Sized =>
+  Result.succeed({
+    bound: { kind: "tokens", promptBound },
+    fits: (window) => fits(longest, window),
+    promptTokens: longest.tokens,
+    param
+  })
+
+/** Of texts of which only the number of tokens is known nobody can say that one does not fit. */
+const ofTokens = (tokens: number): Sized =>
+  Result.succeed({ bound: { kind: "tokens", promptBound: likelyBytes(tokens) } })
+
+const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
+  const said = input ?? prompt ?? []
+  return typeof said === "string" ? [said] : said
+}
+
+const ofDocuments = (wire: Wire): Sized => {
+  const { documents } = wire
+  const [query, ...others] = textsOf(wire)
+  if (documents === undefined) return missing("documents", "documents or input_tokens is required")
+  if (query === undefined || others.length > 0) return missing("input", "one query is required")
+  return ofPrompt(rerankBound({ documents, query }), longestPair({ documents, query }), "documents")
+}
+
+const isSpoken = Schema.is(SpeechRequest.fields.input)
+
+const ofSpeech = (wire: Wire): Sized => {
+  if (wire.characters !== undefined) return ofUnits(wire.characters)
+  const [said, ...others] = textsOf(wire)
+  if (said === undefined) return missing("characters", "one of characters, input or prompt is required")
+  return others.length === 0 && isSpoken(said)
+    ? ofUnits(charactersOf(said))
+    : missing(wire.input === undefined ? "prompt" : "input", "1 to 4096 characters")
+}
+
+const sizeOf = (kind: Kind, wire: Wire): Sized => {
+  switch (kind) {
+    case "embedding": {
+      if (wire.input_tokens !== undefined) return ofTokens(wire.input_tokens)
+      const inputs = textsOf(wire)
+      if (inputs.length === 0) return missing("input", "one of input, prompt or input_tokens is required")
+      return ofPrompt(embedBound({ inputs }), longestInput({ inputs }), "input")
+    }
+    case "rerank":
+      return wire.input_tokens === undefined ? ofDocuments(wire) : ofTokens(wire.input_tokens)
+    case "audio":
+      return ofSpeech(wire)
+    case "image":
+    case "image_edit":
+      return ofUnits(wire.n ?? 1)
+    case "video":
+      return wire.duration === undefined ? missing("duration", "Missing key") : ofUnits(wire.duration)
+    case "search":
+      return ofUnits(Math.max(1, textsOf(wire).length))
+  }
+}
+
+/** Decodes the question what a model of this modality would cost, for a key that is routed by `policy`. */
+export const decodeWorkEstimate = (
+  body: unknown,
+  modality: Kind,
+  policy: RoutingPolicy
+): Result.Result<WorkPreparation, Failure> =>
+  Result.gen(function* () {
+    const excess = excessIn(body, modality)
+    if (excess !== undefined) return yield* Result.fail(excess)
+    const wire = yield* decodeWire(body)
+    return { ...(yield* sizeOf(modality, wire)), model: wire.model, modality, policy }
+  })
+
+/** What it would cost at one candidate. A likely cost is that of four bytes to a token; units cost what they cost. */
+const lineOf = (
+  bound: WorkPreparation["bound"],
+  { model, offer, price }: Candidate<Price>
+): CostEstimate["breakdown"][number] => {
+  const most = bound.kind === "units" ? bound.units : bound.promptBound
+  const line = { model: model.id, provider: offer.provider }
+  if (price.unit !== "token") {
+    const cost = usdFromNano(unitCost(price, most))
+    const price_per_unit = usdFromPico(price.perUnit)
+    return { ...line, units: most, price_per_unit, estimated_cost_usd: cost, max_cost_usd: cost }
+  }
+  const tokens = likelyTokens(most)
+  return {
+    ...line,
+    input_tokens: tokens,
+    cached_tokens: 0,
+    max_output_tokens: 0,
+    price_per_input_token: usdFromPico(price.tiers[0].rates.input),
+    price_per_output_token: 0,
+    estimated_cost_usd: usdFromNano(tokenCost(price, { ...noTokens, input: tokens })),
+    max_cost_usd: usdFromNano(maximumCost(price, most, 0))
+  }
+}
+
+/** The answer. */
+export const encodeWorkEstimate = (
+  { bound, model }: WorkPreparation,
+  { estimate, plan }: PreparedWork,
+  balance: { readonly posted: bigint; readonly held: bigint }
+): CostEstimate => {
+  const breakdown = plan.candidates.map((candidate) => lineOf(bound, candidate))
+  return {
+    object: "cost_estimate",
+    model,
+    resolved_models: [...new Set(plan.candidates.map((candidate) => candidate.model.id))],
+    estimated_cost_usd: breakdown[0]?.estimated_cost_usd ?? 0,
+    hold_usd: usdFromNano(estimate.atLeast),
+    max_cost_usd: usdFromNano(estimate.atLeast),
+    unit: plan.candidates[0].price.unit,
+    breakdown,
+    balance_usd: usdFromNano(balance.posted),
+    affordable: balance.posted - balance.held >= estimate.atLeast
+  }
+}
