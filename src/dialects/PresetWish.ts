@@ -7,7 +7,7 @@ import type { RoutingPolicy } from "../domain/Plan.ts"
 import { presetNamed } from "../router/Chain.ts"
 import { decodeChat } from "./chat/ChatDecode.ts"
 import { instructed, presetPolicy } from "./chat/Preset.ts"
-import { decodeAuto } from "./Router.ts"
+import { decodeAuto, saysAuto } from "./Router.ts"
 import { decodePolicy } from "./Routing.ts"
 import type { ChatWish } from "./Wish.ts"
 
@@ -77,6 +77,6 @@ export const wishOf = (
       ...new Set([...said.parameters, ...preset.parameters.filter((name) => !(saysFormat && formats.has(name)))])
     ],
     budgetCents: said.budgetCents ?? preset.budgetCents,
-    auto: body["router"] == null ? { ...own.auto, options: preset.auto.options } : own.auto
+    auto: saysAuto(body) ? own.auto : { ...own.auto, options: preset.auto.options }
   }))
 }

@@ -37,6 +37,9 @@ const pluginOf = (body: Body): { readonly at: string; readonly value: unknown } 
   return index === -1 ? undefined : { at: `plugins.${index}`, value: plugins[index] }
 }
 
+/** Whether a request says itself how `svc/auto` may choose, be it that nothing is wished for. */
+export const saysAuto = (body: Body): boolean => body["router"] != null || pluginOf(body) !== undefined
+
 /** The options of a request; `router` goes before the plugin, and without either the default holds. */
 export const decodeAuto = (body: Body): Result.Result<AutoOptions, Failure> => {
   if (body["router"] != null) return within("router", Result.map(decodeStrict(body["router"]), optionsOf))

@@ -115,6 +115,10 @@ describe("a request of another dialect", () => {
     const preset: PresetConfig = { model: "svc/auto", router: { cost_tier: "low" } }
     assert.strictEqual(wish(preset, said()).auto.options.costTier, "low")
     assert.strictEqual(wish(preset, said(), { router: { cost_tier: "max" } }).auto.options.costTier, "max")
+    const plugins = [{ id: "auto-router", cost_tier: "high" }]
+    assert.strictEqual(wish(preset, said(), { plugins }).auto.options.costTier, "high")
+    assert.strictEqual(wish({ model: "svc/auto" }, said(), { plugins }).auto.options.costTier, "high")
+    assert.strictEqual(wish(preset, said(), { plugins: [] }).auto.options.costTier, "low")
   })
 
   it("is refused for wrong routing by its name", () => {

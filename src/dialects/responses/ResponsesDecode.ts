@@ -20,7 +20,7 @@ import { decoder, objectOf, within } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
-import { ignoredAuto } from "../Router.ts"
+import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import type { ChatWish, Decoded } from "../Wish.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
@@ -171,7 +171,7 @@ const ignoredOf = (
   { model, models }: ChatWish,
   preset: PresetConfig | undefined
 ): ReadonlyArray<string> => {
-  const filled = { ...body, model, models, router: body["router"] ?? preset?.router }
+  const filled = { ...body, model, models, router: saysAuto(body) ? body["router"] : preset?.router }
   const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
   return [...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
 }

@@ -269,6 +269,9 @@ describe("a request for a response", () => {
 
     it("has an effect of what the preset's model makes use of", () => {
       assert.deepStrictEqual(decoded({ model: "@p", session_id: "s" }, preset).ignored, [])
+      const plugins = [{ id: "auto-router", allowed_models: ["gpt-4o"], pin_model: true }]
+      const { auto, ignored } = decoded({ model: "@p", session_id: "s", plugins }, preset)
+      assert.deepStrictEqual([auto.options.allowedModels, ignored], [["gpt-4o"], []])
     })
   })
 })
