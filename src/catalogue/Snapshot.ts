@@ -261,12 +261,11 @@ const assemble = (
   const byId = new Map(all.map((model) => [model.id, model]))
   const callable = (offer: Offer) =>
     offer.price !== undefined && (providers.get(offer.provider)?.serving ?? "none") !== "none"
-  const servable = new Set(
-    all.filter((model) => model.status !== "retired" && model.offers.some(callable)).map((model) => model.id)
-  )
+  const offered = all.filter((model) => model.status !== "retired")
+  const servable = new Set(offered.filter((model) => model.offers.some(callable)).map((model) => model.id))
   // What only chooses among others can be served as soon as one of its kind can.
-  const modalities = new Set(all.filter((model) => servable.has(model.id)).map((model) => model.modality))
-  for (const model of all) if (model.virtual && modalities.has(model.modality)) servable.add(model.id)
+  const modalities = new Set(offered.filter((model) => servable.has(model.id)).map((model) => model.modality))
+  for (const model of offered) if (model.virtual && modalities.has(model.modality)) servable.add(model.id)
   return {
     all,
     find: (id) => byId.get(id),

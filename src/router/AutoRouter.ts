@@ -97,10 +97,13 @@ export const isAuto = (models: ReadonlyArray<string>): boolean => models.length 
  * `NoProviderAvailable` and the name of the option that left nothing, or with what stands in the way of every model.
  */
 export const planAuto = <R extends Request>(
-  catalogue: Pick<Snapshot, "all" | "isServable">,
+  catalogue: Pick<Snapshot, "all" | "find" | "isServable">,
   request: R,
   plan: (request: R) => Result.Result<Plan, Failure>
 ): Result.Result<Plan, Failure> => {
+  if (catalogue.find(AUTO_MODEL)?.status === "retired") {
+    return Result.fail(failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${AUTO_MODEL} at present` }))
+  }
   const auto = request.auto ?? plainAuto
   const sieve = new Sieve(auto)
   const offered = sieve.catalogue(catalogue)

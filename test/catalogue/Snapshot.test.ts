@@ -403,6 +403,12 @@ describe("the operator's changes", () => {
     assert.isFalse(after.hasOwnStatus(found("gpt-4o-mini")))
     assert.deepStrictEqual(after.historyOf(found("gpt-4o")).at(-1), { event: "retired", date: "2026-12-01" })
   })
+
+  it("retire what only chooses among others as well", () => {
+    const { snapshot } = at(now, { changes: { statuses: [{ model: "svc/auto", status: "retired" }] } })
+    assert.isFalse(snapshot.isServable(found("svc/auto")))
+    assert.isTrue(snapshot.isServable(found("gpt-4o")))
+  })
 })
 
 describe("history", () => {

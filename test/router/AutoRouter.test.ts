@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result, Schema } from "effect"
 import { RouterDecisionSummary } from "../../schemas/Routing.ts"
-import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { Catalogue, type CatalogueOptions } from "../../src/catalogue/Catalogue.ts"
+import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { type Failure, failure } from "../../src/domain/Failure.ts"
 import { defaultPolicy, type Plan, type RoutingPolicy } from "../../src/domain/Plan.ts"
@@ -55,9 +56,13 @@ const requestOf = ({
   ...more
 })
 
-const scene = (settings: { readonly sandbox: boolean; readonly keyed?: ReadonlyArray<string> } = { sandbox: true }) =>
+interface Settings extends Pick<CatalogueOptions, "changes" | "sandbox"> {
+  readonly keyed?: ReadonlyArray<string>
+}
+
+const scene = ({ keyed, ...settings }: Settings = { sandbox: true }) =>
   Effect.gen(function* () {
-    const listed = Catalogue.layerFrom({ sandbox: settings.sandbox, keyed: new Set(settings.keyed), hosts: [] })
+    const listed = Catalogue.layerFrom({ ...settings, keyed: new Set(keyed), hosts: [] })
     const context = yield* Layer.build(
       Router.layer.pipe(Layer.provideMerge(Layer.mergeAll(listed, LiveFigures.layerMemory)))
     )
@@ -85,6 +90,15 @@ describe("svc/auto", () => {
     assert.isTrue(isAuto(["svc/auto"]))
     for (const models of [[], ["gpt-4o"], ["svc/auto", "gpt-4o"]]) assert.isFalse(isAuto(models))
   })
+
+  it.live("is served no more once it is retired, whatever it could choose", () =>
+    Effect.gen(function* () {
+      const retired = { ...noChanges, statuses: [{ model: "svc/auto", status: "retired" } as const] }
+      const changes = { load: Effect.succeed(retired), version: Effect.succeed("") }
+      const { refusal } = yield* scene({ sandbox: true, changes })
+      assert.strictEqual(detailOf(refusal({})), "No provider serves svc/auto at present")
+    }).pipe(Effect.scoped)
+  )
 
   it.live("plans a few models as a chain and says how it chose them, for every task", () =>
     Effect.gen(function* () {
