@@ -6,6 +6,7 @@ import { Reserved } from "./Reserved.ts"
 import {
   addToTotal,
   appendMessages,
+  digestsAmong,
   hasTurn,
   insertSession,
   lastDigests,
@@ -19,7 +20,17 @@ import {
   sessionBySessionId,
   totalOf
 } from "./SessionsSql.ts"
-import { bytesOf, endsWith, knownOf, messageOfAnswer, messagesOfRequest, type SaidMessage, type Turn } from "./Turn.ts"
+import {
+  bytesOf,
+  endsWith,
+  knownOf,
+  messageOfAnswer,
+  messagesOfRequest,
+  type Parts,
+  partsOf,
+  type SaidMessage,
+  type Turn
+} from "./Turn.ts"
 
 /** Of one account; a session costs its caller nothing. */
 export const MAX_SESSIONS_PER_ACCOUNT = 10_000
@@ -84,7 +95,7 @@ export interface NewSession {
 export interface Admission {
   readonly accountId: string
   readonly session: string
-  /** So many of its first messages the session had then. */
+  /** So many of its first messages behind the instructions the session had then. */
   readonly known: number
   /** Gives the room back, once; a record does it when it is done. */
   readonly giveBack: () => void
@@ -94,16 +105,34 @@ export interface Admission {
 
 const jsonBytes = (json: string): number => SESSION_BYTES + Buffer.byteLength(json, "utf8")
 
+/** A request's messages without the instructions that the session has, be they far behind its `last` messages. */
+const lacking = (
+  sql: SqlClient.SqlClient,
+  id: string,
+  messages: ReadonlyArray<SaidMessage>,
+  last: ReadonlyArray<string>
+) =>
+  Effect.gen(function* () {
+    const { instructions, talk } = partsOf(messagesOfRequest(messages))
+    const near = new Set(last)
+    const missed = instructions.filter(({ digest }) => !near.has(digest))
+    // Fewer than were asked for are all that there are.
+    const isSeen = missed.length === 0 || last.length < REQUEST_MESSAGES
+    const digests = missed.map(({ digest }) => digest)
+    const far = new Set(isSeen ? [] : yield* digestsAmong(sql, id, digests))
+    return { instructions: missed.filter(({ digest }) => !far.has(digest)), talk } satisfies Parts
+  })
+
 /** Appends what is new of a turn, in a transaction; false when it does not go in. */
 const append = (sql: SqlClient.SqlClient, { accountId, known, session: id }: Admission, turn: Turn) =>
   Effect.gen(function* () {
     const session = yield* lockSession(sql, id)
     if (session === undefined || (yield* hasTurn(sql, id, turn.name, TURN_KNOWN_MS))) return true
     const last = yield* lastDigests(sql, id, REQUEST_MESSAGES + 1)
-    const said = messagesOfRequest(turn.messages)
+    const { instructions, talk } = yield* lacking(sql, id, turn.messages, last)
     const answer = messageOfAnswer(turn)
-    if (turn.free && endsWith(last, [...said, answer])) return true
-    const messages = [...said.slice(Math.max(known, knownOf(last, said))), answer]
+    if (turn.free && instructions.length === 0 && endsWith(last, [...talk, answer])) return true
+    const messages = [...instructions, ...talk.slice(Math.max(known, knownOf(last, talk))), answer]
     const bytes = bytesOf(messages)
     const total = yield* lockTotal(sql, accountId)
     const fits =
@@ -136,9 +165,10 @@ const admitIn = (
   { accountId, messages, session }: Asked
 ): Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable> =>
   Effect.gen(function* () {
-    const said = messagesOfRequest(messages)
-    const known = knownOf(yield* lastDigests(sql, session.id, REQUEST_MESSAGES), said)
-    const added = said.slice(known)
+    const last = yield* lastDigests(sql, session.id, REQUEST_MESSAGES)
+    const { instructions, talk } = yield* lacking(sql, session.id, messages, last)
+    const known = knownOf(last, talk)
+    const added = [...instructions, ...talk.slice(known)]
     const size = { messages: added.length + 1, bytes: bytesOf(added) + ANSWER_BYTES }
     const left = {
       session: {

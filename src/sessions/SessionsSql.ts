@@ -121,6 +121,14 @@ export const lastDigests = (sql: Sql, id: string, count: number) =>
     (rows) => rows.map(({ digest }) => digest).toReversed()
   )
 
+/** Which of these the session's messages have, wherever they stand. */
+export const digestsAmong = (sql: Sql, id: string, digests: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ digest: string }>`SELECT DISTINCT digest FROM session_message WHERE session = ${id}
+      AND digest = ANY (${[...digests]}::text[])`,
+    (rows) => rows.map(({ digest }) => digest)
+  )
+
 /** Appends messages behind those that are there, which are `from`. */
 export const appendMessages = (
   sql: Sql,

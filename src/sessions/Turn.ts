@@ -84,6 +84,20 @@ export const MESSAGE_BYTES = 256
 export const bytesOf = (messages: ReadonlyArray<Pick<NewMessage, "content">>): number =>
   messages.reduce((sum, { content }) => sum + MESSAGE_BYTES + Buffer.byteLength(content, "utf8"), 0)
 
+/** A request's messages in two. */
+export interface Parts {
+  /** What the system says before all others. */
+  readonly instructions: ReadonlyArray<NewMessage>
+  readonly talk: ReadonlyArray<NewMessage>
+}
+
+/** Parts a request: its instructions come with every part of a conversation that is sent, and stand where that begins. */
+export const partsOf = (messages: ReadonlyArray<NewMessage>): Parts => {
+  const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer")
+  const end = first === -1 ? messages.length : first
+  return { instructions: messages.slice(0, end), talk: messages.slice(end) }
+}
+
 /** Whether the session's last messages are these. */
 export const endsWith = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): boolean => {
   const start = last.length - messages.length

@@ -170,6 +170,29 @@ describe("a session", () => {
     )
   )
 
+  it.live("has once what the system says before the last part of a conversation, and what it says anew", () =>
+    as((account) =>
+      Effect.gen(function* () {
+        const { id } = yield* opened(account)
+        const assistant = (content: string): SaidMessage => ({ role: "assistant", content })
+        const system = (content: string): SaidMessage => ({ role: "system", content })
+        const talk = (from: number, to: number): ReadonlyArray<SaidMessage> => [
+          ...Array.from({ length: to - from }, (_, at) => [user(`${from + at}`), assistant(`to ${from + at}`)]).flat(),
+          user(`${to}`)
+        ]
+        const one = (to: number, messages: ReadonlyArray<SaidMessage>) => had(account, id, turn(`${to}`, messages))
+        yield* one(0, [system("Be brief."), ...talk(0, 0)])
+        for (let to = 1; to < 60; to++) yield* one(to, [system("Be brief."), ...talk(Math.max(0, to - 2), to)])
+        const whole = ["Be brief.", ...Array.from({ length: 60 }, (_, at) => [`${at}`, `to ${at}`]).flat()]
+        assert.deepStrictEqual(yield* saidIn(id), whole)
+        const last = [system("Be brief."), ...talk(57, 59)]
+        yield* had(account, id, { ...turn("free", last, "to 59"), free: true })
+        yield* one(60, [system("Be polite."), ...talk(58, 60)])
+        assert.deepStrictEqual(yield* saidIn(id), [...whole, "Be polite.", "60", "to 60"])
+      })
+    )
+  )
+
   it.live("keeps turns whole that come at once", () =>
     as((account) =>
       Effect.gen(function* () {
