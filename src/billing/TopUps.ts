@@ -228,19 +228,21 @@ const settle = (desk: Desk, said: CheckoutSaid, topUpId: string | null): Effect.
       case "Ends":
         return yield* Effect.asVoid(setEnded(sql, row.id, step.status))
       case "Attends":
-        yield* setStopped(sql, row.id, step.reason)
+        yield* setStopped(sql, { id: row.id, reason: step.reason, paymentId: paymentOf(said) })
         return yield* Effect.logError(`top-up ${row.id} needs an operator: ${step.reason}`)
       case "Nothing":
         return
     }
   }).pipe(desk.sql.withTransaction)
 
+const paymentOf = (said: CheckoutSaid): string | null => (said._tag === "Paid" ? said.paymentId : null)
+
 const credit = ({ audit, ledger, sql }: Desk, row: TopUpRow, said: CheckoutSaid) =>
   Effect.gen(function* () {
     const { account_id: accountId, id, processor } = row
     const { sessionId } = said
     const amount = nanoOfTopUp(row.amount_cents)
-    yield* setPaid(sql, { id, sessionId, paymentId: said._tag === "Paid" ? said.paymentId : null })
+    yield* setPaid(sql, { id, sessionId, paymentId: paymentOf(said) })
     yield* audit.append({
       accountId,
       type: "top_up.paid",

@@ -106,9 +106,13 @@ export const setEnded = (sql: Sql, id: string, status: "expired" | "failed") =>
 export const setAttention = (sql: Sql, id: string, reason: string) =>
   sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`
 
-/** The same, and its processor is not asked about it until then. */
-export const setStopped = (sql: Sql, id: string, reason: string) =>
-  sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}), stopped = true WHERE id = ${id}`
+/** The same, and its processor is not asked about it until then. What was paid for it all the same may be disputed. */
+export const setStopped = (
+  sql: Sql,
+  { id, paymentId, reason }: { readonly id: string; readonly reason: string; readonly paymentId: string | null }
+) =>
+  sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}), stopped = true,
+      payment_id = COALESCE(payment_id, ${paymentId}) WHERE id = ${id}`
 
 /** Notes how much was given back, by now: notices come in any order. All of it, where that was not said. */
 export const setRefunded = (sql: Sql, id: string, cents: number | null) =>

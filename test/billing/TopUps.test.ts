@@ -246,6 +246,26 @@ describe("an event", () => {
   )
 })
 
+describe("money that was taken and not credited", () => {
+  it.live("is known when a bank disputes it", () =>
+    within(({ nodes: [topUps], stripe }) =>
+      Effect.gen(function* () {
+        const { audited, opened, posted, row } = yield* payer
+        const { id, sessionId } = yield* opened()
+        const session = stripe.pay(sessionId)
+        yield* deliver(topUps, stripeEvent(COMPLETED, { ...session, amount_total: 2_499 }))
+        // A dispute carries nothing of what its payment was made with.
+        const dispute = { id: "dp_1", payment_intent: session.payment_intent, amount: 2_499 }
+        yield* deliver(topUps, stripeEvent("charge.dispute.created", dispute))
+        assert.deepStrictEqual(yield* audited, ["top_up.dispute_reported", "top_up.created"])
+        assert.match((yield* row(id)).attention ?? "", /^paid 2499 usd instead/)
+        assert.strictEqual(yield* posted, 0n)
+        assert.deepStrictEqual(yield* faults, [])
+      })
+    )
+  )
+})
+
 describe("money given back before its payment is told", () => {
   /** Pays a top-up and gives so much of it back, of which nothing is told yet. */
   const paidAndRefunded = (stripe: Scene["stripe"], cents: number | null) =>
