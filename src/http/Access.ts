@@ -1,4 +1,4 @@
-import { Context, Effect, Fiber, Layer, type Types } from "effect"
+import { Context, Effect, Fiber, Layer, SchemaAST, type Types } from "effect"
 import { type Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import { hash as digest } from "node:crypto"
@@ -287,22 +287,32 @@ const openAccess = Layer.effect(
 
 const wholes: Readonly<Record<string, string>> = { Params: "path", Query: "query", Headers: "headers", Payload: "body" }
 
+/** Whether an operation is asked for a period. */
+const takesPeriod = ({ query }: HttpApiEndpoint.Top): boolean =>
+  query !== undefined &&
+  SchemaAST.isObjects(query.ast) &&
+  query.ast.propertySignatures.some(({ name }) => name === "period")
+
 /** A period that is none has a code of its own, wherever one is asked for. */
 const reasonOf = (
+  endpoint: HttpApiEndpoint.Top,
   kind: string,
   problems: Extract<Reason, { readonly _tag: "ValidationError" }>["problems"]
 ): Reason => {
   const [{ field, message }] = problems
-  return kind === "Query" && /^period\b/.test(field)
+  return kind === "Query" && /^period\b/.test(field) && takesPeriod(endpoint)
     ? { _tag: "InvalidPeriod", detail: `period: ${message}` }
     : { _tag: "ValidationError", problems }
 }
 
 /** Path and query are decoded by the contract; what is wrong in them is answered like what is wrong in a body. */
-const ofSchemaError = (error: HttpApiError.HttpApiSchemaError) => {
+const ofSchemaError = (
+  error: HttpApiError.HttpApiSchemaError,
+  { endpoint }: { readonly endpoint: HttpApiEndpoint.Top }
+) => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
   const problems = problemsOf(error.cause.issue, wholes[error.kind] ?? "body")
-  return Effect.map(Exchange, (exchange) => respond(failure(reasonOf(error.kind, problems)), exchange))
+  return Effect.map(Exchange, (exchange) => respond(failure(reasonOf(endpoint, error.kind, problems)), exchange))
 }
 
 const envelopes = Layer.mergeAll(

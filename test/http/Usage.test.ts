@@ -72,6 +72,10 @@ describe("GET /usage", () => {
       }
       const { error } = yield* Effect.flatMap(usage("?days=3"), json)
       assert.deepStrictEqual([error.code, error.param], ["validation_error", "days"])
+      for (const path of ["/models", "/requests"]) {
+        const { error } = yield* Effect.flatMap(get(`${api}${path}?period=1d`, inferenceKey), json)
+        assert.deepStrictEqual([error.code, error.param], ["validation_error", "period"], path)
+      }
     }).pipe(Effect.scoped)
   )
 })
