@@ -22,7 +22,7 @@ import { EventStream } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
 import { describe, logged } from "./Failures.ts"
 import { claimOf } from "./Idempotency.ts"
-import { takePreset } from "./Preset.ts"
+import { type Taken, takePaid } from "./Preset.ts"
 
 /** Names of ignored members that a header lists at most. */
 const IGNORED_MAX = 32
@@ -87,11 +87,10 @@ export const circumstancesOf = (received: Received): Result.Result<Circumstances
 }
 
 /** A body, and the presets that take part in it. */
-export interface ChatBody {
+export interface ChatBody extends Taken {
   readonly body: unknown
   /** The preset in its path. */
   readonly slug?: string | undefined
-  readonly preset: ResolvedPreset | undefined
 }
 
 /** What the caller named first: a list of models may be longer than an answer's `model`, and is told in its `routing`. */
@@ -107,7 +106,7 @@ export const chatRequestOf = (
   asked: ChatBody,
   wish: ChatWish
 ): Result.Result<ChatRequest, Failure> =>
-  Result.map(parseChain(wish.model, wish.models), (chain) => ({
+  Result.map(asked.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([]), (chain) => ({
     ...circumstances,
     model: modelOf(asked, chain),
     chain,
@@ -117,7 +116,8 @@ export const chatRequestOf = (
     conversation: wish.conversation,
     parameters: wish.parameters,
     stream: wish.stream,
-    budgetCents: wish.budgetCents
+    budgetCents: wish.budgetCents,
+    unplannable: asked.gone
   }))
 
 /** How a dialect reads a request and says its answer. */
@@ -199,17 +199,19 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
       { exchange, principal, request }: Called,
       { operation, path, slug }: Place
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Failure> => {
-      const answer = (body: unknown, preset: ResolvedPreset | undefined) => {
-        const decoded = dialect.decode(body, preset, slug !== undefined, basePolicy(principal))
-        if (Result.isFailure(decoded)) return Effect.fail(decoded.failure)
+      const answer = (body: unknown, taken: Taken) => {
+        const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal))
+        if (Result.isFailure(decoded)) return Effect.fail(taken.gone ?? decoded.failure)
         const received = { request, exchange, principal, body, operation, path, sandbox }
-        const chat = chatOf(received, { body, slug, preset }, decoded.success)
+        const chat = chatOf(received, { ...taken, body, slug }, decoded.success)
         if (Result.isFailure(chat)) return Effect.fail(chat.failure)
         return (chat.success.stream ? streamed : whole)(chat.success, exchange, decoded.success)
       }
+      const repeatable = request.headers["idempotency-key"] !== undefined
       return Effect.flatMap(readJson(request), (body) =>
-        Effect.flatMapEager(takePreset(presets, exchange, { accountId: principal.accountId, body, slug }), (preset) =>
-          answer(body, preset)
+        Effect.flatMapEager(
+          takePaid(presets, exchange, { accountId: principal.accountId, body, slug, repeatable }),
+          (taken) => answer(body, taken)
         )
       )
     }

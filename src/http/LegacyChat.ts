@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../schemas/Access.ts"
@@ -25,7 +25,7 @@ import { chatRequestOf, circumstancesOf, ignoredHeader, replayHeader } from "./C
 import { Exchange } from "./Exchange.ts"
 import { images } from "./Images.ts"
 import { leanHandlers } from "./Lean.ts"
-import { takePreset } from "./Preset.ts"
+import { takePaid } from "./Preset.ts"
 import { fullFailure } from "./Sessions.ts"
 
 type Said = DecodedLegacyChat["said"]
@@ -50,7 +50,7 @@ const legacyChat = Effect.gen(function* () {
   const requests = yield* Requests
   const inStore = Effect.mapError((error: Unavailable) => failure({ _tag: "StoreUnavailable" }, error))
   /** Room in the session that a request goes to, before anything is spent on it. A repeat is answered without, and not recorded. */
-  const taken = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: Said) {
+  const roomIn = Effect.fnUntraced(function* (name: string, { claim, principal }: ChatRequest, said: Said) {
     const session = yield* inStore(sessions.named(principal.accountId, name))
     if (session === undefined) return yield* failure({ _tag: "NotFound", what: "session", id: name })
     const refused = Effect.fnUntraced(function* (failed: Failure) {
@@ -70,14 +70,15 @@ const legacyChat = Effect.gen(function* () {
     const principal = yield* Caller
     const cacheWish = yield* Effect.fromResult(cacheWishOf(request.headers))
     const body = yield* readJson(request)
-    const preset = yield* takePreset(presets, exchange, { accountId: principal.accountId, body })
-    const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(
-      decodeLegacyChat(body, preset?.config, basePolicy(principal))
-    )
+    const repeatable = request.headers["idempotency-key"] !== undefined
+    const taken = yield* takePaid(presets, exchange, { accountId: principal.accountId, body, repeatable })
+    const read = decodeLegacyChat(body, taken.preset?.config, basePolicy(principal))
+    const decoded = Result.mapError(read, (failed) => taken.gone ?? failed)
+    const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decoded)
     const wished = wishedOf(cacheWish)
     const received = { request, exchange, principal, body, operation: "chat", path: "/chat", sandbox, wished }
     const circumstances = yield* Effect.fromResult(circumstancesOf(received))
-    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, { ...wish, stream: false }))
+    const asked = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, { ...wish, stream: false }))
     const check = Effect.tapError(auth.authenticate(request.headers["authorization"], "inference"), ({ reason }) =>
       Effect.sync(() => {
         if (reason._tag === "InvalidApiKey") auth.forget(principal.keyId)
@@ -95,7 +96,7 @@ const legacyChat = Effect.gen(function* () {
       return served
     })
     const { answer, replayed, status } = yield* Effect.acquireUseRelease(
-      sessionId === undefined ? Effect.undefined : taken(sessionId, asked, said),
+      sessionId === undefined ? Effect.undefined : roomIn(sessionId, asked, said),
       asking,
       (admission) => (admission === undefined ? Effect.void : sessions.release(admission))
     )

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { objectOf } from "../dialects/Decode.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { Failure, failure } from "../domain/Failure.ts"
 import type { Presets, ResolvedPreset } from "../presets/Presets.ts"
 import { presetNamed } from "../router/Chain.ts"
 import type { Exchange } from "./Exchange.ts"
@@ -33,4 +33,30 @@ export const takePreset = (
     exchange.preset = { slug: preset.slug, version: preset.version }
     return preset
   })
+}
+
+/** The preset of a request, where there is one, or why the one that it names is not there. */
+export interface Taken {
+  readonly preset: ResolvedPreset | undefined
+  readonly gone?: Failure | undefined
+}
+
+const takenOf = (found: ResolvedPreset | Failure | undefined): Taken =>
+  found instanceof Failure ? { preset: undefined, gone: found } : { preset: found }
+
+/**
+ * The same for a paid request: where that is `repeatable`, under an idempotency key, that there is no such preset any more is not yet
+ * its failure, for it may have been answered by that preset before.
+ */
+export const takePaid = (
+  presets: Presets["Service"],
+  exchange: Pick<Exchange, "preset">,
+  naming: Naming & { readonly repeatable: boolean }
+): Effect.Effect<Taken, Failure> => {
+  const found = takePreset(presets, exchange, naming)
+  if (!naming.repeatable) return Effect.mapEager(found, takenOf)
+  return Effect.map(
+    Effect.catchIf(found, ({ reason }) => reason._tag === "NotFound", Effect.succeed),
+    takenOf
+  )
 }

@@ -19,7 +19,7 @@ import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
 import type { ErrorForm } from "./Exchange.ts"
 import { bodyOf, forms, table } from "./Failures.ts"
 import { messagesDialect } from "./Messages.ts"
-import { takePreset } from "./Preset.ts"
+import { takePaid } from "./Preset.ts"
 import { responsesDialect } from "./Responses.ts"
 
 const streamed = invalid("stream", "what is part of a batch is not streamed")
@@ -43,12 +43,14 @@ const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<
     const presets = yield* Presets
     const inWords = (failed: Failure) => named(dialect.prompt, failed)
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
-      const { principal } = circumstances
+      const { claim, principal } = circumstances
       const { accountId } = principal
-      const preset = yield* takePreset(presets, { preset: undefined }, { accountId, body })
-      const decoded = yield* Effect.fromResult(dialect.decode(body, preset, false, basePolicy(principal)))
+      const naming = { accountId, body, repeatable: claim !== undefined }
+      const taken = yield* takePaid(presets, { preset: undefined }, naming)
+      const read = dialect.decode(body, taken.preset, false, basePolicy(principal))
+      const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
       if (decoded.stream) return yield* Effect.fail(streamed)
-      const request = yield* Effect.fromResult(chatRequestOf(circumstances, { body, preset }, decoded))
+      const request = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, decoded))
       const said = (answer: Answer) => JSON.stringify(dialect.encode(answer, decoded))
       return {
         ignored: decoded.ignored,

@@ -40,7 +40,7 @@ export interface Prepared {
 /** What of a request decides its plan and its estimate. */
 export type Preparation = Pick<
   ChatRequest,
-  "auto" | "chain" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents"
+  "auto" | "chain" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
 > & {
   /** Whose request it is, where its session may be pinned to a model. */
   readonly accountId?: string
@@ -180,7 +180,8 @@ const metering = <A, B>(
 const preparing =
   (router: Router["Service"], pins: Pins, promptImages: PromptImages["Service"], explores: boolean) =>
   (request: Preparation): Result.Result<Prepared, Failure> => {
-    const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream } = request
+    const { budgetCents, chain, conversation, parameters, policy, promptTokens, stream, unplannable } = request
+    if (unplannable !== undefined) return Result.fail(unplannable)
     const images = imagesIn(conversation)
     const vision = images > 0
     const wrong = vision ? promptImages.check(conversation) : undefined

@@ -1,5 +1,6 @@
 import type { Principal } from "../../schemas/Access.ts"
 import type { Conversation } from "../domain/Conversation.ts"
+import type { Failure } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
@@ -58,4 +59,6 @@ export interface ChatRequest extends PaidRequest {
   readonly parameters: ReadonlyArray<string>
   readonly stream: boolean
   readonly budgetCents: number | undefined
+  /** Why there can be no plan for it; what stands under its idempotency key may answer it all the same. */
+  readonly unplannable?: Failure | undefined
 }

@@ -244,6 +244,41 @@ describe("idempotency", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("replays the answer by a preset that has been removed since", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const { messages } = ask()
+      yield* service.preset(account.id, "p", { model: "gpt-4o-mini" })
+      const bodies = [
+        ["/presets/p/chat/completions", { messages }],
+        ["/chat/completions", { model: "@p", messages, stream: true }],
+        ["/chat", { model: "@p", messages }],
+        ["/messages", { model: "@p", messages, max_tokens: 100 }]
+      ] as const
+      const send = (key: string) =>
+        Effect.forEach(bodies, ([path, body]) =>
+          post(`${service.api}${path}`, inferenceKey, body, { "idempotency-key": key, "x-svc-cache": "false" })
+        )
+      const said = (responses: ReadonlyArray<Response>) =>
+        Effect.promise(() => Promise.all(responses.map((response) => response.text())))
+      const before = yield* said(yield* send("mine"))
+      const { posted } = yield* service.balance(account.id)
+      yield* service.presets.remove({ accountId: account.id, slug: "p", actor: { type: "operator", id: "test" } })
+      const again = yield* send("mine")
+      assert.deepStrictEqual(
+        again.map(({ headers, status }) => [status, headers.get("idempotency-replayed"), headers.get("x-svc-preset")]),
+        bodies.map(() => [200, "true", "p"])
+      )
+      const [byPath, stream, ...others] = yield* said(again)
+      assert.deepStrictEqual([byPath, ...others], [before[0], ...before.slice(2)])
+      assert.include(stream, JSON.stringify(JSON.parse(before[0]!).choices[0].message.content))
+      assert.strictEqual((yield* service.balance(account.id)).posted, posted)
+      for (const fresh of yield* send("other")) assert.deepStrictEqual(yield* errorOf(fresh), [404, "not_found"])
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("replays nothing to a key that was revoked, though it is still remembered", () =>
     Effect.gen(function* () {
       const service = yield* startService()
