@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Deferred, Effect, Layer, Result } from "effect"
 import type { Principal } from "../../schemas/Access.ts"
 import { goesAlike } from "../auth/Routing.ts"
 import { ChatCache } from "../cache/ChatCache.ts"
@@ -15,6 +15,9 @@ import type { ChatRequest } from "./Request.ts"
 
 /** Answers on their way to the cache at a time, of a megabyte each at most; further ones are not kept. */
 const MAX_KEEPING = 64
+
+/** How long the same question waits for an answer that is on its way there. */
+const KEEPING_WAIT = "250 millis"
 
 /** What a caller wants of the cache. */
 export interface CacheWish {
@@ -121,7 +124,7 @@ export class CachedChat extends Context.Service<
       const cache = yield* ChatCache
       const requests = yield* Requests
       const scope = yield* Effect.scope
-      let keeping = 0
+      const keeping = new Map<CacheKey, Deferred.Deferred<void>>()
 
       /**
        * Nobody waits for it: an answer is not to be late for a store that stalls. It is of the project that its key was remembered in,
@@ -129,13 +132,27 @@ export class CachedChat extends Context.Service<
        */
       const keep = (key: CacheKey, answer: Answer, lifeSeconds: number, isAsKnown: Effect.Effect<boolean>) =>
         Effect.suspend(() => {
-          if (keeping >= MAX_KEEPING) return Effect.void
-          keeping++
+          if (keeping.size >= MAX_KEEPING || keeping.has(key)) return Effect.void
+          const kept = Deferred.makeUnsafe<void>()
+          keeping.set(key, kept)
           const put = Effect.ensuring(
             Effect.flatMap(isAsKnown, (known) => (known ? cache.put(key, textOf(answer), lifeSeconds) : Effect.void)),
-            Effect.sync(() => keeping--)
+            Effect.suspend(() => {
+              keeping.delete(key)
+              return Deferred.succeed(kept, undefined)
+            })
           )
           return Effect.asVoid(Effect.forkIn(put, scope, { startImmediately: true }))
+        })
+
+      /** What is kept under a key; what is on its way there is waited for, since whoever asks again at once is to find it. */
+      const keptAt = (key: CacheKey) =>
+        Effect.suspend(() => {
+          const underWay = keeping.get(key)
+          const kept = cache.get(key)
+          return underWay === undefined
+            ? kept
+            : Effect.andThen(Effect.timeoutOption(Deferred.await(underWay), KEEPING_WAIT), kept)
         })
 
       /** The request that has this one's idempotency key, where it has one and another had it before. */
@@ -146,7 +163,7 @@ export class CachedChat extends Context.Service<
 
       const find = (key: CacheKey, request: ChatRequest, plan: Plan, check: Effect.Effect<Principal, Failure>) =>
         Effect.gen(function* () {
-          const text = yield* cache.get(key)
+          const text = yield* keptAt(key)
           const kept = text === undefined ? undefined : keptOf(text)
           if (kept === undefined) return undefined
           // What was found is of what the key was remembered as; what follows of what it is by now, the hold says.

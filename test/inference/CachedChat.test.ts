@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Result } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { ChatCache } from "../../src/cache/ChatCache.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
@@ -290,13 +290,33 @@ describe("CachedChat", () => {
         })
       const stalled = Layer.succeed(ChatCache, { get: () => Effect.undefined, put })
       const { ask } = yield* scene(undefined, false, stalled)
-      for (let count = 0; count < 70; count++) assert.strictEqual((yield* ask()).status, "MISS")
+      const question = (count: number) => ask({ conversation: asked(`Question ${count}`) })
+      for (let count = 0; count < 70; count++) assert.strictEqual((yield* question(count)).status, "MISS")
       assert.deepStrictEqual([begun, kept], [64, 0])
       yield* Deferred.succeed(free, undefined)
       yield* Effect.yieldNow
       assert.strictEqual(kept, 64)
       yield* ask()
       assert.strictEqual(begun, 65)
+    })
+  )
+
+  it.effect("gives an answer that is still on its way to the cache, unless that takes long", () =>
+    Effect.gen(function* () {
+      const memory = Context.get(yield* Layer.build(ChatCache.layerMemory()), ChatCache)
+      const free = yield* Deferred.make<void>()
+      const slow = Layer.succeed(ChatCache, {
+        get: memory.get,
+        put: (...kept) => Effect.andThen(Deferred.await(free), memory.put(...kept))
+      })
+      const { ask } = yield* scene(undefined, false, slow)
+      yield* ask()
+      const impatient = yield* Effect.forkChild(ask(), { startImmediately: true })
+      yield* TestClock.adjust("250 millis")
+      assert.strictEqual((yield* Fiber.join(impatient)).status, "MISS")
+      const again = yield* Effect.forkChild(ask(), { startImmediately: true })
+      yield* Deferred.succeed(free, undefined)
+      assert.strictEqual((yield* Fiber.join(again)).status, "HIT")
     })
   )
 
