@@ -1,4 +1,3 @@
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -20,7 +19,7 @@ import { replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
-import { paidWork } from "./PaidWork.ts"
+import { paidWork, readerOf } from "./PaidWork.ts"
 import { type ArrivingList, VectorStream } from "./VectorStream.ts"
 
 /** What is kept of an answer: its list as text, since what was parsed could not be said again to the byte. */
@@ -136,21 +135,6 @@ const respondLong = (model: string, answer: WorkAnswer<Embedded>, list: Pick<Arr
   const length = Buffer.byteLength(before) + data.length + Buffer.byteLength(after)
   const body = new VectorStream({ ...list, before, arriving: inPieces(data), after: Effect.succeed(after) })
   return HttpServerResponse.raw(body, { headers: { ...contentType, "content-length": String(length) } })
-}
-
-/** The reader of an answer: what it is told to do when that is gone, it does at once where it is gone already. */
-export const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
-  const response = NodeHttpServerRequest.toServerResponse(request)
-  const ends: Array<() => void> = []
-  const gone = () => {
-    for (const end of ends.splice(0)) end()
-  }
-  response.once("close", gone)
-  const onGone = (end: () => void): void => {
-    ends.push(end)
-    if (response.closed || response.destroyed) gone()
-  }
-  return { gone, onGone }
 }
 
 const embeddings = Effect.gen(function* () {

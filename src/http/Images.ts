@@ -7,9 +7,8 @@ import { encodeImages } from "../dialects/images/ImagesEncode.ts"
 import { ImageWork } from "../inference/ImageWork.ts"
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
-import { readerOf } from "./Embeddings.ts"
 import { leanHandlers } from "./Lean.ts"
-import { paidWork, type WorkPlace } from "./PaidWork.ts"
+import { paidWork, readerOf, type WorkPlace } from "./PaidWork.ts"
 
 /** Images at one of the places where they are asked for. */
 export const images = (place: WorkPlace) =>

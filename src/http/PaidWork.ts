@@ -1,4 +1,5 @@
-/** A paid operation other than chat: how its request becomes one of the service. */
+/** A paid operation other than chat: how its request becomes one of the service, and who reads its answer. */
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Caller } from "../../schemas/Access.ts"
@@ -39,3 +40,18 @@ export const paidWork = <D extends { readonly model: string }>(
       return { decoded, paid } satisfies Accepted<D>
     })
   )
+
+/** The reader of an answer: what it is told to do when that is gone, it does at once where it is gone already. */
+export const readerOf = (request: HttpServerRequest.HttpServerRequest) => {
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  const ends: Array<() => void> = []
+  const gone = () => {
+    for (const end of ends.splice(0)) end()
+  }
+  response.once("close", gone)
+  const onGone = (end: () => void): void => {
+    ends.push(end)
+    if (response.closed || response.destroyed) gone()
+  }
+  return { gone, onGone }
+}

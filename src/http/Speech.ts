@@ -11,9 +11,8 @@ import { mostAudioBytes } from "../providers/AudioBytes.ts"
 import type { WorkAttempt } from "../providers/ProviderPool.ts"
 import type { Spoken } from "../providers/Work.ts"
 import { answered } from "./Chat.ts"
-import { readerOf } from "./Embeddings.ts"
 import { leanHandlers } from "./Lean.ts"
-import { paidWork } from "./PaidWork.ts"
+import { paidWork, readerOf } from "./PaidWork.ts"
 
 const silent: Reason = { _tag: "UpstreamError", detail: "the audio is empty" }
 
