@@ -54,7 +54,7 @@ const send = (
     : Effect.sync(() => write(response, answer, more))
 }
 
-/** Nothing can be said any more of an answer that has begun; else the service is about to stop, or has a fault. */
+/** Nothing can be said any more of an answer that has begun. */
 const giveUp = (response: ServerResponse, cause: Cause.Cause<unknown>): void => {
   if (response.headersSent) response.destroy()
   else response.writeHead(Cause.hasInterruptsOnly(cause) ? 503 : 500).end()
@@ -96,7 +96,9 @@ export const makeDirect = Effect.gen(function* () {
         onSuccess: finished,
         onFailure: (cause) => {
           const answer = edge.answer(asked, exchange, cause)
-          return answer === undefined ? Effect.failCause(cause) : Effect.flatMap(answer, finished)
+          if (answer !== undefined) return Effect.flatMap(answer, finished)
+          // Its client has not left: the service stops.
+          return response.destroyed ? Effect.failCause(cause) : finished(edge.cutOff(exchange))
         }
       })
     )

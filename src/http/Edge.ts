@@ -1,10 +1,17 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Cause, Context, Effect, Layer, Option } from "effect"
-import { type HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import {
+  HttpEffect,
+  type HttpMethod,
+  HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { ServerResponse } from "node:http"
 import { Api } from "../../schemas/Api.ts"
-import { Failure, failure } from "../domain/Failure.ts"
+import { Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { PresetUse } from "../inference/Request.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Config } from "../platform/Config.ts"
@@ -189,6 +196,17 @@ const failureOf = (cause: Cause.Cause<unknown>): Failure | undefined => {
 const isWritten = ({ body }: HttpServerResponse.HttpServerResponse): boolean =>
   body._tag === "Raw" && body.body instanceof WrittenBody
 
+/** Told to whoever still waits when the time of a stop is over. */
+const stopping: Reason = {
+  _tag: "ServiceUnavailable",
+  detail: "The service is stopping; try again",
+  retryAfterSeconds: 1
+}
+
+/** The platform's answer to a request that it cut off by a stop. */
+const isCutOff = ({ body, status }: HttpServerResponse.HttpServerResponse): boolean =>
+  status === 503 && body._tag === "Empty"
+
 /** Such an answer writes itself when it has all its headers; the server finds it written. */
 const written = (
   request: HttpServerRequest.HttpServerRequest,
@@ -267,7 +285,10 @@ export const makeEdge = Effect.gen(function* () {
       }
       const failed = failureOf(cause)
       return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed, exchange))
-    }
+    },
+
+    /** Its response where the service stops before it has another. */
+    cutOff: (exchange: Exchange): HttpServerResponse.HttpServerResponse => respond(failure(stopping), exchange)
   }
 })
 
@@ -276,7 +297,7 @@ export const makeEdge = Effect.gen(function* () {
  * or is not there at all.
  */
 const Edge = HttpRouter.middleware(
-  Effect.map(makeEdge, ({ answer, begin, dress }) => {
+  Effect.map(makeEdge, ({ answer, begin, cutOff, dress }) => {
     const finish = (asked: Asked, exchange: Exchange, response: HttpServerResponse.HttpServerResponse) =>
       Effect.map(dress(asked, exchange, response.status), (headers) => HttpServerResponse.setHeaders(response, headers))
     return (app) =>
@@ -285,6 +306,9 @@ const Edge = HttpRouter.middleware(
         const { headers, source } = request
         const exchange = begin({ headers, source, peer: () => Option.getOrUndefined(request.remoteAddress) })
         const asked = askedOf(request)
+        HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
+          isCutOff(response) ? finish(asked, exchange, cutOff(exchange)) : Effect.succeed(response)
+        )
         if (asked.area.preflight && isPreflight(request)) return finish(asked, exchange, preflight)
         return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
           onFailure: (cause) => {

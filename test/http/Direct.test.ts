@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { get, json, post, startService } from "../support/Service.ts"
 import { answers, type Got, Line, parse } from "./wire.ts"
 
@@ -99,6 +99,30 @@ describe("a request that goes direct", () => {
       assert.strictEqual(refused.status, 429)
       assert.strictEqual((yield* json(refused)).error.code, "rate_limit_exceeded")
       assert.isNotNull(refused.headers.get("retry-after"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is told in the envelope when a stop cuts it off, as it is the platform's way", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { account, key, service } = yield* Scope.provide(remembering({ SHUTDOWN_GRACE: "100 millis" }), scope)
+      const slow = { "x-svc-sandbox": "latency_ms=60000" }
+      let before = 0n
+      const lines: Array<Line> = []
+      for (const path of [ways.direct, ways.platform]) {
+        const line = yield* Line.open(service.origin)
+        line.write(requestOf(key, path, JSON.stringify(chat), slow))
+        const { held } = yield* Effect.repeat(service.balance(account.id), { until: ({ held }) => held > before })
+        before = held
+        lines.push(line)
+      }
+      yield* Scope.close(scope, Exit.void)
+      for (const line of lines) {
+        const { headers, status, text } = parse(yield* line.take(answers(1)))
+        assert.deepStrictEqual([status, headers["retry-after"]], [503, "1"])
+        assert.match(headers["x-request-id"] ?? "", /^req_/)
+        assert.deepInclude(JSON.parse(text).error, { code: "service_unavailable", type: "service_unavailable_error" })
+      }
     }).pipe(Effect.scoped)
   )
 
