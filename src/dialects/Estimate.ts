@@ -4,9 +4,9 @@ import { type CostEstimate, EstimateRequest } from "../../schemas/inference/Esti
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
-import { usdFromNano, usdFromPico } from "../domain/Money.ts"
-import type { RoutingPolicy } from "../domain/Plan.ts"
-import { tokenCost } from "../domain/Pricing.ts"
+import { type Nano, usdFromNano, usdFromPico } from "../domain/Money.ts"
+import type { Plan, RoutingPolicy } from "../domain/Plan.ts"
+import { type Price, tokenCost } from "../domain/Pricing.ts"
 import { likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
@@ -78,15 +78,40 @@ export const decodeEstimate = (
     }
   })
 
+/** What is available of an account is what it has posted less what is held of that. */
+export interface Balance {
+  readonly posted: Nano
+  readonly held: Nano
+}
+
+interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
+  readonly plan: Plan<Price>
+  readonly hold: Nano
+  readonly most: Nano
+}
+
+/** The answer for any kind of work: its likely cost is that of the first candidate, and it is affordable if the hold is available. */
+export const estimateOf = (
+  { breakdown, hold, model, most, plan, unit }: Estimated,
+  { held, posted }: Balance
+): CostEstimate => ({
+  object: "cost_estimate",
+  model,
+  resolved_models: [...new Set(plan.candidates.map((candidate) => candidate.model.id))],
+  estimated_cost_usd: breakdown[0]?.estimated_cost_usd ?? 0,
+  hold_usd: usdFromNano(hold),
+  max_cost_usd: usdFromNano(most),
+  unit,
+  breakdown,
+  balance_usd: usdFromNano(posted),
+  affordable: posted - held >= hold
+})
+
 /**
- * The answer. `estimated_cost_usd` is a likely cost: four bytes to a prompt token, and the output asked for or 256 tokens,
+ * The answer for chat. `estimated_cost_usd` is a likely cost: four bytes to a prompt token, and the output asked for or 256 tokens,
  * whichever is less. `hold_usd` and `max_cost_usd` are what the ledger will go by.
  */
-export const encodeEstimate = (
-  model: string,
-  { estimate, plan }: Prepared,
-  balance: { readonly posted: bigint; readonly held: bigint }
-): CostEstimate => {
+export const encodeEstimate = (model: string, { estimate, plan }: Prepared, balance: Balance): CostEstimate => {
   const prompt = likelyTokens(estimate.promptBound)
   const breakdown = plan.candidates.map((candidate) => {
     const { rates } = candidate.price.tiers[0]
@@ -104,16 +129,5 @@ export const encodeEstimate = (
       max_cost_usd: usdFromNano(costAt(candidate, estimate, cap))
     }
   })
-  return {
-    object: "cost_estimate",
-    model,
-    resolved_models: [...new Set(plan.candidates.map((candidate) => candidate.model.id))],
-    estimated_cost_usd: breakdown[0]?.estimated_cost_usd ?? 0,
-    hold_usd: usdFromNano(estimate.atLeast),
-    max_cost_usd: usdFromNano(estimate.ceiling),
-    unit: "token",
-    breakdown,
-    balance_usd: usdFromNano(balance.posted),
-    affordable: balance.posted - balance.held >= estimate.atLeast
-  }
+  return estimateOf({ model, plan, unit: "token", breakdown, hold: estimate.atLeast, most: estimate.ceiling }, balance)
 }

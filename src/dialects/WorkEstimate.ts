@@ -12,6 +12,7 @@ import { noTokens } from "../domain/Usage.ts"
 import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
 import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/WorkTokens.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "./Decode.ts"
+import { type Balance, estimateOf } from "./Estimate.ts"
 
 type Kind = WorkPreparation["modality"]
 type Wire = Omit<WorkEstimateRequest, "model">
@@ -141,23 +142,13 @@ const lineOf = (
   }
 }
 
-/** The answer. */
+/** The answer for it. */
 export const encodeWorkEstimate = (
   { bound, model }: WorkPreparation,
   { estimate, plan }: PreparedWork,
-  balance: { readonly posted: bigint; readonly held: bigint }
+  balance: Balance
 ): CostEstimate => {
   const breakdown = plan.candidates.map((candidate) => lineOf(bound, candidate))
-  return {
-    object: "cost_estimate",
-    model,
-    resolved_models: [...new Set(plan.candidates.map((candidate) => candidate.model.id))],
-    estimated_cost_usd: breakdown[0]?.estimated_cost_usd ?? 0,
-    hold_usd: usdFromNano(estimate.atLeast),
-    max_cost_usd: usdFromNano(estimate.atLeast),
-    unit: plan.candidates[0].price.unit,
-    breakdown,
-    balance_usd: usdFromNano(balance.posted),
-    affordable: balance.posted - balance.held >= estimate.atLeast
-  }
+  const { unit } = plan.candidates[0].price
+  return estimateOf({ model, plan, unit, breakdown, hold: estimate.atLeast, most: estimate.atLeast }, balance)
 }

@@ -24,6 +24,20 @@ const impatient = { headersMs: 150, requestMs: 150, checkMs: 20, lingerMs: 50 }
 const fine = (path = "/fine") => `GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
 
+/** A line over which a stream comes, of which something has come. */
+const streaming = (origin: string, key: string, steering: string) =>
+  Effect.gen(function* () {
+    const body = JSON.stringify({ ...chat, stream: true })
+    const line = yield* Line.open(origin)
+    line.write(
+      `POST /api/v1/chat/completions HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nX-Svc-Sandbox: ${steering}\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`
+    )
+    yield* line.take((text) => text.includes("chat.completion.chunk"))
+    return line
+  })
+
 describe("a client too slow or not speaking HTTP", () => {
   const slow = {
     "half a header": "GET /fine HTTP/1.1\r\nHost: te",
@@ -75,14 +89,7 @@ describe("a client too slow or not speaking HTTP", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
-      const body = JSON.stringify({ ...chat, stream: true })
-      const line = yield* Line.open(service.origin)
-      line.write(
-        `POST /api/v1/chat/completions HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${inferenceKey}\r\n` +
-          `Content-Type: application/json\r\nX-Svc-Sandbox: chunk_ms=20,output_tokens=200\r\n` +
-          `Content-Length: ${body.length}\r\n\r\n${body}`
-      )
-      yield* line.take((text) => text.includes("chat.completion.chunk"))
+      const line = yield* streaming(service.origin, inferenceKey, "chunk_ms=20,output_tokens=200")
       line.write("hello there\r\n\r\n")
       yield* line.gone
       assert.notInclude(line.text, "HTTP/1.1")
@@ -207,14 +214,7 @@ describe("a service told to stop", () => {
       const { inferenceKey } = yield* service.account(1)
       // The next request with this key goes direct.
       yield* post(`${service.api}/chat/completions`, inferenceKey, chat)
-      const body = JSON.stringify({ ...chat, stream: true })
-      const line = yield* Line.open(service.origin)
-      line.write(
-        `POST /api/v1/chat/completions HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer ${inferenceKey}\r\n` +
-          `Content-Type: application/json\r\nX-Svc-Sandbox: chunk_ms=50,output_tokens=60\r\n` +
-          `Content-Length: ${body.length}\r\n\r\n${body}`
-      )
-      yield* line.take((text) => text.includes("chat.completion.chunk"))
+      const line = yield* streaming(service.origin, inferenceKey, "chunk_ms=50,output_tokens=60")
       const stopping = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       yield* Effect.repeat(refuses(service.origin), { until: (refused) => refused })
       line.write(fine("/nothing"))
