@@ -273,6 +273,10 @@ const runWith =
       const { batch, served } = before
       if (batch !== undefined && !batch.lapsed) {
         yield* desk.auth.confirm(request.principal.keyId)
+        // A request is forgotten a day after its own end, which is before that of the batch.
+        if (served.includes(undefined)) {
+          return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: batch.id })
+        }
         const balance = warningOf(batch.answer)
         return { requestId: batch.id, served, failed: undefined, balanceWarning: balance, replayed: true }
       }

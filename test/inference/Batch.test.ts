@@ -113,6 +113,9 @@ const scene = (holdTtl: Duration.Input = "1 minute") =>
             SELECT state, status, claim, expires_at, closed FROM request WHERE operation = 'batch' ORDER BY id LIMIT 1`,
           ([row]) => row!
         ),
+        /** Has what stands under a claim have ended a day and a minute ago. */
+        age: (claim: string) =>
+          sql`UPDATE request SET closed_at = closed_at - interval '1 day 1 minute' WHERE claim = ${claim}`,
         run: (items: ReadonlyArray<BatchItem>, key?: string) => batch.run(request(items, key)),
         most: () => most,
         faults: Effect.map(verify(sql), ({ checks }) => checks.filter(({ ok }) => !ok))
@@ -206,6 +209,21 @@ describe("a batch", () => {
       const { reason } = yield* Effect.flip(run([first, other], "key"))
       assert.strictEqual(reason._tag, "IdempotencyKeyReused")
       assert.deepStrictEqual(yield* money, { posted: 200n, held: 0n })
+      assert.deepStrictEqual(yield* faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not answered in part where some of its requests are forgotten before it is", () =>
+    Effect.gen(function* () {
+      const { age, faults, item, ledger, money, run } = yield* scene()
+      const items = [item("a", 10n, { claimed: true }), item("b", 10n, { claimed: true })]
+      const { requestId } = yield* run(items, "key")
+      // It ended a day and a minute ago, as the first of a long batch has when the batch itself has not.
+      yield* age("a")
+      yield* Effect.orDie(ledger.dropClaims(24 * 3_600_000))
+      const { reason } = yield* Effect.flip(run(items, "key"))
+      assert.deepStrictEqual(reason, { _tag: "IdempotencyResultUnavailable", requestId })
+      assert.deepStrictEqual(yield* money, { posted: BALANCE - 20n, held: 0n })
       assert.deepStrictEqual(yield* faults, [])
     }).pipe(Effect.scoped)
   )
