@@ -71,12 +71,12 @@ const batches = Effect.gen(function* () {
         const principal = yield* Caller
         const body = yield* readJson(request)
         const wire = yield* Effect.fromResult(decodeBatch(body))
-        if (basePolicy(principal).dataPolicy === "zero_retention") return yield* keptNowhere
-        yield* funded(ledger)
         const { endpoint, input_file_id: inputFileId, metadata = null, output_expires_after: kept } = wire
         const claim = yield* Effect.fromResult(claimOf(request.headers["idempotency-key"], "POST", "/batches", body))
         const outputTtlSeconds = kept?.seconds ?? null
-        const asked = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim }
+        const keeps = basePolicy(principal).dataPolicy !== "zero_retention"
+        const allowed = keeps ? Effect.provideService(funded(ledger), Caller, principal) : Effect.fail(keptNowhere)
+        const asked = { principal, inputFileId, endpoint, metadata, outputTtlSeconds, claim, allowed }
         const { replayed, row } = yield* stored(service.create(asked))
         return said(row, replayHeader(replayed))
       }),

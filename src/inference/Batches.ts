@@ -39,6 +39,8 @@ export interface NewBatch {
   /** How long its files are kept from when they are made; null for as long as files of batches are. */
   readonly outputTtlSeconds: number | null
   readonly claim: Claim | undefined
+  /** Whether a new one may be begun; what was begun before under the claim is answered without it. */
+  readonly allowed: Effect.Effect<void, Failure>
 }
 
 /** A batch, and whether it was made before under the same claim. */
@@ -54,7 +56,7 @@ export class Batches extends Context.Service<
     /**
      * Begins a batch, or answers the one that was begun under its claim, which holds until a day after its end. Fails with
      * `ValidationError` where its input is no such file of the account's, with `Conflict` when 20 batches of the account have not
-     * ended, and with `IdempotencyKeyReused` where its claim is that of another one.
+     * ended, with `IdempotencyKeyReused` where its claim is that of another one, and as `allowed` does.
      */
     readonly create: (batch: NewBatch) => Effect.Effect<CreatedBatch, Failure | Unavailable>
     /** Undefined when there is none, or it is another account's. */
@@ -113,7 +115,7 @@ interface Desk {
 /** Under the account's lock, so that two requests with one claim make one batch, and no two find the last free place. */
 const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
   Effect.gen(function* () {
-    const { claim, endpoint, inputFileId, metadata, outputTtlSeconds, principal } = batch
+    const { allowed, claim, endpoint, inputFileId, metadata, outputTtlSeconds, principal } = batch
     const { accountId } = principal
     yield* lockBatches(sql, accountId)
     const before = claim && (yield* claimedBatch(sql, accountId, claim.claim))
@@ -121,6 +123,7 @@ const createIn = ({ jobs, media, sql }: Desk, batch: NewBatch) =>
       if (before.fingerprint !== claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
       return { row: before, replayed: true }
     }
+    yield* allowed
     const file = yield* media.find(accountId, inputFileId)
     if (file?.purpose !== "batch_input") {
       return yield* invalid("input_file_id", "no file of this account with the purpose batch")

@@ -2,7 +2,30 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { batchObjectOf } from "../../src/http/Batches.ts"
 import type { BatchRow } from "../../src/inference/BatchesSql.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { newRequestId } from "../../src/platform/Ids.ts"
+import { get, json, post, type Service, startService } from "../support/Service.ts"
+
+/** Settles a request of this account's that takes all it has. */
+const spendAll = (service: Service, accountId: string) =>
+  Effect.gen(function* () {
+    const { ledger, sql } = service
+    const { posted: cost } = yield* service.balance(accountId)
+    const [key] = yield* sql<{
+      id: string
+    }>`SELECT id FROM api_key WHERE account_id = ${accountId} AND kind = 'inference'`
+    const requestId = newRequestId()
+    yield* ledger.commit({
+      _tag: "Hold",
+      ...{ requestId, accountId, keyId: key!.id, projectId: null, operation: "test", model: "test" },
+      ...{ atLeast: cost, upTo: cost, ttlMs: 60_000, budgets: [], budgetsEpoch: 0, opened: { prices: [] } },
+      ...{ claim: undefined, charge: false }
+    })
+    yield* ledger.commit({
+      _tag: "Close",
+      ...{ requestId, accountId, settle: { cost }, onlyIfExpired: false, status: "succeeded", keepClaim: false },
+      ...{ resolvedModel: null, provider: null, closed: {}, answer: null }
+    })
+  })
 
 const at = (seconds: number) => new Date(seconds * 1_000 + 999)
 
@@ -66,6 +89,26 @@ describe("/batches", () => {
       assert.deepStrictEqual([refused.status, (yield* json(refused)).error.code], [402, "insufficient_credits"])
       const listed = yield* get(`${service.api}/batches`, inferenceKey)
       assert.isEmpty((yield* json(listed)).data)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says again what was begun under a key, though the account has spent all since", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(1)
+      const { id: input_file_id } = yield* service.media.store({
+        ...{ bytes: Buffer.from("{}"), contentType: "application/jsonl" },
+        ...{ accountId: account.id, purpose: "batch_input" }
+      })
+      const body = { input_file_id, endpoint: "/v1/messages", completion_window: "24h" }
+      const send = (key: string) => post(`${service.api}/batches`, inferenceKey, body, { "idempotency-key": key })
+      const { id } = yield* Effect.flatMap(send("one"), json)
+      yield* spendAll(service, account.id)
+      const again = yield* send("one")
+      assert.deepStrictEqual([again.status, (yield* json(again)).id], [200, id])
+      assert.strictEqual(again.headers.get("idempotency-replayed"), "true")
+      const other = yield* send("two")
+      assert.deepStrictEqual([other.status, (yield* json(other)).error.code], [402, "insufficient_credits"])
     }).pipe(Effect.scoped)
   )
 })

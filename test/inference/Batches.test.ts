@@ -54,7 +54,13 @@ const scene = Effect.gen(function* () {
     files.set("output", { accountId, purpose: "batch_output" })
     files.set("foreign", { accountId: "other", purpose: "batch_input" })
     const batches = yield* Batches
-    const asked = { principal, endpoint: "/v1/messages", metadata: { a: "b" }, outputTtlSeconds: null }
+    const asked = {
+      principal,
+      endpoint: "/v1/messages",
+      metadata: { a: "b" },
+      outputTtlSeconds: null,
+      allowed: Effect.void
+    }
     const create = (inputFileId = "input") =>
       Effect.map(batches.create({ ...asked, inputFileId, claim: undefined }), ({ row }) => row)
     const ask = (claim: Claim) => batches.create({ ...asked, inputFileId: "input", claim })
