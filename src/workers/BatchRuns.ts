@@ -282,7 +282,11 @@ const finish = (desk: Desk, batch: BatchRow) =>
       return Effect.as(Effect.yieldNow, unservedLine(batch.id, index, customId, expiredError).line)
     })
     const outputFileId = yield* writeFile(desk, batch, true, [])
-    const errorFileId = yield* writeFile(desk, batch, false, late)
+    const dropped = (id: string | null) => (id === null ? Effect.void : desk.media.remove(batch.account_id, id))
+    // The next try writes both anew.
+    const errorFileId = yield* Effect.onError(writeFile(desk, batch, false, late), () =>
+      Effect.ignore(dropped(outputFileId))
+    )
     const ended = yield* storeErrors(
       endBatch(desk.sql, {
         id: batch.id,
@@ -294,7 +298,7 @@ const finish = (desk: Desk, batch: BatchRow) =>
     )
     if (ended) return
     // Another process ended it with files of its own.
-    for (const id of [outputFileId, errorFileId]) if (id !== null) yield* desk.media.remove(batch.account_id, id)
+    for (const id of [outputFileId, errorFileId]) yield* dropped(id)
   }).pipe(desk.writing.withPermits(1))
 
 /** Serves what is pending, or ends the serving where all is done or the time is over. */

@@ -188,6 +188,34 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("leaves no file that it does not name where the other cannot be written at first", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      yield* inDatabase(
+        service,
+        (sql) => sql`ALTER TABLE file ADD CONSTRAINT no_errors CHECK (name NOT LIKE '%_error.jsonl')`
+      )
+      const wrong = { ...line(1), body: { ...line(1).body, max_tokens: -1 } }
+      const { id } = yield* begin(service, inferenceKey, [line(0), wrong])
+      const tries = inDatabase(
+        service,
+        (sql) => sql<{ attempts: number }>`SELECT attempts FROM job WHERE queue_name = 'batches' AND attempts > 1`
+      )
+      yield* until(
+        "its files were tried to be written twice",
+        Effect.map(tries, ({ length }) => length > 0)
+      )
+      yield* inDatabase(service, (sql) => sql`ALTER TABLE file DROP CONSTRAINT no_errors`)
+      const { error_file_id, output_file_id } = yield* ended(service, inferenceKey, id)
+      const listed = yield* Effect.flatMap(get(`${service.api}/files?purpose=batch_output`, inferenceKey), json)
+      assert.deepStrictEqual(
+        listed.data.map((file: { id: string }) => file.id).toSorted(),
+        [error_file_id, output_file_id].toSorted()
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is kept as long as it was asked for, and is answered again under its key", () =>
     Effect.gen(function* () {
       const service = yield* startService()
