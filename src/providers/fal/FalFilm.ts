@@ -20,7 +20,7 @@ export const queueUrlOf = (baseUrl: string): string => {
 }
 
 /**
- * Videos by fal's queue. A ticket is the path of the job at the queue. A job that a model refuses counts as completed there, and its
+ * Videos by fal's queue. A ticket is the path of the job's result there. A job that a model refuses counts as completed, and its
  * errors are what is given for its result. <https://docs.fal.ai/model-endpoints/queue>
  */
 export const makeFalFilm = (
@@ -67,6 +67,9 @@ const ticketOf = (
   return Effect.succeed({ ticket: `${pathname.replace(/\/+$/, "")}/${app}/requests/${id}` })
 }
 
+/** A result is at the job itself, or at a `response` of it; how far the job is stands beside that. */
+const statusOf = (ticket: string): string => `${ticket.replace(/\/response$/, "")}/status`
+
 const question = (origin: string, path: string) => ({
   target: { origin, path },
   accept: "application/json",
@@ -81,7 +84,7 @@ const stateOf = Effect.fnUntraced(function* (
   call: WorkCall,
   ticket: string
 ): Effect.fn.Return<FilmState, ProviderError> {
-  const body = yield* Effect.flatMap(work.get(call, question(origin, `${ticket}/status`)), work.accepted)
+  const body = yield* Effect.flatMap(work.get(call, question(origin, statusOf(ticket))), work.accepted)
   const answer = objectOf(parsed(body)) ?? {}
   switch (textIn(answer, "status")) {
     case "IN_QUEUE":

@@ -72,6 +72,23 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("are asked for where the queue says their result is, in either of its forms", () =>
+    Effect.gen(function* () {
+      const url = "https://v3.fal.media/files/kite.mp4"
+      for (const place of [wire.ticket, `${wire.ticket}/response`]) {
+        const { provider } = yield* filmHost(wire, ({ headers, method, url: asked }, response) => {
+          if (method === "POST") {
+            json(response, 200, { request_id: "1", response_url: `http://${headers.host}${place}` })
+          } else if (asked === `${wire.ticket}/status`) json(response, 200, done)
+          else if (asked === place) json(response, 200, { video: { url } })
+          else json(response, 404, { detail: "Not Found" })
+        })
+        const { ticket } = yield* provider.film(call, filmWork())
+        assert.deepStrictEqual(yield* provider.filmState(call, ticket), { _tag: "Completed", clip: { url } })
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are not asked for where a model cannot make them", () =>
     Effect.gen(function* () {
       const { heard, provider } = yield* filmHost(wire, (_, response) => json(response, 200, {}))
