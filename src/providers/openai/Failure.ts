@@ -30,9 +30,15 @@ const detailOf = (error: JsonObject | undefined, status: number): string => {
   return text ?? `status ${status}`
 }
 
-/** An exhausted quota comes as 429, but waiting does not help: our account is at fault. */
+/** What of our account comes as 429, where waiting does not help, or, of images, as 400, for which no caller is to blame. */
+const OUR_ACCOUNT: ReadonlySet<unknown> = new Set([
+  "insufficient_quota",
+  "billing_not_active",
+  "billing_hard_limit_reached"
+])
+
 const statusOfQuota = (error: JsonObject, status: number): number =>
-  error["code"] === "insufficient_quota" || error["type"] === "insufficient_quota" ? 402 : status
+  OUR_ACCOUNT.has(error["code"]) || OUR_ACCOUNT.has(error["type"]) ? 402 : status
 
 const statusOfError = (error: JsonObject): number => {
   for (const value of [error["code"], error["status"]]) {
@@ -42,6 +48,6 @@ const statusOfError = (error: JsonObject): number => {
   const words = `${textIn(error, "type") ?? ""} ${textIn(error, "code") ?? ""}`
   if (words.includes("rate_limit")) return statusOfQuota(error, 429)
   if (/authentication|permission|api_key/.test(words)) return 401
-  if (words.includes("invalid_request") || words.includes("context_length")) return 400
+  if (words.includes("invalid_request") || words.includes("context_length")) return statusOfQuota(error, 400)
   return statusOfQuota(error, 500)
 }

@@ -26,6 +26,14 @@ describe("faultOfStatus", () => {
     assert.deepStrictEqual(of(429, { error: { code: "insufficient_quota" } }), { _tag: "Unauthorized", status: 402 })
   })
 
+  it("tells our own account's limit, and one that is not active, from a fault of the request and from haste", () => {
+    const unpaid: ProviderFault = { _tag: "Unauthorized", status: 402 }
+    const limit = { message: "Billing hard limit has been reached", type: "invalid_request_error" }
+    assert.deepStrictEqual(of(400, { error: { ...limit, code: "billing_hard_limit_reached" } }), unpaid)
+    assert.deepStrictEqual(faultOfError({ ...limit, code: "billing_hard_limit_reached" }), unpaid)
+    assert.deepStrictEqual(of(429, { error: { type: "billing_not_active", code: null } }), unpaid)
+  })
+
   const details: ReadonlyArray<readonly [unknown, string]> = [
     [{ error: "plain" }, "plain"],
     [{ message: "bare" }, "bare"],
