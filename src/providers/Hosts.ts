@@ -18,6 +18,8 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
     case "OffSchema":
     case "SchemaRefused":
       return undefined
+    case "Malformed":
+      return fault.ofModel === true ? undefined : {}
     case "TimedOut":
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
     case "Lost":

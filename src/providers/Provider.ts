@@ -70,7 +70,8 @@ export type ProviderFault =
       /** The pause the host asks for, where it does. */
       readonly retryAfterSeconds?: number
     }
-  | { readonly _tag: "Malformed"; readonly detail: string }
+  /** `ofModel` where the host is well, and its model said what it could not read: with some tools a model says so each time. */
+  | { readonly _tag: "Malformed"; readonly detail: string; readonly ofModel?: true }
   /** The answer does not meet the schema it was asked for with, or could not be checked; `detail` says where, in our own words. */
   | { readonly _tag: "OffSchema"; readonly detail: string }
   /** Nobody was asked, because no answer could be judged by the caller's schema, which stands in `field`. */

@@ -15,6 +15,7 @@ describe("what a fault says of a provider's health", () => {
     ["no connection", { _tag: "Unreachable", detail: "X" }, {}],
     ["a server error", { _tag: "ServerError", status: 500, detail: "X" }, {}],
     ["nonsense", { _tag: "Malformed", detail: "X" }, {}],
+    ["what a model made of the caller's tools", { _tag: "Malformed", detail: "X", ofModel: true }, undefined],
     ["a lost connection", { _tag: "Broken", detail: "X" }, {}],
     ["a limit", { _tag: "RateLimited", retryAfterSeconds: undefined }, {}],
     ["a limit with its end", { _tag: "RateLimited", retryAfterSeconds: 3 }, { pauseMs: 3_000 }],

@@ -120,8 +120,9 @@ export class ChunkFold {
   #onFinish(reason: string | undefined): void {
     if (reason === undefined || reason === "FINISH_REASON_UNSPECIFIED") return
     if (FILTERED.has(reason)) this.#onFiltered(`the answer was blocked (${reason})`)
-    else if (MISMADE.has(reason)) this.#fault = { _tag: "Malformed", detail: `the model stopped with ${reason}` }
-    else this.#finish = reason === "MAX_TOKENS" ? "length" : "stop"
+    else if (MISMADE.has(reason)) {
+      this.#fault = { _tag: "Malformed", detail: `the model stopped with ${reason}`, ofModel: true }
+    } else this.#finish = reason === "MAX_TOKENS" ? "length" : "stop"
   }
 
   /** What is blocked before its first word was refused: an empty answer would be taken for a mishap and asked for again. */

@@ -171,8 +171,8 @@ describe("a finish", () => {
   })
 
   for (const finishReason of ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]) {
-    it(`of ${finishReason} is malformed, whatever came before`, () => {
-      const fault = { _tag: "Malformed", detail: `the model stopped with ${finishReason}` } as const
+    it(`of ${finishReason} is the model's malformed, whatever came before`, () => {
+      const fault = { _tag: "Malformed", detail: `the model stopped with ${finishReason}`, ofModel: true } as const
       assert.deepStrictEqual(failure({ candidates: [{ finishReason }] }), fault)
       assert.deepStrictEqual(failure(answer([{ text: "a" }], { finishReason })), fault)
     })
