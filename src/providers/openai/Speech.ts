@@ -18,8 +18,8 @@ export const makeSpeech =
     })
     const request = { target, accept: "*/*", body, maxBodyBytes: MAX_AUDIO_BYTES }
     return Effect.flatMap(post(call, request), (audio) =>
-      isObject(audio)
-        ? Effect.fail(error({ _tag: "Malformed", detail: "an object in place of audio" }))
+      isObject(audio) || isPage(audio)
+        ? Effect.fail(error({ _tag: "Malformed", detail: "an object or a page in place of audio" }))
         : Effect.succeed({ audio })
     )
   }
@@ -29,3 +29,7 @@ const LONGEST_ERROR = 64 * 1024
 /** Some hosts say with a success what went wrong. No audio is JSON. */
 const isObject = (audio: Uint8Array): boolean =>
   audio[0] === 0x7b && audio.length <= LONGEST_ERROR && parsed(audio) !== undefined
+
+/** What stands before a host can answer with a page of its own, as one to sign in at. No audio begins so. */
+const isPage = (audio: Uint8Array): boolean =>
+  /^\s*<(?:!doctype|html)[\s>]/i.test(Buffer.from(audio.subarray(0, 64)).toString("latin1"))

@@ -70,6 +70,12 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAI's speech", (it) => 
       assert.strictEqual((yield* json(401, {}))._tag, "Unauthorized")
       assert.strictEqual((yield* json(500, {}))._tag, "ServerError")
       assert.strictEqual((yield* json(200, { error: { message: "no" } }))._tag, "Malformed")
+      for (const page of ["<html><body>sign in</body></html>", "\n<!DOCTYPE html><title>sign in</title>"]) {
+        const fault = yield* faultOf((_, response) => {
+          response.writeHead(200, { "content-type": "text/html" }).end(page)
+        })
+        assert.strictEqual(fault._tag, "Malformed")
+      }
       const broken = yield* faultOf((_, response) => {
         response.writeHead(200, { "content-length": "100" }).write("part")
         setImmediate(() => response.destroy())
