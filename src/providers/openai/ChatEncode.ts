@@ -127,9 +127,9 @@ const encodeFormat = ({ format }: Conversation): object | undefined => {
   return { type: "json_schema", json_schema: { name, description, schema, strict } }
 }
 
-/** OpenAI's reasoning models refuse all sampling that they leave to themselves; other hosts take no notice of it. */
+/** OpenAI's reasoning models and xAI's refuse all sampling that they leave to themselves; other hosts take no notice of it. */
 const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flavour }: ChatWireOptions): object => {
-  const open = flavour === "compatible"
+  const open = flavour === "compatible" && model.vendor !== "xai"
   const taken = <A>(name: string, value: A | undefined): A | undefined =>
     value === undefined || open || model.supportedParameters.includes(name) ? value : undefined
   return {

@@ -36,6 +36,30 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("is told no sampling that Grok does not take, which it refuses", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* upstream((request, response) => {
+        const pieces: Array<Buffer> = []
+        request.on("data", (piece: Buffer) => pieces.push(piece))
+        request.on("end", () => {
+          const body = JSON.parse(Buffer.concat(pieces).toString())
+          const not = ["presence_penalty", "frequency_penalty", "stop"].find((name) => name in body)
+          if (not !== undefined) {
+            return json(response, 400, { code: "invalid-argument", error: `Model grok-4.6 does not support ${not}.` })
+          }
+          const message = { role: "assistant", content: String(body.temperature) }
+          json(response, 200, { id: "1", choices: [{ index: 0, finish_reason: "stop", message }] })
+        })
+      })
+      const grok = { vendor: "xai", supportedParameters: ["temperature", "top_p", "seed"] }
+      const sampling = { temperature: 0.5, frequencyPenalty: 0, presencePenalty: 0, stop: ["END"] }
+      const call = chatCall({ candidate: candidate("xai", { upstreamId: "grok-4.6", model: grok }) })
+      const { chat } = yield* at(origin)
+      const { text } = yield* chat({ ...call, conversation: { ...call.conversation, sampling } })
+      assert.strictEqual(text, "0.5")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("does not blame the caller for our key", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((_, response) =>
