@@ -3,6 +3,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { saidStops } from "../StopSequences.ts"
+import { callIdFor } from "./CallId.ts"
 import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
 
 /** What a host takes of the OpenAI chat wire. */
@@ -18,7 +19,7 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
   const { conversation, candidate, maxOutputTokens } = call
   return JSON.stringify({
     model: candidate.offer.upstreamId,
-    messages: encodeMessages(boundedImages(conversation.messages, candidate), options),
+    messages: encodeMessages(withIdsFor(candidate, boundedImages(conversation.messages, candidate)), options),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     ...encodeTools(conversation),
@@ -42,6 +43,14 @@ const boundedImages = (messages: ReadonlyArray<Message>, { model }: Candidate): 
     message.role === "user" || message.role === "tool" ? { ...message, content: message.content.map(bounded) } : message
   )
 }
+
+const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message>): ReadonlyArray<Message> =>
+  messages.map((message) => {
+    if (message.role === "tool") return { ...message, toolCallId: callIdFor(message.toolCallId, candidate) }
+    if (message.role !== "assistant" || message.toolCalls.length === 0) return message
+    const toolCalls = message.toolCalls.map((call) => ({ ...call, id: callIdFor(call.id, candidate) }))
+    return { ...message, toolCalls }
+  })
 
 /** Tool results take text only on this wire, so their images follow in a message of the user's. */
 const encodeMessages = (messages: ReadonlyArray<Message>, options: ChatWireOptions): ReadonlyArray<unknown> => {

@@ -91,6 +91,34 @@ describe("encodeChat", () => {
     ])
   })
 
+  it("gives calls that another host named the ids that this one takes, the same to their results", () => {
+    const ids = ["call_1", `chatcmpl-tool-${"0".repeat(32)}`, `chatcmpl-tool-${"0".repeat(31)}1`, "Abc123xyZ", ""]
+    const messages = [
+      { role: "assistant", content: [], toolCalls: ids.map((id) => ({ id, name: "f", arguments: "{}" })) } as const,
+      ...ids.map((toolCallId) => ({ role: "tool", toolCallId, content: [text("done")] }) as const)
+    ]
+    const idsTo = (vendor: string, options: ChatWireOptions) => {
+      const [called, ...results] = wire({ messages }, options, {
+        candidate: candidate("up", { model: { vendor } })
+      }).messages
+      const sent: ReadonlyArray<string> = called.tool_calls.map(({ id }: { readonly id: string }) => id)
+      assert.deepStrictEqual(
+        results.map((result: { readonly tool_call_id: string }) => result.tool_call_id),
+        sent
+      )
+      assert.strictEqual(new Set(sent).size, ids.length)
+      return sent
+    }
+    for (const options of [openai, compatible]) {
+      const sent = idsTo("openai", options)
+      assert.deepStrictEqual([sent[0], sent[3]], ["call_1", "Abc123xyZ"])
+      assert.isTrue(sent.every((id) => id.length <= 40))
+    }
+    const mistral = idsTo("mistral", compatible)
+    assert.strictEqual(mistral[3], "Abc123xyZ")
+    assert.isTrue(mistral.every((id) => /^[A-Za-z0-9]{9}$/.test(id)))
+  })
+
   const tool = { name: "f", description: "does", parameters: { type: "object" }, strict: true }
 
   it("says who speaks to OpenAI alone", () => {
