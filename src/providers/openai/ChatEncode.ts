@@ -5,6 +5,7 @@ import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { saidStops } from "../StopSequences.ts"
 import { callIdFor } from "./CallId.ts"
 import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
+import { endUserOf } from "./EndUser.ts"
 
 /** What a host takes of the OpenAI chat wire. */
 export interface ChatWireOptions {
@@ -26,7 +27,7 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
     response_format: encodeFormat(conversation),
     ...encodeSampling(conversation, candidate, options),
     reasoning_effort: effortOf(conversation.reasoning, candidate, effortsOf(call, options)),
-    user: conversation.user,
+    user: conversation.user && endUserOf(conversation.user),
     prompt_cache_key: options.flavour === "openai" ? conversation.cacheKey : undefined
   })
 }

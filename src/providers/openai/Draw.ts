@@ -6,6 +6,7 @@ import type { HttpWork } from "../HttpWork.ts"
 import { listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { Provider, ProviderError, ProviderFault } from "../Provider.ts"
 import type { Drawn, DrawWork, WorkCall } from "../Work.ts"
+import { endUserOf } from "./EndUser.ts"
 import { type FormFile, formOf } from "./Form.ts"
 
 /** Ten images of 1536×1024 pixels that can hardly be compressed, in base64. */
@@ -50,7 +51,7 @@ export const encodeDraw = (
     ...(background === undefined ? {} : { background }),
     ...(style === undefined ? {} : { style }),
     ...(own ? {} : { response_format: "b64_json" }),
-    ...(user === undefined ? {} : { user })
+    ...(user === undefined ? {} : { user: endUserOf(user) })
   })
 }
 

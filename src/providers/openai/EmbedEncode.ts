@@ -1,4 +1,5 @@
 import type { EmbedWork, WorkCall } from "../Work.ts"
+import { endUserOf } from "./EndUser.ts"
 
 /**
  * Embeddings as the JSON text of a `POST /embeddings`. This wire knows no kinds of input and cuts none: its models embed queries
@@ -8,4 +9,10 @@ export const encodeEmbeddings = (
   { candidate }: Pick<WorkCall, "candidate">,
   { dimensions, format, inputs, user }: EmbedWork
 ): string =>
-  JSON.stringify({ model: candidate.offer.upstreamId, input: inputs, dimensions, encoding_format: format, user })
+  JSON.stringify({
+    model: candidate.offer.upstreamId,
+    input: inputs,
+    dimensions,
+    encoding_format: format,
+    user: user && endUserOf(user)
+  })

@@ -134,6 +134,13 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(names(compatible), [undefined, undefined, undefined, undefined])
   })
 
+  it("names an end user in the 64 characters that OpenAI takes", () => {
+    assert.strictEqual(wire({ user: "u".repeat(64) }).user, "u".repeat(64))
+    for (const options of [openai, compatible]) {
+      assert.match(wire({ user: "u".repeat(65) }, options).user, /^[0-9a-f]{64}$/)
+    }
+  })
+
   it("encodes tools and the choice among them", () => {
     const body = wire({ tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false })
     assert.deepStrictEqual(body.tools, [{ type: "function", function: tool }])

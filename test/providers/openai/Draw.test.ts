@@ -46,6 +46,7 @@ describe("what OpenAI is asked", () => {
       background: "transparent",
       user: "u"
     })
+    assert.match(String(Result.getOrThrow(asked({ user: "u".repeat(65) }))["user"]), /^[0-9a-f]{64}$/)
     const quality = (value: string) => Result.getOrThrow(asked({ quality: value }))["quality"]
     assert.deepStrictEqual(["standard", "hd", "auto"].map(quality), ["medium", "high", "auto"])
   })

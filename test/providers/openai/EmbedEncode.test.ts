@@ -25,4 +25,5 @@ it("says in OpenAI's words what the wire knows, the format always", () => {
     encoding_format: "base64",
     user: "u"
   })
+  assert.match((encode({ user: "u".repeat(65) }) as { readonly user: string }).user, /^[0-9a-f]{64}$/)
 })
