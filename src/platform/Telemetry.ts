@@ -1,5 +1,17 @@
 /** What the service tells of itself: logs on the console always, metrics for who asks, and all of it over OTLP when told to. */
-import { Context, Effect, Formatter, Layer, Logger, Metric, Redacted, References, type Scope } from "effect"
+import {
+  Context,
+  Effect,
+  Formatter,
+  Layer,
+  Logger,
+  Metric,
+  Option,
+  Redacted,
+  References,
+  type Scope,
+  type Tracer
+} from "effect"
 import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse } from "effect/http"
 import { OtlpExporter, OtlpLogger, OtlpMetrics, OtlpResource, OtlpSerialization } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
@@ -29,10 +41,27 @@ const SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
 
 // ---- logs
 
+/** The span that an entry belongs to. Effect's own, which are off, stand there all the same, with a word in place of their ids. */
+const spanAround = (entry: Logger.Options<unknown>): Tracer.AnySpan | undefined => {
+  let span = entry.fiber.cache.span
+  while (span?._tag === "Span" && span.traceId === "noop") span = Option.getOrUndefined(span.parent)
+  return span
+}
+
+/** The same logger, for which an entry is of the span it belongs to: a collector refuses all it is sent with ids that are none. */
+const withSpanAround = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
+  Logger.make((entry) => {
+    const { cache } = entry.fiber
+    const span = spanAround(entry)
+    if (span === cache.span) return logger.log(entry)
+    const fiber: typeof entry.fiber = Object.create(entry.fiber, { cache: { value: { ...cache, span } } })
+    return logger.log({ ...entry, fiber })
+  })
+
 /** One line of JSON: time, level, message, and whatever is known of the request, such as its id and its trace. */
 const jsonLine = Logger.make<unknown, string>((entry) => {
   const { annotations, cause, level, message, timestamp } = Logger.formatStructured.log(entry)
-  const { span } = entry.fiber.cache
+  const span = spanAround(entry)
   return Formatter.formatJson({
     ...annotations,
     timestamp,
@@ -190,17 +219,18 @@ const exportTo = (settings: TelemetrySettings, endpoint: URL) => {
   const base = endpoint.href.replace(/\/*$/, "")
   const headers = Redacted.value(settings.headers)
   const common = { resource: resourceOf(settings), headers, shutdownTimeout: FLUSH_TIMEOUT } as const
-  const logs = OtlpLogger.layer({
+  const logger = OtlpLogger.make({
     ...common,
     url: `${base}/v1/logs`,
     exportInterval: SPANS_EVERY,
     maxBatchSize: MAX_BATCH,
     excludeLogSpans: true
   })
+  const logs = Logger.layer([Effect.map(logger, withSpanAround)], { mergeWithExisting: true })
   const metrics = OtlpMetrics.layer({ ...common, url: `${base}/v1/metrics`, exportInterval: METRICS_EVERY })
-  const traces = Layer.provide(tracing(settings, `${base}/v1/traces`, headers), OtlpExporter.layerFlusher)
+  const traces = tracing(settings, `${base}/v1/traces`, headers)
   // Side by side, so that a stop waits for all three together.
-  return Layer.mergeAll(traces, logs, metrics).pipe(
+  return Layer.mergeAll(Layer.provide(Layer.mergeAll(traces, logs), OtlpExporter.layerFlusher), metrics).pipe(
     Layer.provide([OtlpSerialization.layerJson, Layer.effect(HttpClient.HttpClient, makeClient), withoutEnvironment])
   )
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect, Layer, Logger, Tracer } from "effect"
+import { Console, Effect, Layer, Logger, References, Tracer } from "effect"
 import { Config } from "../../src/platform/Config.ts"
 import { Metrics } from "../../src/platform/Metrics.ts"
 import { layer, logging } from "../../src/platform/Telemetry.ts"
@@ -50,6 +50,25 @@ describe("telemetry", () => {
       assert.deepStrictEqual(
         collector.spans.map(({ name }) => name),
         ["HTTP"]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("sends no log with the ids of a span of Effect's own, which are none, and those of what is around it", () =>
+    Effect.gen(function* () {
+      const collector = yield* startCollector()
+      const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
+      const inside = Effect.withSpan(Effect.logInfo("inside"), "of Effect")
+      yield* telling(
+        { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint },
+        Effect.andThen(inside, Effect.provideService(inside, Tracer.ParentSpan, span))
+      )
+      assert.deepStrictEqual(
+        collector.logs.map(({ body, spanId, traceId }) => ({ body, spanId, traceId })),
+        [
+          { body: "inside", spanId: undefined, traceId: undefined },
+          { body: "inside", spanId: "b".repeat(16), traceId: "a".repeat(32) }
+        ]
       )
     }).pipe(Effect.scoped)
   )
@@ -115,6 +134,24 @@ describe("the console", () => {
       assert.deepStrictEqual([plain.level, plain.message], ["INFO", "started\nnow"])
       assert.include(traced, { request_id: "req_1", trace_id: "a".repeat(32), span_id: "b".repeat(16), level: "WARN" })
       assert.match(traced.timestamp, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    })
+  )
+
+  it.live("has no ids of a span of Effect's own, which are none, and those of what is around it", () =>
+    Effect.gen(function* () {
+      const span = Tracer.externalSpan({ traceId: "a".repeat(32), spanId: "b".repeat(16) })
+      const inside = Effect.logInfo("inside").pipe(
+        Effect.withSpan("of Effect"),
+        Effect.provideService(References.TracerEnabled, false)
+      )
+      const said = yield* lines({}, Effect.andThen(inside, Effect.provideService(inside, Tracer.ParentSpan, span)))
+      assert.deepStrictEqual(
+        said.map(({ span_id, trace_id }) => [trace_id, span_id]),
+        [
+          [undefined, undefined],
+          ["a".repeat(32), "b".repeat(16)]
+        ]
+      )
     })
   )
 
