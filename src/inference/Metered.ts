@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
-import { noTokens, promptTokens, type Used } from "../domain/Usage.ts"
+import { promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
@@ -11,6 +11,7 @@ import type { CloseOperation, HoldOperation, HoldResult } from "../ledger/Operat
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
+import { operationNames, operationOf } from "../providers/AttemptRecord.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import { type ClosedFacts, keepReason, type KeptReason, type Opened, priceOf } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
@@ -274,17 +275,20 @@ const counted = (
   overheadMs: number,
   settled: Nano
 ): void => {
-  const tokens = "units" in usage ? noTokens : usage
+  const candidate = served ?? plan.candidates[0]
   const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
   metrics.request({
+    operation: operationNames[operationOf[candidate.model.modality]],
     provider: served?.offer.provider,
-    model: (served ?? plan.candidates[0]).model.id,
+    model: candidate.model.id,
     errorType: failed,
     totalMs: performance.now() - request.arrivedAt,
     overheadMs,
     firstTokenMs,
-    inputTokens: promptTokens(tokens),
-    outputTokens: tokens.output,
+    tokens:
+      candidate.price.unit !== "token" || "units" in usage
+        ? undefined
+        : { input: promptTokens(usage), output: usage.output },
     settled
   })
   request.trace?.span?.set({

@@ -11,6 +11,7 @@ import type { Ledger } from "../ledger/Ledger.ts"
 import type { Media } from "../platform/Media.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { operationNames } from "../providers/AttemptRecord.ts"
 import type { Webhooks } from "../webhooks/Webhooks.ts"
 import { type ClosedFacts, priceOf } from "./Receipt.ts"
 import { clipCost, type FilmPlan } from "./VideoPlan.ts"
@@ -157,13 +158,13 @@ export const endVideo = (
     Effect.sync(() => {
       if (ended === undefined) return
       metrics.request({
+        operation: operationNames.videos,
         provider: ended.provider ?? undefined,
         model: ended.model,
         errorType: closed.error?._tag,
         totalMs: closed.totalMs,
         firstTokenMs: null,
-        inputTokens: 0,
-        outputTokens: 0,
+        tokens: undefined,
         settled: cost
       })
     })

@@ -5,11 +5,11 @@ import { maxNano } from "../domain/Money.ts"
 import type { Attempt, Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
+import { operationOf } from "../providers/AttemptRecord.ts"
 import type { WorkPoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
 import type { ProviderError } from "../providers/Provider.ts"
 import { ProviderPool, type Served, type WorkAttempt } from "../providers/ProviderPool.ts"
-import type { WorkOperation } from "../providers/Work.ts"
 import { Router } from "../router/Router.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
 import { type Admitted, type Bounds, type Carried, close, routingOf } from "./Metered.ts"
@@ -31,16 +31,6 @@ export interface WorkOptions extends PaidFlowOptions {
   readonly delivery: Duration.Duration
 }
 
-/** What work with models of a modality is called at providers. */
-const operations = {
-  embedding: "embeddings",
-  rerank: "rerank",
-  audio: "speech",
-  image: "images",
-  image_edit: "images",
-  search: "search"
-} as const satisfies Partial<Record<Modality, WorkOperation>>
-
 /** What is still to come of an answer when its beginning is there. */
 export interface WorkRest {
   /** Waits for its end. */
@@ -51,7 +41,7 @@ export interface WorkRest {
 
 /** A paid request for work other than chat, and all that the flow of it has to know of that work. */
 export interface WorkRequest<A> extends PaidRequest {
-  readonly modality: keyof typeof operations
+  readonly modality: Exclude<Modality, "text" | "video">
   /** The most that can be used, which is what is held for: prompt tokens, or units of the model's price. */
   readonly bound:
     | { readonly kind: "tokens"; readonly promptBound: number }
@@ -158,7 +148,7 @@ const asked = <A>(
   const call: WorkPoolCall = {
     requestId: request.requestId,
     plan,
-    operation: operations[request.modality],
+    operation: operationOf[request.modality],
     steering: request.steering,
     trace: request.trace,
     onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {

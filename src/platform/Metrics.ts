@@ -119,6 +119,8 @@ const genAiLabels = (operation: string, provider: string, model: string, error: 
 
 /** A paid request that has ended; times are in milliseconds. */
 export interface RequestFigures {
+  /** What it was for, as `gen_ai.operation.name` has it. */
+  readonly operation: string
   /** Who served it; absent when nobody did. */
   readonly provider: string | undefined
   readonly model: string
@@ -127,8 +129,8 @@ export interface RequestFigures {
   /** Absent where nobody waits for it. */
   readonly overheadMs?: number
   readonly firstTokenMs: number | null
-  readonly inputTokens: number
-  readonly outputTokens: number
+  /** Absent where it is not charged by tokens. */
+  readonly tokens: { readonly input: number; readonly output: number } | undefined
   readonly settled: bigint
 }
 
@@ -195,17 +197,17 @@ const ledgerInstruments = (instruments: Instruments) => {
 }
 
 const requestInstruments = (instruments: Instruments) => {
-  const durations = family((provider, model, error) =>
+  const durations = family((operation, provider, model, error) =>
     instruments.histogram(
       "gen_ai.server.request.duration",
       "Paid requests, from arrival to settled",
       "s",
       DURATION_SECONDS,
-      genAiLabels("chat", provider!, model!, error!)
+      genAiLabels(operation!, provider!, model!, error!)
     )
   )
-  const served = family((provider, model) => {
-    const labels = genAiLabels("chat", provider!, model!, "")
+  const served = family((operation, provider, model) => {
+    const labels = genAiLabels(operation!, provider!, model!, "")
     const tokens = (type: string) =>
       instruments.histogram("gen_ai.client.token.usage", "Tokens charged for", "{token}", TOKENS, {
         ...labels,
@@ -242,17 +244,18 @@ const requestInstruments = (instruments: Instruments) => {
     "{nano_usd}"
   )
   return (figures: RequestFigures): void => {
-    const { errorType = "", firstTokenMs, model, outputTokens, provider, totalMs } = figures
-    durations(provider ?? "none", model, errorType)(totalMs / 1_000)
+    const { errorType = "", firstTokenMs, model, operation, provider, tokens, totalMs } = figures
+    durations(operation, provider ?? "none", model, errorType)(totalMs / 1_000)
     if (figures.overheadMs !== undefined) overhead(figures.overheadMs / 1_000)
     if (provider === undefined) return
-    const { firstToken, input, output, perOutputToken } = served(provider, model)
-    input(figures.inputTokens)
-    output(outputTokens)
     settled(Number(figures.settled))
+    if (tokens === undefined) return
+    const { firstToken, input, output, perOutputToken } = served(operation, provider, model)
+    input(tokens.input)
+    output(tokens.output)
     if (firstTokenMs === null) return
     firstToken(firstTokenMs / 1_000)
-    if (outputTokens > 1) perOutputToken((totalMs - firstTokenMs) / 1_000 / (outputTokens - 1))
+    if (tokens.output > 1) perOutputToken((totalMs - firstTokenMs) / 1_000 / (tokens.output - 1))
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Conversation } from "../domain/Conversation.ts"
+import type { Modality } from "../domain/Model.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import { promptTokens, type TokenUsage } from "../domain/Usage.ts"
 import { type Metrics, providerName } from "../platform/Metrics.ts"
@@ -22,6 +23,18 @@ export const operationNames: Readonly<Record<Operation, string>> = {
   images: "image_generation",
   videos: "video_generation"
 }
+
+/** What models of a modality are asked for. */
+export const operationOf = {
+  text: "chat",
+  embedding: "embeddings",
+  rerank: "rerank",
+  audio: "speech",
+  image: "images",
+  image_edit: "images",
+  search: "search",
+  video: "videos"
+} as const satisfies Record<Modality, Operation>
 
 /** What an attempt is recorded by. */
 export interface AttemptFacts {

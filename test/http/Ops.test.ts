@@ -24,6 +24,34 @@ const untilStatus = (url: string, status: number): ReturnType<typeof ask> =>
   )
 
 describe("the address for operators", () => {
+  it.live("counts paid requests by what they were for, and tokens only of those that are charged by them", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const bodies = {
+        embeddings: { model: "text-embedding-3-small", input: "hi" },
+        "audio/speech": { model: "tts-1", input: "hi", voice: "nova" }
+      }
+      for (const [path, body] of Object.entries(bodies)) {
+        assert.strictEqual((yield* post(`${service.api}/${path}`, inferenceKey, body)).status, 200)
+      }
+      const { text } = yield* ask(`${service.ops}/metrics`)
+      const labels = (operation: string, model: string) =>
+        `gen_ai_operation_name="${operation}",gen_ai_provider_name="openai",gen_ai_request_model="${model}"`
+      const embeddings = labels("embeddings", "text-embedding-3-small")
+      const speech = labels("text_to_speech", "tts-1")
+      for (const line of [
+        `gen_ai_server_request_duration_count{${embeddings}} 1`,
+        `gen_ai_client_token_usage_count{${embeddings},gen_ai_token_type="input"} 1`,
+        `gen_ai_server_request_duration_count{${speech}} 1`
+      ]) {
+        assert.include(text.split("\n"), line)
+      }
+      assert.notInclude(text, `gen_ai_client_token_usage_count{${speech}`)
+      assert.notInclude(text, 'gen_ai_operation_name="chat"')
+    }).pipe(Effect.scoped)
+  )
+
   it.live("says that the process is up, that it is ready, and what it has counted; the public one does not", () =>
     Effect.gen(function* () {
       const service = yield* startService()

@@ -15,14 +15,14 @@ const valueOf = (metrics: Metrics, line: string): number | undefined => {
 }
 
 const request = {
+  operation: "chat",
   provider: "xai",
   model: "grok-4",
   errorType: undefined,
   totalMs: 1_500,
   overheadMs: 3,
   firstTokenMs: 500,
-  inputTokens: 100,
-  outputTokens: 11,
+  tokens: { input: 100, output: 11 },
   settled: 2_000n
 }
 
@@ -54,9 +54,18 @@ describe("metrics", () => {
     assert.notInclude(textOf(metrics), "gen_ai_client_token_usage")
   })
 
+  it("count one for other work by what that is, with no tokens where none are charged for", () => {
+    const metrics = makeMetrics()
+    metrics.request({ ...request, operation: "image_generation", firstTokenMs: null, tokens: undefined })
+    const images = genAi.replace("chat", "image_generation")
+    assert.strictEqual(valueOf(metrics, `gen_ai_server_request_duration_count{${images}}`), 1)
+    assert.notInclude(textOf(metrics), "gen_ai_client_token_usage")
+    assert.notInclude(textOf(metrics), genAi)
+  })
+
   it("have a time per output token only of streams with more than one", () => {
     const metrics = makeMetrics()
-    metrics.request({ ...request, outputTokens: 1 })
+    metrics.request({ ...request, tokens: { input: 100, output: 1 } })
     metrics.request({ ...request, firstTokenMs: null })
     assert.strictEqual(valueOf(metrics, `gen_ai_server_time_per_output_token_count{${genAi}}`), 0)
     assert.strictEqual(valueOf(metrics, `gen_ai_server_time_to_first_token_count{${genAi}}`), 1)
