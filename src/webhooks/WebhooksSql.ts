@@ -230,11 +230,15 @@ export const attemptsOf = (
       SELECT * FROM webhook_attempt WHERE delivery_id = of.id ORDER BY id DESC LIMIT ${most}
     ) a ORDER BY a.id`
 
-/** Has a delivery tried now, and where it had ended at this step of the schedule; false where it is being tried. */
+/**
+ * Has a delivery tried now, and where it had ended at this step of the schedule; false where it is being tried. One that was to be
+ * tried later goes back a step, so that what is tried by hand takes none of its attempts.
+ */
 export const reopen = (sql: Sql, id: string, step: number): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
-    sql`UPDATE webhook_delivery SET step = CASE WHEN status = 'pending' THEN step ELSE ${step} END, status = 'pending',
-        due_at = now(), claim = NULL, ended_at = NULL
+    sql`UPDATE webhook_delivery SET step = CASE WHEN status <> 'pending' THEN ${step}
+          WHEN due_at > now() THEN greatest(step - 1, 0) ELSE step END,
+        status = 'pending', due_at = now(), claim = NULL, ended_at = NULL
       WHERE id = ${id} AND (claim IS NULL OR due_at <= now()) RETURNING id`,
     (rows) => rows.length === 1
   )

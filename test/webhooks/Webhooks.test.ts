@@ -6,6 +6,7 @@ import { Webhook } from "standardwebhooks"
 import { Audit } from "../../src/account/Audit.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { Outbox } from "../../src/webhooks/Outbox.ts"
+import { DELAYS_MS } from "../../src/webhooks/Schedule.ts"
 import { Sender } from "../../src/webhooks/Sender.ts"
 import { MAX_ENDPOINTS_PER_ACCOUNT, Webhooks } from "../../src/webhooks/Webhooks.ts"
 import { freshDatabase, layer as database, layerUrl } from "../support/Database.ts"
@@ -261,6 +262,27 @@ describe("Webhooks", () => {
         assert.strictEqual(yield* whyOf(again), "Conflict")
         yield* sql`UPDATE webhook_endpoint SET status = 'disabled' WHERE id = ${endpoint.id}`
         assert.strictEqual(yield* whyOf(again), "Conflict")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("told again on demand while they fail are tried by themselves as long as others", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, publish, register } = yield* webhookAccount
+        const webhooks = yield* Webhooks
+        const hook = yield* receiver()
+        hook.answerWith(status(500))
+        const { endpoint } = yield* register(hook.url)
+        yield* publish()
+        yield* sendDue
+        const [{ id: deliveryId } = { id: "" }] = yield* deliveries(endpoint.id)
+        for (let by = 0; by < DELAYS_MS.length; by++) {
+          yield* webhooks.redeliver({ accountId, id: endpoint.id, deliveryId, actor })
+          yield* sendDue
+        }
+        const [told] = yield* deliveries(endpoint.id)
+        assert.deepInclude(told, { status: "pending", attempts: DELAYS_MS.length + 1 })
+        const waitMs = told!.next_at!.getTime() - told!.log.at(-1)!.started_at.getTime()
+        assert.isAtMost(waitMs, 2 * DELAYS_MS[1]!, "it waits for as long as after the first attempt")
       }).pipe(Effect.scoped)
     )
 
