@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { VideoError, VideoState, VideoWish } from "../domain/Video.ts"
+import { storableText } from "../platform/Sql.ts"
 
 /** A video job as it stands. */
 export interface VideoRow {
@@ -211,7 +212,7 @@ export const endJob = (
   Effect.map(
     sql<VideoRow>`UPDATE video_job SET state = ${end.state}, progress = ${end.progress}::int, cost = ${end.cost},
         refunded = ${end.refunded}, file_id = ${end.file_id}, error_code = ${end.error_code},
-        error_message = ${end.error_message}, parameters = ${JSON.stringify(end.parameters)}::json, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
+        error_message = ${end.error_message === null ? null : storableText(end.error_message)}, parameters = ${JSON.stringify(end.parameters)}::json, completed_at = clock_timestamp(), busy_until = NULL, asking = NULL
       WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL RETURNING ${columns(sql)}`,
     first
   )

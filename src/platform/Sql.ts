@@ -85,6 +85,9 @@ export const storable = (json: string): string =>
 
 const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
 
+/** The same of a text, for a column of texts. */
+export const storableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed()
+
 /**
  * `LIMIT`, with the number, a whole one, in the text of the statement. As a parameter it makes a plan for any number look dearer than
  * one for the number at hand, so that PostgreSQL plans anew at every execution, and of a page that can take longer than to read it.

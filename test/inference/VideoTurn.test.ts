@@ -160,6 +160,19 @@ describe("a turn at a video job", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is refused at once whatever the words of the provider are made of", () =>
+    Effect.gen(function* () {
+      const host = new FilmHost("fal")
+      host.film = () => fails("fal", { _tag: "Refused", status: 422, detail: "no\0kites \ud83e" })
+      const { end, events, money } = yield* sold({ hosts: [host] })
+      const message = "fal refused this video: no\ufffdkites \ufffd"
+      assert.deepInclude((yield* end).row, { state: "failed", error_code: "validation_error", error_message: message })
+      assert.strictEqual(host.filmed.length, 1)
+      assert.strictEqual(JSON.parse((yield* events)[0]!.body).data.error.message, message)
+      assert.deepStrictEqual(yield* money, { posted: BALANCE, held: 0n })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("never tells a caller what a provider says to its operators", () =>
     Effect.gen(function* () {
       for (const refused of [true, false]) {
