@@ -22,6 +22,7 @@ import {
   endpointById,
   type EndpointRow,
   endpointsOf,
+  hasten,
   insertEndpoint,
   insertEvent,
   removeEndpoint,
@@ -112,7 +113,7 @@ export class Webhooks extends Context.Service<
     /** Fails with `NotFound`, as all that follow do. */
     readonly find: (accountId: string, id: string) => Effect.Effect<EndpointRow, Failure | Unavailable>
     /**
-     * Changes what is given. One that is enabled is sent what is pending for it; it has not failed before. Fails with
+     * Changes what is given. One that is enabled again is sent what is pending for it, at once; it has not failed before. Fails with
      * `ValidationError` as registration does.
      */
     readonly update: (
@@ -262,10 +263,12 @@ const update = (
 ) =>
   Effect.gen(function* () {
     const { outbox, sql } = desk
-    yield* find(desk, accountId, id)
+    const before = yield* find(desk, accountId, id)
     const url = asked.url === undefined ? undefined : (yield* addressOf(desk, asked.url)).href
     const distinct = events === undefined ? undefined : [...new Set(events)]
     return yield* Effect.gen(function* () {
+      // Deliveries before their endpoint, as those who note attempts lock them.
+      if (status === "enabled" && before.status === "disabled") yield* hasten(sql, id)
       const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
       if (endpoint === undefined) return yield* notFound("webhook", id)
       yield* append(desk, { accountId, actor, id }, "updated", {

@@ -326,6 +326,29 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("are sent what is pending as soon as they are enabled, however late it was to be tried", () =>
+      Effect.gen(function* () {
+        const { accountId, deliveries, publish, register } = yield* webhookAccount
+        const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
+        const hook = yield* receiver()
+        const { endpoint, secret } = yield* register(hook.url)
+        const { id } = endpoint
+        const waiting = yield* publish()
+        yield* sql`UPDATE webhook_delivery SET step = 8, due_at = now() + interval '20 hours' WHERE endpoint_id = ${id}`
+        // Changing one that is enabled hurries nothing.
+        yield* webhooks.update({ accountId, id, actor, status: "enabled" })
+        assert.deepStrictEqual(yield* sendDue, [])
+        yield* webhooks.update({ accountId, id, actor, status: "disabled" })
+        yield* webhooks.update({ accountId, id, actor, status: "enabled" })
+        yield* sendDue
+        assert.deepStrictEqual(
+          hook.received.map((message) => (verified(secret, message) as { readonly id: string }).id),
+          [waiting]
+        )
+        assert.deepInclude((yield* deliveries(id))[0], { status: "delivered", attempts: 1 })
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("have secrets that are nowhere in clear", () =>
       Effect.gen(function* () {
         const { accountId, register } = yield* webhookAccount
