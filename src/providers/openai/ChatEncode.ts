@@ -11,8 +11,8 @@ import { endUserOf } from "./EndUser.ts"
 export interface ChatWireOptions {
   /** `openai` for api.openai.com and its likes, which refuse unknown members; `compatible` for hosts of open models. */
   readonly flavour: "openai" | "compatible"
-  /** The reasoning efforts the host knows, when they are not all; the nearest one is sent. */
-  readonly efforts?: readonly [Effort, ...ReadonlyArray<Effort>] | undefined
+  /** The reasoning efforts a model at the host knows, when they are not all; the nearest one is sent, and none where it knows none. */
+  readonly efforts?: ((upstreamId: string) => ReadonlyArray<Effort>) | undefined
 }
 
 /** A chat call as the JSON text of a `POST /chat/completions`. Usage is always asked for. */
@@ -157,5 +157,8 @@ const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flav
   }
 }
 
-const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions) =>
-  efforts ?? (flavour === "openai" ? effortsOfOpenAi(candidate.offer.upstreamId) : EFFORTS)
+const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions): ReadonlyArray<Effort> => {
+  const { upstreamId } = candidate.offer
+  if (efforts !== undefined) return efforts(upstreamId)
+  return flavour === "openai" ? effortsOfOpenAi(upstreamId) : EFFORTS
+}

@@ -4,14 +4,7 @@ import type { Candidate } from "../../domain/Plan.ts"
 export type Effort = NonNullable<Reasoning["effort"]>
 
 /** From the least to the most. */
-export const EFFORTS: readonly [Effort, ...ReadonlyArray<Effort>] = [
-  "none",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh"
-]
+export const EFFORTS: ReadonlyArray<Effort> = ["none", "minimal", "low", "medium", "high", "xhigh"]
 
 /**
  * How much a model is told to reason. Nothing where the request says nothing, and for models that do not reason, of which hosts
@@ -20,16 +13,17 @@ export const EFFORTS: readonly [Effort, ...ReadonlyArray<Effort>] = [
 export const effortOf = (
   reasoning: Reasoning | undefined,
   { model, offer }: Candidate,
-  known: readonly [Effort, ...ReadonlyArray<Effort>]
+  known: ReadonlyArray<Effort>
 ): Effort | undefined => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
   const wanted = reasoning === undefined || !able ? undefined : wantedOf(reasoning)
-  if (wanted === undefined) return undefined
+  const [first, ...others] = known
+  if (wanted === undefined || first === undefined) return undefined
   const distance = (effort: Effort) =>
     effort === "none" && wanted !== "none"
       ? EFFORTS.length
       : Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(wanted))
-  return known.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best))
+  return others.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best), first)
 }
 
 /** This wire has no budget of reasoning tokens, so one becomes the effort that spends about as much. */
@@ -45,7 +39,7 @@ const wantedOf = ({ effort, enabled, maxTokens }: Reasoning): Effort | undefined
  * The efforts OpenAI's models take (https://platform.openai.com/docs/guides/reasoning): those of the o series and the Codex models
  * before 5.1 always reason, GPT-5 at least a little, and later ones can leave it; the highest came with 5.2.
  */
-export const effortsOfOpenAi = (upstreamId: string): readonly [Effort, ...ReadonlyArray<Effort>] => {
+export const effortsOfOpenAi = (upstreamId: string): ReadonlyArray<Effort> => {
   const [, major, minor] = /^gpt-(\d+)(?:\.(\d+))?/.exec(upstreamId) ?? []
   if (major === undefined) return /^o\d/.test(upstreamId) ? ["low", "medium", "high"] : EFFORTS
   const version = Number(major) * 100 + Number(minor ?? 0)

@@ -3,6 +3,7 @@ import type { Outbound } from "../../platform/Outbound.ts"
 import type { PublicFetch } from "../../platform/PublicFetch.ts"
 import { faultOf, type RefusedAnswer } from "../Failure.ts"
 import { makeHttpWork } from "../HttpWork.ts"
+import type { Effort } from "../openai/Effort.ts"
 import { faultOfStatus } from "../openai/Failure.ts"
 import { makeOpenAi } from "../openai/OpenAi.ts"
 import type { Provider, ProviderFault } from "../Provider.ts"
@@ -24,7 +25,7 @@ export const makeXai = ({ apiKey, baseUrl, id }: XaiOptions): Effect.Effect<Prov
       baseUrl: base,
       apiKey,
       flavour: "compatible",
-      efforts: ["low", "medium", "high"],
+      efforts: effortsOfXai,
       stopsBillingOnAbort: false,
       faultOfStatus: faultOfXai
     })
@@ -32,6 +33,15 @@ export const makeXai = ({ apiKey, baseUrl, id }: XaiOptions): Effect.Effect<Prov
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus: faultOfXai })
     return { id, stopsBillingOnAbort: false, chat, chatStream, ...(yield* makeXaiFilm(work, base)) }
   })
+
+/**
+ * Grok 4, 4.20 and those for code reason as they will, and refuse to be told how much; 4.3 can leave it
+ * (https://docs.x.ai/developers/model-capabilities/text/reasoning).
+ */
+const effortsOfXai = (upstreamId: string): ReadonlyArray<Effort> => {
+  if (/^grok-(?:code|4\.20(?!-multi)|4(?![.\d]))/.test(upstreamId)) return []
+  return upstreamId.startsWith("grok-4.3") ? ["none", "low", "medium", "high"] : ["low", "medium", "high"]
+}
 
 /** A wrong key is a bad request to xAI, for which no caller is to blame. It begins so: further on a caller may be quoted. */
 const faultOfXai = (answer: RefusedAnswer, nowMs: number): ProviderFault => {

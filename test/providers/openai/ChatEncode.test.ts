@@ -224,7 +224,7 @@ describe("encodeChat", () => {
     const able = { candidate: candidate("up", { upstreamId: "gpt-5.1", model: { capabilities: ["reasoning"] } }) }
     assert.strictEqual(wire({ reasoning }, openai, able).reasoning_effort, "high")
     assert.strictEqual(wire({ reasoning }, compatible, able).reasoning_effort, "xhigh")
-    const few: ChatWireOptions = { flavour: "compatible", efforts: ["low", "medium"] }
+    const few: ChatWireOptions = { flavour: "compatible", efforts: () => ["low", "medium"] }
     assert.strictEqual(wire({ reasoning }, few, able).reasoning_effort, "medium")
     assert.notProperty(wire({ reasoning }, openai), "reasoning_effort")
   })

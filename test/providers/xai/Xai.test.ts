@@ -36,6 +36,38 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("is told efforts only of models that take them, which refuse others", () =>
+    Effect.gen(function* () {
+      let told: Array<unknown> = []
+      const { origin } = yield* upstream((request, response) => {
+        const pieces: Array<Buffer> = []
+        request.on("data", (piece: Buffer) => pieces.push(piece))
+        request.on("end", () => {
+          told.push(JSON.parse(Buffer.concat(pieces).toString()).reasoning_effort)
+          const message = { role: "assistant", content: "hi" }
+          json(response, 200, { id: "1", choices: [{ index: 0, finish_reason: "stop", message }] })
+        })
+      })
+      const { chat } = yield* at(origin)
+      const cases = [
+        ...["grok-4-0709", "grok-4.20", "grok-code-fast-1"].map((model) => [model, undefined, undefined] as const),
+        ["grok-4.3", "none", "high"],
+        ["grok-4.5", "low", "high"],
+        ["grok-4.6", "low", "high"],
+        ["grok-build-0.1", "low", "high"]
+      ] as const
+      for (const [upstreamId, least, most] of cases) {
+        told = []
+        for (const effort of ["none", "high"] as const) {
+          const call = chatCall({ candidate: candidate("xai", { upstreamId, model: { capabilities: ["reasoning"] } }) })
+          const reasoning = { effort, maxTokens: undefined, enabled: undefined }
+          yield* chat({ ...call, conversation: { ...call.conversation, reasoning } })
+        }
+        assert.deepStrictEqual(told, [least, most], upstreamId)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("is told no sampling that Grok does not take, which it refuses", () =>
     Effect.gen(function* () {
       const { origin } = yield* upstream((request, response) => {
