@@ -37,8 +37,15 @@ interface ToolSlot {
   name: string | undefined
   /** Arguments that came before the name, which the start of a call must carry. */
   early: string
-  /** Something has come of the arguments. */
-  argued: boolean
+  /** What has come of the arguments. */
+  said: string
+}
+
+/** What one delta says of a call. */
+interface CallDelta {
+  readonly id: string | undefined
+  readonly name: string | undefined
+  readonly text: string
 }
 
 /**
@@ -97,8 +104,8 @@ export class ChatStreamFold implements ChatFold {
       this.#finish,
       this.#tools.some((tool) => tool.name !== undefined)
     )
-    for (const { argued, index, name } of isCut(finish) ? [] : this.#tools) {
-      if (name !== undefined && !argued) out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
+    for (const { index, name, said } of isCut(finish) ? [] : this.#tools) {
+      if (name !== undefined && said.trim() === "") out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
     }
     if (finish !== undefined) out.push(finishEvent(finish, this.#stopSequence))
     if (this.#usage !== undefined) out.push({ _tag: "Usage", usage: this.#usage })
@@ -191,8 +198,8 @@ export class ChatStreamFold implements ChatFold {
     const id = textIn(call, "id")
     const name = textIn(made, "name")
     const text = argumentsOf(made["arguments"])
-    const slot = this.#slotOf(call["index"], id, name)
-    slot.argued ||= text.trim() !== ""
+    const slot = this.#slotOf(call["index"], { id, name, text })
+    slot.said += text
     if (slot.name === undefined) {
       slot.id ??= id
       slot.early += text
@@ -210,8 +217,9 @@ export class ChatStreamFold implements ChatFold {
     slot.early = ""
   }
 
-  /** A delta belongs to the call of its index; hosts that omit the index, or give every call the same, are told by the id. */
-  #slotOf(wireIndex: unknown, id: string | undefined, name: string | undefined): ToolSlot {
+  /** A delta belongs to the call of its index; hosts that omit the index, or give every call the same, are told by what it says. */
+  #slotOf(wireIndex: unknown, delta: CallDelta): ToolSlot {
+    const { id } = delta
     const index = typeof wireIndex === "number" ? wireIndex : undefined
     const known =
       index !== undefined
@@ -219,16 +227,20 @@ export class ChatStreamFold implements ChatFold {
         : id === undefined
           ? this.#tools.at(-1)
           : this.#tools.find((slot) => slot.id === id)
-    const another =
-      known !== undefined &&
-      name !== undefined &&
-      (id === undefined ? index === undefined && known.name !== undefined && known.name !== name : isOther(known, id))
+    const another = known !== undefined && isOther(known, delta, index === undefined)
     if (known !== undefined && !another) return known
-    const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "", argued: false }
+    const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "", said: "" }
     this.#tools.push(slot)
     if (index !== undefined) this.#byWireIndex.set(index, slot)
     return slot
   }
 }
 
-const isOther = (slot: ToolSlot, id: string): boolean => slot.id !== undefined && slot.id !== id
+/** Whether a delta begins another call. Some hosts repeat the name in each: without an id, only what has its end goes on no more. */
+const isOther = (slot: ToolSlot, { id, name, text }: CallDelta, unplaced: boolean): boolean => {
+  if (name === undefined) return false
+  if (id !== undefined) return slot.id !== undefined && slot.id !== id
+  if (slot.name === undefined) return false
+  if (unplaced && slot.name !== name) return true
+  return text.trimStart().startsWith("{") && objectOf(parsed(slot.said)) !== undefined
+}

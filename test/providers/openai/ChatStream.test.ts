@@ -107,6 +107,33 @@ describe("ChatStreamFold", () => {
       ]
     ],
     [
+      "calls of the same name with neither index nor id, told by the end of their arguments",
+      chunk({ tool_calls: [1, 2].map((x) => ({ function: { name: "f", arguments: `{"x":${x}}` } })) }),
+      [
+        ["call_req1_0", "f", '{"x":1}'],
+        ["call_req1_1", "f", '{"x":2}']
+      ]
+    ],
+    [
+      "whole calls under one index and without an id",
+      call({ index: 0, id: "", function: { name: "f", arguments: "{}" } }) +
+        call({ index: 0, id: "", function: { name: "g", arguments: '{"y":1}' } }) +
+        call({ index: 0, id: "", function: { name: "g", arguments: '{"y":2}' } }),
+      [
+        ["call_req1_0", "f", "{}"],
+        ["call_req1_1", "g", '{"y":1}'],
+        ["call_req1_2", "g", '{"y":2}']
+      ]
+    ],
+    [
+      "names that come with every delta of a call without an id",
+      call({ index: 0, function: { name: "f", arguments: '{"x":"{}' } }) +
+        call({ index: 0, function: { name: "f", arguments: '{}"}' } }) +
+        call({ index: 0, function: { name: "f", arguments: "\n" } }) +
+        call({ index: 0, function: { name: "f" } }),
+      [["call_req1_0", "f", '{"x":"{}{}"}\n']]
+    ],
+    [
       "several calls under one index",
       call({ index: 0, id: "a", function: { name: "f", arguments: "{}" } }) +
         call({ index: 0, id: "b", function: { name: "f", arguments: "[]" } }),
