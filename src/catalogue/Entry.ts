@@ -74,8 +74,9 @@ export const sampling = {
   fixed: []
 } as const satisfies Record<string, ReadonlyArray<string>>
 
-const parametersOf = (abilities: ReadonlyArray<Ability>): ReadonlyArray<string> => [
-  ...(abilities.includes("tools") ? ["tools", "tool_choice", "parallel_tool_calls"] : []),
+const parametersOf = ({ can: abilities, parallelCalls }: TextSpec): ReadonlyArray<string> => [
+  ...(abilities.includes("tools") ? ["tools", "tool_choice"] : []),
+  ...(abilities.includes("tools") && parallelCalls !== false ? ["parallel_tool_calls"] : []),
   ...(abilities.includes("json_mode") ? ["response_format"] : []),
   ...(abilities.includes("structured_outputs") ? ["structured_outputs"] : []),
   ...(abilities.includes("reasoning") ? ["reasoning"] : []),
@@ -92,6 +93,8 @@ interface TextSpec {
   readonly perImage?: number
   readonly can: ReadonlyArray<Ability>
   readonly sampling?: ReadonlyArray<string>
+  /** False: it refuses to be told whether it may call several tools at once. */
+  readonly parallelCalls?: false
   readonly about: string
   readonly note?: string
   readonly at: ReadonlyArray<Listing>
@@ -118,7 +121,7 @@ export const textModels =
     tokensPerImage: spec.perImage,
     hiddenReasoning: spec.can.includes("reasoning"),
     virtual: false,
-    supportedParameters: ["max_tokens", ...(spec.sampling ?? family), ...parametersOf(spec.can)],
+    supportedParameters: ["max_tokens", ...(spec.sampling ?? family), ...parametersOf(spec)],
     pricingNote: spec.note ?? "",
     listings: spec.at
   })

@@ -92,6 +92,14 @@ describe("the list", () => {
     }
   })
 
+  it("says of models with tools, but for OpenAI's o series, that it can be told whether they call several at once", () => {
+    for (const { capabilities, id, modality, supportedParameters, virtual } of snapshot.all) {
+      if (modality !== "text" || virtual) continue
+      const told = capabilities.includes("tools") && !/^o\d/.test(id)
+      assert.strictEqual(supportedParameters.includes("parallel_tool_calls"), told, id)
+    }
+  })
+
   it("says of every video model what it makes, and of one that it takes references", () => {
     const videos = snapshot.all.filter((model) => model.modality === "video")
     for (const { capabilities, id, video } of videos) {

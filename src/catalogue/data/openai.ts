@@ -200,6 +200,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     output: 100_000,
     can: reasoner,
     sampling: sampling.fixed,
+    parallelCalls: false,
     about: "Reasoning model for mathematics, science, code and images.",
     at: [at("openai", "o3"), at("azure", "o3-2025-04-16"), at("openrouter", "openai/o3")]
   }),
@@ -211,6 +212,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     output: 100_000,
     can: reasoner,
     sampling: sampling.fixed,
+    parallelCalls: false,
     about: "Small and fast reasoning model that also reads images.",
     at: [at("openai", "o4-mini"), at("azure", "o4-mini"), at("openrouter", "openai/o4-mini")]
   }),
@@ -223,6 +225,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     output: 100_000,
     can: textReasoner,
     sampling: sampling.fixed,
+    parallelCalls: false,
     about: "Small reasoning model for science, mathematics and code, text only.",
     at: [at("openai", "o3-mini"), at("azure", "o3-mini"), at("openrouter", "openai/o3-mini")]
   }),
@@ -235,6 +238,7 @@ export const openaiModels: ReadonlyArray<Entry> = [
     output: 100_000,
     can: reasoner,
     sampling: sampling.fixed,
+    parallelCalls: false,
     about: "OpenAI's first full reasoning model.",
     at: [at("openai", "o1"), at("azure", "o1"), at("openrouter", "openai/o1")]
   }),

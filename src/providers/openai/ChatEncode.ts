@@ -23,7 +23,7 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
     messages: encodeMessages(withIdsFor(candidate, boundedImages(conversation.messages, candidate)), options),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
-    ...encodeTools(conversation),
+    ...encodeTools(conversation, candidate, options),
     response_format: encodeFormat(conversation),
     ...encodeSampling(conversation, candidate, options),
     reasoning_effort: effortOf(conversation.reasoning, candidate, effortsOf(call, options)),
@@ -117,7 +117,22 @@ const encodePart = (part: Part): unknown =>
     ? { type: "text", text: part.text }
     : { type: "image_url", image_url: { url: part.url, detail: part.detail === "auto" ? undefined : part.detail } }
 
-const encodeTools = ({ tools, toolChoice, parallelToolCalls }: Conversation): object => {
+/** OpenAI's models and xAI's refuse what they do not know; other hosts take no notice of it. */
+const isOpen = ({ model }: Candidate, { flavour }: ChatWireOptions): boolean =>
+  flavour === "compatible" && model.vendor !== "xai"
+
+const takenBy =
+  (candidate: Candidate, options: ChatWireOptions) =>
+  <A>(name: string, value: A | undefined): A | undefined =>
+    value === undefined || isOpen(candidate, options) || candidate.model.supportedParameters.includes(name)
+      ? value
+      : undefined
+
+const encodeTools = (
+  { tools, toolChoice, parallelToolCalls }: Conversation,
+  candidate: Candidate,
+  options: ChatWireOptions
+): object => {
   if (tools.length === 0) return {}
   return {
     tools: tools.map(({ name, description, parameters, strict }) => ({
@@ -126,7 +141,7 @@ const encodeTools = ({ tools, toolChoice, parallelToolCalls }: Conversation): ob
     })),
     tool_choice:
       toolChoice.type === "tool" ? { type: "function", function: { name: toolChoice.name } } : toolChoice.type,
-    parallel_tool_calls: parallelToolCalls
+    parallel_tool_calls: takenBy(candidate, options)("parallel_tool_calls", parallelToolCalls)
   }
 }
 
@@ -137,11 +152,10 @@ const encodeFormat = ({ format }: Conversation): object | undefined => {
   return { type: "json_schema", json_schema: { name, description, schema, strict } }
 }
 
-/** OpenAI's reasoning models and xAI's refuse all sampling that they leave to themselves; other hosts take no notice of it. */
-const encodeSampling = ({ sampling }: Conversation, { model }: Candidate, { flavour }: ChatWireOptions): object => {
-  const open = flavour === "compatible" && model.vendor !== "xai"
-  const taken = <A>(name: string, value: A | undefined): A | undefined =>
-    value === undefined || open || model.supportedParameters.includes(name) ? value : undefined
+/** OpenAI's reasoning models leave all sampling to themselves, xAI's some of it. */
+const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, options: ChatWireOptions): object => {
+  const open = isOpen(candidate, options)
+  const taken = takenBy(candidate, options)
   return {
     temperature: taken("temperature", sampling.temperature),
     top_p: taken("top_p", sampling.topP),

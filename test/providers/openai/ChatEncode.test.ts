@@ -142,10 +142,14 @@ describe("encodeChat", () => {
   })
 
   it("encodes tools and the choice among them", () => {
-    const body = wire({ tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false })
+    const side = { candidate: candidate("up", { model: { supportedParameters: ["parallel_tool_calls"] } }) }
+    const one = { tools: [tool], toolChoice: { type: "tool", name: "f" }, parallelToolCalls: false } as const
+    const body = wire(one, openai, side)
     assert.deepStrictEqual(body.tools, [{ type: "function", function: tool }])
     assert.deepStrictEqual(body.tool_choice, { type: "function", function: { name: "f" } })
     assert.isFalse(body.parallel_tool_calls)
+    assert.notProperty(wire(one), "parallel_tool_calls")
+    assert.isFalse(wire(one, compatible).parallel_tool_calls)
     for (const type of ["auto", "none", "required"] as const) {
       assert.strictEqual(wire({ tools: [tool], toolChoice: { type } }).tool_choice, type)
     }
