@@ -1,5 +1,5 @@
 import { Cause, Effect, Exit, Fiber, Queue, type Scope } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import { type Place, Roster } from "../platform/Roster.ts"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
 import { commitGroup } from "./LedgerSql.ts"
@@ -27,6 +27,8 @@ interface Entry {
   readonly operation: Operation
   readonly since: number
   readonly resume: (exit: Exit.Exit<AnyResult, Unavailable>) => void
+  /** A statement with it was sent of which nobody knows what became: it may stand though its caller is told that it does not. */
+  unsure: boolean
   /** Among those that are unanswered. */
   place: Place<Entry> | undefined
 }
@@ -72,15 +74,15 @@ class Lane {
   readonly #sql: SqlClient.SqlClient
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
-  readonly #committed: Committed
+  readonly #told: Told
   readonly #unanswered = new Roster<Entry>()
   /** What is committed and not answered yet. */
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
-  constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>, committed: Committed) {
+  constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>, told: Told) {
     this.#sql = sql
-    this.#committed = committed
+    this.#told = told
     this.#patience = patience
     this.#arrived = arrived
   }
@@ -91,7 +93,7 @@ class Lane {
         const cause = this.#closed ? "the ledger is closed" : "too many operations are waiting"
         return resume(Effect.fail(new Unavailable({ store: "database", cause })))
       }
-      const entry: Entry = { operation, since: Date.now(), resume, place: undefined }
+      const entry: Entry = { operation, since: Date.now(), resume, unsure: false, place: undefined }
       entry.place = this.#unanswered.join(entry)
       Queue.offerUnsafe(this.#arrived, entry)
     })
@@ -144,12 +146,15 @@ class Lane {
   /** Carries out a group, so that it is due to be answered; gives back those that are to be tried again. */
   #carryOut(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
     const sentAt = performance.now()
+    const unsure = Effect.sync(() => {
+      for (const entry of group) entry.unsure = true
+    })
     return commitGroup(
       this.#sql,
       group.map((entry) => entry.operation)
     ).pipe(
       Effect.map((results) => {
-        this.#committed(group.length, performance.now() - sentAt)
+        this.#told.committed(group.length, performance.now() - sentAt)
         this.#due = this.#due.concat(group.map((entry, index) => [entry, results[index]!] as const))
         return []
       }),
@@ -158,10 +163,13 @@ class Lane {
         (error) => error.reason._tag === "UniqueViolation" && group.length === 1,
         () => Effect.fail(new Unavailable({ store: "database", cause: "a reference was taken in the same instant" }))
       ),
+      // Without a connection nothing was sent.
+      Effect.tapError((error) => (isConnecting(error) ? Effect.void : unsure)),
       storeErrors,
       Effect.timeoutOrElse({
         duration: this.#patience.statementMs,
-        orElse: () => Effect.fail(new Unavailable({ store: "database", cause: "the database does not answer" }))
+        orElse: () =>
+          Effect.andThen(unsure, new Unavailable({ store: "database", cause: "the database does not answer" }))
       }),
       Effect.catch((error) => Effect.sync(() => this.#patient(group, error))),
       Effect.catchDefect((defect) => this.#eachAlone(group, defect))
@@ -196,13 +204,22 @@ class Lane {
       const patience = entry.operation._tag === "Hold" ? this.#patience.holdMs : this.#patience.closeMs
       if (now - entry.since < patience) return true
       this.#answer(entry, Exit.fail(error))
+      if (entry.unsure) this.#told.unsure(entry.operation)
       return false
     })
   }
 }
 
-/** Told of every group that is committed: how many operations it had, and how long its statement took. */
-export type Committed = (operations: number, durationMs: number) => void
+const isConnecting = (error: SqlError.SqlError | Unavailable): boolean =>
+  error._tag === "SqlError" && error.reason.operation === "connect"
+
+/** Who is told of what comes of operations. */
+export interface Told {
+  /** Of every group that is committed: how many operations it had, and how long its statement took. */
+  readonly committed: (operations: number, durationMs: number) => void
+  /** Of an operation that was given up and may have been carried out all the same. */
+  readonly unsure: (operation: Operation) => void
+}
 
 export interface GroupCommit {
   /** Joins the next group; answers when that group is committed. */
@@ -213,10 +230,10 @@ export interface GroupCommit {
 export const makeGroupCommit = (
   sql: SqlClient.SqlClient,
   patience: Patience,
-  committed: Committed = () => undefined
+  told: Told
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>(), committed)
+    const lane = new Lane(sql, patience, yield* Queue.unbounded<Entry>(), told)
     yield* Effect.addFinalizer(() => Effect.sync(() => lane.close()))
     yield* Effect.forkScoped(lane.run)
     return { commit: (operation) => lane.commit(operation) }

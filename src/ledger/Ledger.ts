@@ -18,6 +18,7 @@ import {
   refundOverdue
 } from "./LedgerSql.ts"
 import type {
+  CloseOperation,
   ConcludeOperation,
   ConcludeResult,
   HoldOperation,
@@ -31,6 +32,38 @@ const SWEEP_BATCH = 100
 
 const RETRY_PAUSE = "100 millis"
 
+/** What ends a hold that its caller was told could not be had. */
+const unheld = {
+  status: "failed",
+  keepClaim: false,
+  resolvedModel: null,
+  provider: null,
+  closed: { error: { _tag: "StoreUnavailable" } },
+  answer: null
+} as const
+
+const releasing = ({ accountId, requestId }: HoldOperation): CloseOperation => ({
+  ...unheld,
+  ...{ _tag: "Close", requestId, accountId, settle: undefined, onlyIfExpired: false }
+})
+
+const givingBack = ({ accountId, atLeast, requestId }: HoldOperation): ConcludeOperation => ({
+  ...unheld,
+  ...{ requestId, accountId, refund: atLeast }
+})
+
+/** Ends a hold that nobody has, should it stand: its idempotency key would be taken, and the money gone, until it expires. */
+const undone = (
+  hold: HoldOperation,
+  by: {
+    readonly commit: (op: CloseOperation) => Effect.Effect<unknown, Unavailable>
+    readonly concludeAlone: (end: ConcludeOperation) => Effect.Effect<unknown, Unavailable>
+  }
+): Effect.Effect<void> => {
+  const ended = hold.charge ? by.concludeAlone(givingBack(hold)) : by.commit(releasing(hold))
+  return Effect.ignore(Effect.retry(ended, Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: hold.ttlMs }))))
+}
+
 const usualPatience: Patience = { holdMs: 3_000, closeMs: 30_000, statementMs: 10_000 }
 
 /**
@@ -41,8 +74,9 @@ export class Ledger extends Context.Service<
   Ledger,
   {
     /**
-     * Joins the next group commit. Repeating it after `Unavailable` is safe: each operation happens once. Given the span of its
-     * request, it is recorded as one below it.
+     * Joins the next group commit. Repeating it after `Unavailable` is safe: each operation happens once. But not a hold: one that
+     * may stand though it was answered so is ended as soon as may be. Given the span of its request, it is recorded as one below
+     * it.
      */
     readonly commit: <Op extends Operation>(
       operation: Op,
@@ -96,7 +130,16 @@ export class Ledger extends Context.Service<
             duration: patience.statementMs,
             orElse: () => new Unavailable({ store: "database", cause: "the database does not answer" })
           })
-        const group = yield* makeGroupCommit(withoutStatementTimeout(sql), patience, (yield* Metrics).ledger.committed)
+        const scope = yield* Effect.scope
+        const { committed } = (yield* Metrics).ledger
+        const concludeAlone = (end: ConcludeOperation) => Effect.retry(timely(concludeOne(sql, end)), persistent)
+        const undo = (hold: HoldOperation) =>
+          Effect.forkIn(undone(hold, { commit: (op) => group.commit(op), concludeAlone }), scope)
+        const inScope = Effect.runForkWith(yield* Effect.context<never>())
+        const unsure = (operation: Operation) => {
+          if (operation._tag === "Hold") inScope(undo(operation))
+        }
+        const group = yield* makeGroupCommit(withoutStatementTimeout(sql), patience, { committed, unsure })
         return Ledger.of({
           commit: <Op extends Operation>(operation: Op, span?: Span) => {
             const committed = group.commit(operation) as Effect.Effect<OperationResult<Op>, Unavailable>
@@ -111,12 +154,12 @@ export class Ledger extends Context.Service<
                 schedule: Schedule.spaced(RETRY_PAUSE),
                 while: () => Date.now() - since < patience.holdMs
               })
-            })
+            }).pipe(Effect.tapError(() => undo(hold)))
             return span === undefined ? carved : recorded(carved, hold, span)
           },
           conclude: (transaction, end) => Effect.map(concludeOne(transaction, end), ({ _tag }) => _tag),
           concludeAlone: (end, span) => {
-            const concluded = Effect.retry(timely(concludeOne(sql, end)), persistent)
+            const concluded = concludeAlone(end)
             return span === undefined ? concluded : recorded(concluded, end, span)
           },
           refundOverdue: timely(refundOverdue(sql, SWEEP_BATCH)),

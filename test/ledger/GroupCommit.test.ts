@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { Ledger } from "../../src/ledger/Ledger.ts"
+import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import * as Database from "../support/Database.ts"
 import {
   balance,
+  claim,
   close,
   credit,
   customer,
@@ -14,6 +16,7 @@ import {
   newClient,
   newLedger,
   refund,
+  request,
   wrongs
 } from "./Fixture.ts"
 import { makeWire } from "./Wire.ts"
@@ -106,6 +109,40 @@ describe("a ledger", () => {
       assert.deepInclude(yield* Fiber.join(settle), { _tag: "Closed", settled: 20n })
       assert.strictEqual((yield* ledger.commit(hold(owner, 1n)))._tag, "Granted")
       assert.deepStrictEqual(yield* balance(sql, owner), { posted: 80n, held: 1n })
+    })
+  )
+
+  it.live("ends a hold or a charge that stands though its caller was told that it could not be had", () =>
+    Effect.gen(function* () {
+      const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
+      const owner = yield* customer(sql, 100n)
+      const parent = hold(owner, 40n)
+      yield* ledger.commit(parent)
+      const lost = [
+        (op: HoldOperation) => ledger.commit(op),
+        (op: HoldOperation) => ledger.commit({ ...op, charge: true }),
+        (op: HoldOperation) => ledger.carve(parent.requestId, op),
+        (op: HoldOperation) => ledger.carve(parent.requestId, { ...op, charge: true })
+      ]
+      for (const [index, take] of lost.entries()) {
+        const op = hold(owner, 10n, { claim: claim(`lost-${index}`) })
+        // A connection is made before its answers are lost, so that what is lost is a statement's.
+        yield* ledger.balance(owner.accountId)
+        yield* wire.loseNextAnswerAndCut
+        assert.strictEqual((yield* Effect.flip(take(op)))._tag, "Unavailable")
+        const before = yield* request(sql, op.requestId)
+        assert.include(["open", "settled"], before?.state)
+        yield* wire.mend
+        const again = hold(owner, 0n, { claim: op.claim })
+        yield* Effect.repeat(ledger.commit(again), {
+          until: ({ _tag }) => _tag === "Granted",
+          schedule: Schedule.max([Schedule.spaced("50 millis"), Schedule.recurs(40)])
+        })
+        assert.strictEqual((yield* request(sql, again.requestId))?.state, "open", `take ${index}`)
+      }
+      yield* ledger.commit(close(parent, undefined))
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 0n })
+      assert.deepStrictEqual(yield* wrongs(sql), [])
     })
   )
 

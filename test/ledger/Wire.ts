@@ -9,6 +9,8 @@ export interface Wire {
   readonly cut: Effect.Effect<void>
   /** Lets statements through to the database but nothing back, and ends the connection instead of the next answer. */
   readonly loseNextAnswer: Effect.Effect<void>
+  /** The same, and then ends every connection, and every new one at once. */
+  readonly loseNextAnswerAndCut: Effect.Effect<void>
   /** Says nothing more on the connections there are, without ending them; new ones work. */
   readonly freeze: Effect.Effect<void>
   readonly mend: Effect.Effect<void>
@@ -18,7 +20,7 @@ export interface Wire {
 export const makeWire = Effect.fn("makeWire")(function* (url: string) {
   const target = new URL(url)
   const pairs = new Set<readonly [Socket, Socket]>()
-  let state: "whole" | "cut" | "losing" = "whole"
+  let state: "whole" | "cut" | "losing" | "losing for good" = "whole"
   const frozen = new Set<Socket>()
 
   const end = (pair: readonly [Socket, Socket]) => {
@@ -35,9 +37,10 @@ export const makeWire = Effect.fn("makeWire")(function* (url: string) {
     })
     far.on("data", (bytes) => {
       if (frozen.has(near)) return
-      if (state !== "losing") return near.write(bytes)
-      state = "whole"
-      end(pair)
+      if (state !== "losing" && state !== "losing for good") return near.write(bytes)
+      const ended = state === "losing" ? [pair] : [...pairs]
+      state = state === "losing" ? "whole" : "cut"
+      for (const one of ended) end(one)
     })
     for (const socket of pair) {
       socket.on("error", () => end(pair))
@@ -68,6 +71,9 @@ export const makeWire = Effect.fn("makeWire")(function* (url: string) {
     }),
     loseNextAnswer: Effect.sync(() => {
       state = "losing"
+    }),
+    loseNextAnswerAndCut: Effect.sync(() => {
+      state = "losing for good"
     }),
     freeze: Effect.sync(() => {
       for (const [near] of pairs) frozen.add(near)
