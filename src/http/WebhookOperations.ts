@@ -15,7 +15,7 @@ import { newResourceId } from "../platform/Ids.ts"
 import type { Delivery, EventType, TestResult, Webhooks } from "../webhooks/Webhooks.ts"
 import type { EndpointRow } from "../webhooks/WebhooksSql.ts"
 import { readJson } from "./Body.ts"
-import { answer, answered, asKey, makeMutate, pageOf } from "./management/Answers.ts"
+import { answer, answered, asKey, makeMutate, pageOf, withoutBody } from "./management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -133,16 +133,25 @@ export const makeOperations = (
         Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
       ),
     rotateSecret: (id: string, request: Request) =>
-      mutate(asKey, { ...asked(request, "secret_rotated", id), secret: true }, (asker) =>
-        Effect.map(webhooks.rotateSecret({ ...asker, id }), (made) => result(withSecret(made)))
+      withoutBody(
+        request,
+        mutate(asKey, { ...asked(request, "secret_rotated", id), secret: true }, (asker) =>
+          Effect.map(webhooks.rotateSecret({ ...asker, id }), (made) => result(withSecret(made)))
+        )
       ),
     redeliver: (id: string, deliveryId: string, request: Request) =>
-      mutate(asKey, asked(request, "redelivered", id), (asker) =>
-        Effect.map(webhooks.redeliver({ ...asker, id, deliveryId }), (row) => result(deliveryOf(row)))
+      withoutBody(
+        request,
+        mutate(asKey, asked(request, "redelivered", id), (asker) =>
+          Effect.map(webhooks.redeliver({ ...asker, id, deliveryId }), (row) => result(deliveryOf(row)))
+        )
       ),
     test: (id: string, request: Request) =>
-      mutate(asKey, { ...asked(request, "tested", id), outside: true }, ({ accountId }) =>
-        Effect.map(webhooks.test(accountId, id), testOf)
+      withoutBody(
+        request,
+        mutate(asKey, { ...asked(request, "tested", id), outside: true }, ({ accountId }) =>
+          Effect.map(webhooks.test(accountId, id), testOf)
+        )
       )
   }
 }

@@ -11,7 +11,7 @@ import { decoder } from "../../dialects/Decode.ts"
 import { usdFromNano } from "../../domain/Money.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asOwner, makeMutate, pageOf } from "../management/Answers.ts"
+import { answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -75,8 +75,11 @@ export const layer = HttpApiBuilder.group(
             (row) => ({ data: topUpOf(row) })
           ),
         simulateTopUp: ({ params: { top_up_id: id }, request }) =>
-          mutate(asOwner, { request, type: "top_up.simulated", resource: { type: "top_up", id } }, ({ accountId }) =>
-            Effect.map(topUps.simulate(accountId, id), (row) => ({ data: topUpOf(row) }))
+          withoutBody(
+            request,
+            mutate(asOwner, { request, type: "top_up.simulated", resource: { type: "top_up", id } }, ({ accountId }) =>
+              Effect.map(topUps.simulate(accountId, id), (row) => ({ data: topUpOf(row) }))
+            )
           )
       })
   })

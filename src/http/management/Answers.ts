@@ -7,8 +7,9 @@ import type { Actor } from "../../account/Audit.ts"
 import type { Mutation, Mutations } from "../../account/Mutations.ts"
 import { allows } from "../../auth/Scopes.ts"
 import { objectOf } from "../../dialects/Decode.ts"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/Sql.ts"
+import { readJson } from "../Body.ts"
 import { Exchange } from "../Exchange.ts"
 import { logged, respond, table } from "../Failures.ts"
 import { claimOf } from "../Idempotency.ts"
@@ -57,6 +58,33 @@ export const answered = <R>(work: Effect.Effect<HttpServerResponse.HttpServerRes
 /** Answers a read with what was found, as it is shown. */
 export const answer = <A, R>(work: Effect.Effect<A, Failure | Unavailable, R>, show: (found: A) => object) =>
   answered(Effect.map(work, (found) => HttpServerResponse.jsonUnsafe(show(found))))
+
+/** The body of a request that may have none, which is as an empty object. Fails with `ValidationError` for what is no object. */
+export const readOptional = (
+  request: HttpServerRequest.HttpServerRequest
+): Effect.Effect<Readonly<Record<string, unknown>>, Failure> => {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
+  if (length === "0" && encoding === undefined) return Effect.succeed({})
+  return Effect.flatMap(readJson(request), (body) => {
+    const members = objectOf(body)
+    return members === undefined ? invalid("body", "an object, or nothing") : Effect.succeed(members)
+  })
+}
+
+/**
+ * Does what takes nothing but its path. Whoever says more, such as how long a secret is to go on, would take it for heard: fails with
+ * `ValidationError` that names it.
+ */
+export const withoutBody = <R>(
+  request: HttpServerRequest.HttpServerRequest,
+  work: Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+) =>
+  answered(
+    Effect.flatMap(readOptional(request), (body) => {
+      const [unknown] = Object.keys(body)
+      return unknown === undefined ? work : invalid(unknown, "is not known: nothing is taken here but the path")
+    })
+  )
 
 /** A write that a request asks for. */
 export interface Asked {

@@ -21,7 +21,7 @@ import { newResourceId } from "../../platform/Ids.ts"
 import { Usage } from "../../usage/Usage.ts"
 import type { KeyTotal } from "../../usage/UsageSql.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asKey, KEY_ROUTING_MEMBERS, makeMutate, mayRoute, pageOf } from "./Answers.ts"
+import { answer, answered, asKey, KEY_ROUTING_MEMBERS, makeMutate, mayRoute, pageOf, readOptional } from "./Answers.ts"
 
 /** Keys of an account that one read of the list may see and another, begun with it, may not. */
 const MADE_MEANWHILE = 10
@@ -54,12 +54,6 @@ export const keyOf = (row: KeyRecord, total: KeyTotal | undefined): ManagedKey =
 const decodeNew = decoder(NewManagedKey, { strict: true })
 const decodeChange = decoder(ManagedKeyChange, { strict: true })
 const decodeRotation = decoder(KeyRotation, { strict: true })
-
-/** The body of a request that may have none. */
-const readOptional = (request: HttpServerRequest.HttpServerRequest) => {
-  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
-  return length === "0" && encoding === undefined ? Effect.succeed({}) : readJson(request)
-}
 
 const NULL_PERIOD = "may be null only beside a budget_cents of null"
 

@@ -10,7 +10,7 @@ import { decodeChange, decodeNew } from "../../presets/PresetInput.ts"
 import { type PresetLimitReached, Presets, type SlugTaken } from "../../presets/Presets.ts"
 import type { ActivePresetRow, PresetRow, VersionRow } from "../../presets/PresetsSql.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, type Asker, asKey, makeMutate, pageOf } from "./Answers.ts"
+import { answer, answered, type Asker, asKey, makeMutate, pageOf, withoutBody } from "./Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -125,8 +125,11 @@ export const layer = HttpApiBuilder.group(
             ({ next, rows }) => ({ object: "list", data: rows.map(versionOf), next_cursor: next })
           ),
         activatePresetVersion: ({ params: { slug, version }, request }) =>
-          change({ request, type: "preset.activated" }, slug, (asker) =>
-            Effect.map(presets.activate({ ...doing(asker, slug), version }), resultOf)
+          withoutBody(
+            request,
+            change({ request, type: "preset.activated" }, slug, (asker) =>
+              Effect.map(presets.activate({ ...doing(asker, slug), version }), resultOf)
+            )
           )
       })
   })

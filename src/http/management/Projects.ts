@@ -14,7 +14,7 @@ import { Auth } from "../../auth/Auth.ts"
 import { decoder } from "../../dialects/Decode.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asKey, makeMutate, mayRoute, pageOf } from "./Answers.ts"
+import { answer, answered, asKey, makeMutate, mayRoute, pageOf, withoutBody } from "./Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -91,10 +91,13 @@ export const layer = HttpApiBuilder.group(
             resultOf
           ),
         archiveProject: ({ params: { project_id: id }, request }) =>
-          mutate(
-            asKey,
-            { request, type: "project.archived", resource: { type: "project", id }, afterwards: forget(id) },
-            (asker) => Effect.map(projects.archive({ ...asker, id }), resultOf)
+          withoutBody(
+            request,
+            mutate(
+              asKey,
+              { request, type: "project.archived", resource: { type: "project", id }, afterwards: forget(id) },
+              (asker) => Effect.map(projects.archive({ ...asker, id }), resultOf)
+            )
           )
       })
   })

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, callsOf, send } from "../../support/Calls.ts"
+import { managing, refusal } from "../../support/Management.ts"
 import { json, startService } from "../../support/Service.ts"
 
 const call = (operation: string) => callsOf().get(operation)!
@@ -71,5 +72,47 @@ describe("writes of the management API", () => {
           if (answer.status >= 400) assert.strictEqual(answer.headers.get("x-should-retry"), "false")
         }
       }).pipe(Effect.scoped)
+  )
+
+  it.live("that take nothing but their path refuse what else is said, and do nothing", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { account, managementKey } = yield* service.account()
+      const ask = managing(service, managementKey)
+      const project = (yield* ask("POST", "/projects", { name: "p" })).body.data.id
+      yield* service.preset(account.id, "short", { model: "gpt-4o-mini" })
+      const webhook = (yield* ask("POST", "/webhooks", { url: "http://127.0.0.1:9/", events: ["video.failed"] })).body
+        .data.id
+      const before = yield* service.audit(account.id)
+      const paths = [
+        `/projects/${project}/archive`,
+        "/presets/short/versions/1/activate",
+        `/webhooks/${webhook}/rotate-secret`,
+        `/webhooks/${webhook}/test`,
+        `/webhooks/${webhook}/deliveries/${webhook}/redeliver`
+      ]
+      for (const path of paths) {
+        const refused = yield* ask("POST", path, { dry_run: true })
+        assert.deepStrictEqual(refusal(refused), [400, "validation_error", "dry_run"], path)
+        assert.deepStrictEqual(refusal(yield* ask("POST", path, "{")), [400, "invalid_json", null], path)
+        for (const body of [[], 1]) {
+          assert.deepStrictEqual(refusal(yield* ask("POST", path, body)), [400, "validation_error", "body"], path)
+        }
+      }
+      assert.deepStrictEqual(yield* service.audit(account.id), before)
+      assert.strictEqual((yield* ask("GET", `/projects/${project}`)).body.data.status, "active")
+      for (const body of [undefined, {}]) {
+        assert.strictEqual((yield* ask("POST", `/webhooks/${webhook}/rotate-secret`, body)).status, 200)
+        assert.strictEqual((yield* ask("POST", `/projects/${project}/archive`, body)).status, 200)
+      }
+      const key = (yield* ask("GET", "/keys")).body.data[0].id
+      for (const body of [[], 1]) {
+        assert.deepStrictEqual(refusal(yield* ask("POST", `/keys/${key}/rotate`, body)), [
+          400,
+          "validation_error",
+          "body"
+        ])
+      }
+    }).pipe(Effect.scoped)
   )
 })
