@@ -10,7 +10,7 @@ import type { ProviderPool, Served } from "../providers/ProviderPool.ts"
 import { type Answer, balanceWarning, keepAnswer } from "./Answer.ts"
 import { capWithin, type Estimate } from "./Estimate.ts"
 import { type Admitted, type Carried, close, type MeteredOptions, routingOf } from "./Metered.ts"
-import { failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
+import { failureOfPool, followedBy, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type Outcome, settlementOf } from "./Settlement.ts"
 
@@ -33,10 +33,7 @@ export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => 
     steering: request.steering,
     trace: request.trace,
     maxOutputTokens: (candidate) => capWithin(candidate, estimate, held),
-    onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
-      running.stopsBillingOnAbort = stopsBillingOnAbort
-      if (beginsAlone) running.giveUp?.()
-    }
+    ...followedBy(running)
   }
 }
 
@@ -114,7 +111,7 @@ export const carryOutChat = (
   Effect.exit(Effect.interruptible(pool.chat(poolCall(admitted, running)))).pipe(
     Effect.flatMap((exit) => {
       if (Exit.isSuccess(exit)) return finishServed(options, admitted, exit.value)
-      const { failures, outcome } = unserved(exit)
+      const { failures, outcome } = unserved(exit, running)
       const endedAt = performance.now()
       const carried: CarriedChat = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
       const kept = () => keptRefusal(admitted, outcome.error)

@@ -2,10 +2,11 @@
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, type Scope } from "effect"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
-import type { Plan } from "../domain/Plan.ts"
+import type { Attempt, Plan } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Metrics } from "../platform/Metrics.ts"
+import type { CourseCall } from "../providers/Course.ts"
 import type { PoolError } from "../providers/PoolError.ts"
 import { Requests } from "../usage/Requests.ts"
 import { keepRefusal, type PaidAnswer } from "./Answer.ts"
@@ -31,7 +32,20 @@ export interface Running {
   stopsBillingOnAbort: boolean
   /** There once the caller has hung up: whoever is asked then may end, but nobody is asked anew. */
   giveUp?: () => void
+  /** There once nobody waits for an answer any more: whom was asked until then. */
+  attempts?: ReadonlyArray<Attempt>
 }
+
+/** What of a call tells how it runs. */
+export const followedBy = (running: Running): Required<Pick<CourseCall<Price>, "onAttempt" | "onLeft">> => ({
+  onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
+    running.stopsBillingOnAbort = stopsBillingOnAbort
+    if (beginsAlone) running.giveUp?.()
+  },
+  onLeft: (attempts) => {
+    running.attempts = attempts
+  }
+})
 
 /** A request, whom it would go to, and what is to be held for it. */
 export interface Ready<R extends PaidRequest, P extends Price, E extends Bounds> {
@@ -151,10 +165,11 @@ export const failureOfPool = (admitted: Pick<Admitted, "plan">, error: PoolError
 
 /** What is known of a request nobody served. */
 export const unserved = (
-  exit: Exit.Failure<unknown, PoolError>
+  exit: Exit.Failure<unknown, PoolError>,
+  { attempts = [] }: Running
 ): { outcome: Nothing; failures: Carried["attempts"] } => {
   const error = exit.cause.reasons.find(Cause.isFailReason)?.error
   if (error !== undefined) return { outcome: { _tag: "Nothing", error: error.reason }, failures: error.attempts }
   const bug = exit.cause.reasons.some(Cause.isDieReason)
-  return { outcome: { _tag: "Nothing", error: bug ? { _tag: "InternalError" } : undefined }, failures: [] }
+  return { outcome: { _tag: "Nothing", error: bug ? { _tag: "InternalError" } : undefined }, failures: attempts }
 }

@@ -204,7 +204,7 @@ const carriedOf = (
   const { served } = delivery
   if (served === undefined) {
     const { failures, outcome } = Exit.isFailure(exit)
-      ? unserved(exit as Exit.Failure<void, PoolError>)
+      ? unserved(exit as Exit.Failure<void, PoolError>, flow.running)
       : { failures: [], outcome: { _tag: "Nothing", error: { _tag: "InternalError" } } as const }
     return { outcome, served: undefined, attempts: failures, ...common }
   }

@@ -15,6 +15,7 @@ import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
 import { type Admitted, type Bounds, type Carried, close, routingOf } from "./Metered.ts"
 import {
   failureOfPool,
+  followedBy,
   keepsNothing,
   keptRefusal,
   makePaidFlow,
@@ -151,10 +152,7 @@ const asked = <A>(
     operation: operationOf[request.modality],
     steering: request.steering,
     trace: request.trace,
-    onAttempt: ({ beginsAlone, stopsBillingOnAbort }) => {
-      running.stopsBillingOnAbort = stopsBillingOnAbort
-      if (beginsAlone) running.giveUp?.()
-    }
+    ...followedBy(running)
   }
   const served = (attempt: WorkAttempt<A>) => {
     const answer = pool.ask(call, attempt, (given) => rest?.(given)?.ended)
@@ -231,7 +229,7 @@ const carrying = Effect.fnUntraced(function* <A>(
 ): Effect.fn.Return<WorkAnswer<A>, Failure, Scope.Scope> {
   const exit = yield* Effect.exit(Effect.interruptible(asked(pool, admitted, running)))
   if (Exit.isSuccess(exit)) return yield* finishServed(flow, admitted, exit.value)
-  const { failures, outcome } = unserved(exit)
+  const { failures, outcome } = unserved(exit, running)
   const endedAt = performance.now()
   const carried: Carried = { outcome, served: undefined, attempts: failures, firstTokenMs: null, endedAt }
   const settlement = workSettlementOf(outcome, admitted.plan.candidates[0].price)

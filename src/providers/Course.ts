@@ -1,6 +1,6 @@
 import type { Clock } from "effect"
 import type { Reason } from "../domain/Failure.ts"
-import type { Candidate, Plan } from "../domain/Plan.ts"
+import type { Attempt, Candidate, Plan } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Trace } from "../platform/Tracing.ts"
@@ -8,7 +8,7 @@ import { AttemptRecord } from "./AttemptRecord.ts"
 import type { Breaker } from "./Breaker.ts"
 import type { CallKind } from "./CallKind.ts"
 import type { AttemptContext, AttemptSample } from "./FirstContent.ts"
-import { type Host, weigh } from "./Hosts.ts"
+import { type Host, shorten, weigh } from "./Hosts.ts"
 import {
   type FailedAttempt,
   pauseOf,
@@ -39,6 +39,8 @@ export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" 
     /** It begins now, and no other is under way. */
     readonly beginsAlone: boolean
   }) => void
+  /** Told whom was asked, where nobody waits for an answer any more. */
+  readonly onLeft?: (attempts: ReadonlyArray<Attempt>) => void
 }
 
 /** A chat call that may be tried at several providers. */
@@ -109,6 +111,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   readonly #failures: Array<FailedAttempt> = []
   /** Attempts that have ended without serving, as the receipt lists them. */
   readonly #before: Array<{ readonly provider: string; readonly model: string }> = []
+  readonly #running = new Set<Turn<P>>()
   /** Made when first needed, which is seldom. */
   #worthMore: Map<Candidate<P>, Turn<P>> | undefined
   #toRetry: Turn<P> | undefined
@@ -177,10 +180,12 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** What was prepared is carried out. */
-  begun({ candidate, host }: Turn<P>, beside?: Turn<P>): void {
+  begun(turn: Turn<P>, beside?: Turn<P>): void {
+    const { candidate, host } = turn
     const { provider } = host
     const stops = provider.stopsBillingOnAbort && beside?.host.provider.stopsBillingOnAbort !== false
     this.#begun += 1
+    this.#running.add(turn)
     if (this.#worthMore?.has(candidate) === true) this.#shared.metrics.provider.retried(provider.id)
     else if (beside === undefined) host.budget.requested()
     this.call.onAttempt?.({ provider: provider.id, stopsBillingOnAbort: stops, beginsAlone: beside === undefined })
@@ -200,8 +205,9 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   }
 
   /** The caller has gone, or another attempt was quicker. */
-  left({ breaker, permit }: Turn<P>): void {
-    breaker?.left(permit)
+  left(turn: Turn<P>): void {
+    turn.breaker?.left(turn.permit)
+    if (this.#running.has(turn)) this.#end(turn)
   }
 
   /** Who served, after whom. */
@@ -272,17 +278,21 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
    */
   outran({ first, hedge }: Pair<P>, winner: Turn<P>, elapsedMs: number | undefined): void {
     const loser = winner === first ? hedge : first
-    const place = placeOf(loser.candidate)
-    this.#before.push(place)
+    const place = this.#end(loser)
     this.#hedged(hedge, winner === hedge ? "won" : "lost", winner)
     if (loser === hedge || elapsedMs === undefined) return
     const [firstTokenMs, durationMs] = this.kind.stream ? [elapsedMs, undefined] : [undefined, elapsedMs]
     this.#shared.observe({ ...place, ok: true, durationMs, firstTokenMs })
   }
 
+  /** All that have ended, where nobody served. */
+  get attempts(): ReadonlyArray<Attempt> {
+    return attemptsOf(this.#before)
+  }
+
   /** Nobody served. */
   get error(): PoolError {
-    return new PoolError({ reason: this.#reason, attempts: attemptsOf(this.#before), failures: this.#failures })
+    return new PoolError({ reason: this.#reason, attempts: this.attempts, failures: this.#failures })
   }
 
   get #reason(): Reason {
@@ -340,10 +350,15 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     return undefined
   }
 
-  #note(turn: Turn<P>, fault: ProviderFault | undefined): void {
+  #end(turn: Turn<P>) {
     const place = placeOf(turn.candidate)
+    this.#running.delete(turn)
     this.#before.push(place)
-    this.#failures.push({ ...place, fault })
+    return place
+  }
+
+  #note(turn: Turn<P>, fault: ProviderFault | undefined): void {
+    this.#failures.push({ ...this.#end(turn), fault })
     if (isAnsweredOff(fault)) this.#leaveToNative()
     const isPassing = fault?._tag === "Unreachable" || pauseOf(fault) !== undefined
     if (turn.breaker !== undefined && isPassing && !this.#isLeftOut(turn.candidate)) {
@@ -395,11 +410,3 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
 }
 
 const placeOf = ({ model, offer }: Candidate<Price>) => ({ provider: offer.provider, model: model.id })
-
-/** The caller's clocks, each of which can only shorten the service's. */
-const shorten = (clocks: Clocks, timeouts: Plan["policy"]["timeouts"]): Clocks => ({
-  connectMs: Math.min(clocks.connectMs, timeouts.connectMs ?? Infinity),
-  firstTokenMs: Math.min(clocks.firstTokenMs, timeouts.firstTokenMs ?? Infinity),
-  idleMs: clocks.idleMs,
-  totalMs: Math.min(clocks.totalMs, timeouts.totalMs ?? Infinity)
-})

@@ -1,4 +1,5 @@
 /** What this node knows of each provider's health: a breaker for each of its models, and what retries it may still be sent. */
+import type { Timeouts } from "../domain/Plan.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import { Breaker, type FailedHow, type Opening } from "./Breaker.ts"
 import { pauseOf } from "./PoolError.ts"
@@ -34,6 +35,14 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
     }
   }
 }
+
+/** The caller's clocks, each of which can only shorten the service's. */
+export const shorten = (clocks: Clocks, timeouts: Timeouts): Clocks => ({
+  connectMs: Math.min(clocks.connectMs, timeouts.connectMs ?? Infinity),
+  firstTokenMs: Math.min(clocks.firstTokenMs, timeouts.firstTokenMs ?? Infinity),
+  idleMs: clocks.idleMs,
+  totalMs: Math.min(clocks.totalMs, timeouts.totalMs ?? Infinity)
+})
 
 export interface Host {
   readonly provider: Provider

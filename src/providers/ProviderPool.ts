@@ -151,7 +151,12 @@ const run = <A, R, P extends Price, Q extends CourseCall<P>, C extends WorkCall>
   Effect.withFiber((fiber) => {
     const random = fiber.getRef(Random.Random)
     const chance = () => random.nextDoubleUnsafe()
-    return follow(new Course(shared, call, kind, fiber.getRef(Clock.Clock), chance), ask)
+    const course = new Course(shared, call, kind, fiber.getRef(Clock.Clock), chance)
+    const { onLeft } = call
+    const followed = follow(course, ask)
+    return onLeft === undefined
+      ? followed
+      : Effect.onInterrupt(followed, () => Effect.sync(() => onLeft(course.attempts)))
   })
 
 /** What was given, and by whom. */

@@ -13,6 +13,7 @@ import { defaultPolicy } from "../../src/domain/Plan.ts"
 import type { PromptUsage } from "../../src/domain/Usage.ts"
 import { countPrompt } from "../../src/domain/Tokens.ts"
 import { Inference } from "../../src/inference/Inference.ts"
+import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -183,6 +184,32 @@ describe("Inference", () => {
       yield* Fiber.interrupt(fiber)
       yield* Deferred.await(hungUp)
       assert.deepInclude(yield* ended, { status: "cancelled", settled: 0n })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([false, true])("lists whom it had asked when its caller went, streamed: %s", (stream) =>
+    Effect.gen(function* () {
+      const called = yield* Deferred.make<void>()
+      let calls = 0
+      const ask = Effect.suspend(() => {
+        calls += 1
+        const fault = { _tag: "ServerError", status: 500, detail: "broken" } as const
+        return calls === 1
+          ? Effect.fail(new ProviderError({ provider: "openai", fault }))
+          : Effect.andThen(Deferred.succeed(called, undefined), Effect.never)
+      })
+      const provider: Provider = { id: "openai", stopsBillingOnAbort: true, chat: () => ask, chatStream: () => ask }
+      const { ended, inference, request } = yield* scene(provider)
+      const chained = { ...request, chain: ["gpt-4o-mini", "gpt-4o"], stream }
+      const fiber = yield* Effect.forkChild(stream ? inference.chatStream(chained) : inference.chat(chained))
+      yield* Deferred.await(called)
+      yield* Fiber.interrupt(fiber)
+      const { closed, status } = yield* ended
+      assert.strictEqual(status, "cancelled")
+      assert.deepStrictEqual((closed as ClosedFacts).routing.provider_attempts, [
+        { provider: "openai", outcome: "failed_over", attempt_index: 0 },
+        { provider: "openai", outcome: "failed", attempt_index: 1 }
+      ])
     }).pipe(Effect.scoped)
   )
 

@@ -18,7 +18,7 @@ const error = new PoolError({
 
 const failed = (cause: Cause.Cause<PoolError>) => {
   const exit: Exit.Exit<never, PoolError> = Exit.failCause(cause)
-  return Exit.isFailure(exit) ? unserved(exit) : assert.fail("it served")
+  return Exit.isFailure(exit) ? unserved(exit, { stopsBillingOnAbort: true }) : assert.fail("it served")
 }
 
 describe("the flow of paid requests", () => {
