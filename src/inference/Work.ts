@@ -177,7 +177,7 @@ const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Eff
   return deliver === undefined ? Effect.succeed(Result.succeed(output)) : Effect.result(deliver(output))
 }
 
-/** The last attempt gave a part, and failed then. */
+/** The last attempt gave nothing that could be given out, or a part, and failed then. */
 const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
   attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
 
@@ -197,7 +197,7 @@ const finishServed = Effect.fnUntraced(function* <A>(
   const result = yield* rest === undefined ? deliver : Effect.raceFirst(deliver, Effect.as(stopped, undefined))
   const carriedBy = (outcome: WorkOutcome): Carried<Price, WorkOutcome> => ({
     ...{ outcome, served: candidate, firstTokenMs: null },
-    attempts: outcome._tag !== "Whole" && rest !== undefined ? brokenOff(attempts) : attempts,
+    attempts: outcome._tag === "Whole" ? attempts : brokenOff(attempts),
     endedAt: rest === undefined ? answeredAt : performance.now()
   })
   if (result === undefined || Result.isFailure(result)) {

@@ -13,6 +13,7 @@ import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { ImageWork, type ImagesRequest } from "../../src/inference/ImageWork.ts"
+import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { Work } from "../../src/inference/Work.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Config } from "../../src/platform/Config.ts"
@@ -196,8 +197,12 @@ describe("images", () => {
   it.live("are not paid for where none came, or nobody makes them", () =>
     Effect.gen(function* () {
       const none = yield* scene([draws("gemini", 0).provider])
-      assert.deepStrictEqual(yield* none.reasonOf(), { _tag: "EmptyGeneration" })
+      const requestId = newRequestId()
+      assert.deepStrictEqual(yield* none.reasonOf({ requestId }), { _tag: "EmptyGeneration" })
       assert.strictEqual(yield* none.spent, 0n)
+      assert.deepStrictEqual(((yield* none.row(requestId)).closed as ClosedFacts).routing.provider_attempts, [
+        { provider: "gemini", outcome: "failed", attempt_index: 0 }
+      ])
       const failing = (fault: ProviderFault) =>
         Effect.gen(function* () {
           const { reasonOf, spent } = yield* scene([fails("gemini", fault), fails("vertex", fault)])
