@@ -8,6 +8,12 @@ import type { AnyResult, Operation } from "./Operation.ts"
 /** Operations in one statement. Past a few dozen the gain per operation is small and the latency of all grows. */
 const MAX_GROUP = 128
 
+/**
+ * Characters of kept answers in one statement, unless its first alone has more. What they take of the database's time nobody gains
+ * by taking it together, and everybody waits for it: that of a whole group of the longest is longer than a statement may take.
+ */
+const MAX_GROUP_KEPT = 1_048_576
+
 /** Operations waiting at once; more than this means the database cannot follow, and the caller should hear it now. */
 const MAX_WAITING = 20_000
 
@@ -50,19 +56,29 @@ const subjectsOf = (operation: Operation): ReadonlyArray<string> => {
   }
 }
 
-/** Takes entries up to the group's size, leaving those behind whose subject is already in it. */
+/** About how much is to be kept with an operation, in characters. */
+const keptOf = (operation: Operation): number => {
+  if (operation._tag !== "Close" || operation.answer === null) return 0
+  let kept = 0
+  for (const value of Object.values(operation.answer)) if (typeof value === "string") kept += value.length
+  return kept
+}
+
+/** Takes entries up to the group's size, leaving those behind whose subject is already in it, or for which it has no room. */
 const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Array<Entry> } => {
   const group: Array<Entry> = []
   const left: Array<Entry> = []
   const taken = new Set<string>()
-  let index = 0
+  let [index, kept] = [0, 0]
   for (; index < waiting.length && group.length < MAX_GROUP; index++) {
     const entry = waiting[index]!
     const subjects = subjectsOf(entry.operation)
-    if (subjects.some((subject) => taken.has(subject))) {
+    const more = keptOf(entry.operation)
+    if ((more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT) || subjects.some((subject) => taken.has(subject))) {
       left.push(entry)
       continue
     }
+    kept += more
     for (const subject of subjects) taken.add(subject)
     group.push(entry)
   }

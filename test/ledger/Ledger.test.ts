@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../src/ledger/LedgerSql.ts"
 import type { Operation } from "../../src/ledger/Operation.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
+import type { Unavailable } from "../../src/platform/Sql.ts"
 import * as Database from "../support/Database.ts"
 import {
   addBudget,
@@ -665,6 +666,34 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
         ["Granted", "Claimed"]
       )
       assert.deepStrictEqual(yield* balance(sql, owner), { posted: 1_000n, held: 102n })
+    })
+  )
+
+  it.effect("puts few long answers into one statement, and lets what is short go ahead of the others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* newLedger(sql)
+      const [owner, other] = [yield* customer(sql, 1_000n), yield* customer(sql, 1_000n)]
+      const opened = [1, 2, 3].map(() => hold(owner, 10n))
+      for (const op of opened) yield* ledger.commit(op)
+      const { unlock } = yield* lockBalance(sql, owner)
+      const first = yield* Effect.forkChild(ledger.commit(hold(owner, 1n)))
+      yield* lockWaiters(sql, 1)
+      const answer = { _tag: "Answer", answer: "x".repeat(600_000) }
+      const long = yield* Effect.forkChild(
+        Effect.forEach(opened, (op) => ledger.commit(close(op, 10n, { answer })), all)
+      )
+      const short = hold(other, 1n)
+      const held = yield* Effect.forkChild(ledger.commit(short))
+      yield* Effect.yieldNow
+      yield* unlock
+      for (const fiber of [first, long, held]) yield* Fiber.join<unknown, Unavailable>(fiber)
+      const ids = [...opened, short].map(({ requestId }) => requestId)
+      const rows = yield* sql<{ id: string; statement: string }>`SELECT id, xmin::text AS statement FROM request
+        WHERE id = ANY (${ids})`
+      const statements = ids.map((id) => rows.find((row) => row.id === id)!.statement)
+      assert.strictEqual(new Set(statements).size, 3)
+      assert.strictEqual(statements[3], statements[0])
     })
   )
 
