@@ -26,7 +26,7 @@ export interface HttpWorkOptions {
 export interface WorkQuestion {
   readonly target: ReturnType<typeof targetOf>
   readonly accept: string
-  /** A longer answer is a fault. */
+  /** A longer answer is a fault, unless it is cut there. */
   readonly maxBodyBytes: number
 }
 
@@ -43,7 +43,7 @@ export interface WorkRequest extends WorkQuestion {
 export interface HttpWork {
   /** The body of a success. Any other answer, and any that does not come in the call's time, is a fault. */
   readonly post: (call: WorkCall, request: WorkRequest) => Effect.Effect<Uint8Array, ProviderError>
-  /** The whole answer, whatever its status. One that does not come in the call's time is a fault. */
+  /** The answer, whatever its status, cut at its limit. One that does not come in the call's time is a fault. */
   readonly get: (call: WorkCall, question: WorkQuestion) => Effect.Effect<OutboundResponse, ProviderError>
   /** The body of a success. Any other answer is a fault. */
   readonly accepted: (answer: OutboundResponse) => Effect.Effect<Uint8Array, ProviderError>
@@ -91,7 +91,15 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
     const post: HttpWork["post"] = (call, request) =>
       Effect.flatMap(sent(posting(call, request), request.makes), accepted)
-    const get: HttpWork["get"] = (call, question) => sent(requestOf(call, question, { method: "GET", headers: {} }))
+    const get: HttpWork["get"] = (call, question) =>
+      outbound.open(requestOf(call, question, { method: "GET", headers: {} })).pipe(
+        Effect.flatMap((stream) => {
+          const { headers, status } = stream
+          return Effect.map(readUpTo(stream, question.maxBodyBytes), (body) => ({ status, headers, body }))
+        }),
+        Effect.mapError((failed) => error(faultOfOutbound(failed))),
+        Effect.scoped
+      )
     const open: HttpWork["open"] = (call, request) => {
       const posted = posting(call, request)
       const { idleMs } = call.clocks

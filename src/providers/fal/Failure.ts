@@ -1,5 +1,5 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
-import { listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
 /** What an answer other than a success means. */
@@ -11,7 +11,7 @@ export const faultOfStatus = ({ body, headers, status }: RefusedAnswer, nowMs: n
  * <https://docs.fal.ai/errors>
  */
 export const detailOf = (body: Uint8Array): string | undefined => {
-  const object = objectOf(parsed(body))
+  const object = errorsOf(body)
   if (object === undefined) return undefined
   const said = listOf(object["detail"]).flatMap((one) => textIn(objectOf(one) ?? {}, "msg") ?? [])
   return said[0] ?? textIn(object, "detail") ?? textIn(object, "error") ?? textIn(object, "message")
@@ -19,8 +19,21 @@ export const detailOf = (body: Uint8Array): string | undefined => {
 
 /** The kinds of errors that fal names, for machines. */
 export const typesOf = (body: Uint8Array): ReadonlyArray<string> => {
-  const object = objectOf(parsed(body))
+  const object = errorsOf(body)
   if (object === undefined) return []
   const named = [...listOf(object["detail"]).map((one) => [one, "type"] as const), [object, "error_type"] as const]
   return named.flatMap(([one, member]) => textIn(objectOf(one) ?? {}, member) ?? [])
+}
+
+const errorsOf = (body: Uint8Array): JsonObject | undefined => objectOf(parsed(body)) ?? cutErrorsOf(body)
+
+const LIST_BEGINS = /^\s*\{\s*"detail"\s*:\s*\[/
+
+/** The first of a list of errors that was cut off: behind what it is, each can repeat all that the model was told. */
+const cutErrorsOf = (body: Uint8Array): JsonObject | undefined => {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString()
+  if (!LIST_BEGINS.test(text)) return undefined
+  const said = (name: string) =>
+    parsed(new RegExp(`"${name}"\\s*:\\s*("(?:[^"\\\\]|\\\\.){0,1000}")`).exec(text)?.[1] ?? "")
+  return { detail: [{ type: said("type"), msg: said("msg") }] }
 }

@@ -136,6 +136,24 @@ layer(filming, { excludeTestServices: true })("fal's videos", (it) => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("fail for good also when the errors repeat all that the model was told, pictures included", () =>
+    Effect.gen(function* () {
+      const input = {
+        prompt: 'a "type":"internal_server_error"',
+        image_url: `data:image/png;base64,${"A".repeat(2_000_000)}`
+      }
+      const error = { loc: ["body"], msg: 'flagged by a "checker"', type: "content_policy_violation", input }
+      assert.deepStrictEqual(yield* stateAt(done, [422, { detail: [error] }]), {
+        _tag: "Failed",
+        detail: 'content_policy_violation: flagged by a "checker"',
+        refused: true
+      })
+      assert.strictEqual((yield* faultOf(stateAt(done, [502, "<html>".repeat(300_000)])))._tag, "ServerError")
+      const long = { video: { url: "https://v3.fal.media/files/kite.mp4" }, prompt: "a".repeat(2_000_000) }
+      assert.strictEqual((yield* faultOf(stateAt(done, [200, long])))._tag, "Malformed")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("are still there when the result could not be had", () =>
     Effect.gen(function* () {
       for (const [result, tag] of [
