@@ -73,7 +73,7 @@ export const ModelProvider = Schema.Struct({
   provider: Schema.String,
   providerDisplayName: Schema.String,
   upstreamModelId: Schema.String,
-  /** `primary` is tried first where the caller wishes nothing else. */
+  /** `primary` is the first that can be called, and the one whose price is shown. Whom a request goes to first, its routing decides. */
   role: Schema.Literals(["primary", "fallback"]),
   available: Schema.Boolean,
   /** Capabilities of the model that this provider does not offer. */

@@ -22,6 +22,7 @@ export interface Figures {
 /** One model with its prices, its providers and how they have lately done. */
 export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDetail => {
   const preferred = catalogue.preferredOffer(model)
+  const primary = preferred ?? model.offers[0]
   const isOverlay = preferred !== undefined && catalogue.isOverlay(model, preferred)
   return {
     object: "model",
@@ -34,7 +35,7 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
     servable: catalogue.isServable(model),
     capabilities: model.capabilities,
     pricing: promotedPricing(model.modality, preferred),
-    providers: model.offers.map((offer, index) => providerOf(catalogue, live, model, offer, index === 0)),
+    providers: model.offers.map((offer) => providerOf(catalogue, live, model, offer, offer === primary)),
     supportedParameters: model.supportedParameters,
     brand: model.brand,
     description: model.description,
@@ -72,14 +73,14 @@ const providerOf = (
   live: Figures,
   model: Model,
   offer: Offer,
-  first: boolean
+  isPrimary: boolean
 ): ModelDetail["providers"][number] => {
   const info = catalogue.provider(offer.provider)
   return {
     provider: offer.provider,
     providerDisplayName: info?.name ?? offer.provider,
     upstreamModelId: offer.upstreamId,
-    role: first ? "primary" : "fallback",
+    role: isPrimary ? "primary" : "fallback",
     available: offer.price !== undefined && info !== undefined && info.serving !== "none",
     unsupportedCapabilities: offer.unsupported,
     trainsOnData: info?.trainsOnData ?? true,

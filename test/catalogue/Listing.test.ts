@@ -5,7 +5,7 @@ import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import { type Performance, unknownPerformance } from "../../src/catalogue/LiveFigures.ts"
 import { select, toWire } from "../../src/catalogue/Listing.ts"
 import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
-import { snapshotAt } from "../../src/catalogue/Snapshot.ts"
+import { type Snapshot, snapshotAt } from "../../src/catalogue/Snapshot.ts"
 
 const overlay = Effect.runSync(bundledOverlay)
 const build = (keyed: ReadonlySet<string>, sandbox: boolean) =>
@@ -70,6 +70,17 @@ describe("the wire", () => {
       toWire(hosted, live, oss).providers.flatMap((one) => (one.available ? [one.provider] : [])),
       ["groq"]
     )
+  })
+
+  it("calls primary whose price it shows, which is nobody who cannot be called", () => {
+    const primaries = (catalogue: Snapshot, id: string) =>
+      toWire(catalogue, live, catalogue.find(id) ?? assert.fail()).providers.flatMap(({ provider, role }) =>
+        role === "primary" ? [provider] : []
+      )
+    const [first = "", second = ""] = shown("gpt-4o-mini").providers.map(({ provider }) => provider)
+    assert.deepStrictEqual(primaries(build(new Set([first, second]), false), "gpt-4o-mini"), [first])
+    assert.deepStrictEqual(primaries(build(new Set([second]), false), "gpt-4o-mini"), [second])
+    assert.deepStrictEqual(primaries(build(new Set(), false), "gpt-4o-mini"), [first])
   })
 
   it("shows null for what does not apply", () => {
