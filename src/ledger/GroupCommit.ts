@@ -74,12 +74,15 @@ const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Arr
     const entry = waiting[index]!
     const subjects = subjectsOf(entry.operation)
     const more = keptOf(entry.operation)
-    if ((more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT) || subjects.some((subject) => taken.has(subject))) {
+    const full = more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT
+    const waits = full || subjects.some((subject) => taken.has(subject))
+    // Whoever is left behind is not overtaken by what comes after it.
+    for (const subject of subjects) taken.add(subject)
+    if (waits) {
       left.push(entry)
       continue
     }
     kept += more
-    for (const subject of subjects) taken.add(subject)
     group.push(entry)
   }
   return { group, left: left.concat(waiting.slice(index)) }
