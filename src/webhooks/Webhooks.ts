@@ -2,6 +2,7 @@ import { Context, Data, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { type Actor, Audit } from "../account/Audit.ts"
+import { differences } from "../account/Differences.ts"
 import { lockAccount } from "../account/KeysSql.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { newResourceId } from "../platform/Ids.ts"
@@ -25,6 +26,7 @@ import {
   hasten,
   insertEndpoint,
   insertEvent,
+  lockEndpoint,
   removeEndpoint,
   reopen,
   replaceSecret,
@@ -257,25 +259,28 @@ const find = ({ sql }: Desk, accountId: string, id: string) =>
     row === undefined ? Effect.fail(notFound("webhook", id)) : Effect.succeed(row)
   )
 
+/** What the audit log says of a change. What stands behind the host may be a credential: that it is another is said by the origins. */
+const changesOf = (before: EndpointRow, after: EndpointRow) => ({
+  ...differences({ status: before.status, events: before.events }, { status: after.status, events: after.events }),
+  ...(before.url === after.url ? {} : { origin: { from: new URL(before.url).origin, to: new URL(after.url).origin } })
+})
+
 const update = (
   desk: Desk,
   { accountId, actor, events, id, status, ...asked }: Parameters<Webhooks["Service"]["update"]>[0]
 ) =>
   Effect.gen(function* () {
     const { outbox, sql } = desk
-    const before = yield* find(desk, accountId, id)
+    const found = yield* find(desk, accountId, id)
     const url = asked.url === undefined ? undefined : (yield* addressOf(desk, asked.url)).href
     const distinct = events === undefined ? undefined : [...new Set(events)]
     return yield* Effect.gen(function* () {
       // Deliveries before their endpoint, as those who note attempts lock them.
-      if (status === "enabled" && before.status === "disabled") yield* hasten(sql, id)
+      if (status === "enabled" && found.status === "disabled") yield* hasten(sql, id)
+      const before = yield* lockEndpoint(sql, accountId, id)
       const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
-      if (endpoint === undefined) return yield* notFound("webhook", id)
-      yield* append(desk, { accountId, actor, id }, "updated", {
-        ...(status === undefined ? {} : { status }),
-        ...(url === undefined ? {} : { origin: new URL(url).origin }),
-        ...(distinct === undefined ? {} : { events: distinct })
-      })
+      if (before === undefined || endpoint === undefined) return yield* notFound("webhook", id)
+      yield* append(desk, { accountId, actor, id }, "updated", changesOf(before, endpoint))
       if (status === "enabled") yield* sql.afterCommit(outbox.wake)
       return endpoint
     }).pipe(sql.withTransaction)

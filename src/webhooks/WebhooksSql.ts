@@ -121,6 +121,18 @@ export const endpointById = (
     (rows) => rows[0]
   )
 
+/** An endpoint as it stays until the caller's transaction has ended. */
+export const lockEndpoint = (
+  sql: Sql,
+  accountId: string,
+  id: string
+): Effect.Effect<EndpointRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<EndpointRow>`SELECT id, url, events, status, created_at FROM webhook_endpoint
+      WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed' FOR NO KEY UPDATE`,
+    (rows) => rows[0]
+  )
+
 /** What signs for an endpoint at present; undefined where it was sealed with another key. */
 export const secretsOf = (
   sql: Sql,

@@ -321,8 +321,29 @@ describe("Webhooks", () => {
         assert.notStrictEqual(never, waiting)
         const [enabled, disabled] = yield* (yield* Audit).list(accountId, 2)
         assert.deepInclude(enabled, { type: "webhook.updated", actor_type: "operator", resource_id: id })
-        assert.deepStrictEqual(enabled?.changes, { status: "enabled", origin: new URL(hook.url).origin })
-        assert.deepStrictEqual(disabled?.changes, { status: "disabled" })
+        assert.deepStrictEqual(enabled?.changes, {
+          status: { from: "disabled", to: "enabled" },
+          origin: { from: new URL(endpoint.url).origin, to: new URL(hook.url).origin }
+        })
+        assert.deepStrictEqual(disabled?.changes, { status: { from: "enabled", to: "disabled" } })
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("have in the audit log what they were before each change, and nothing of what stayed", () =>
+      Effect.gen(function* () {
+        const { accountId, register } = yield* webhookAccount
+        const webhooks = yield* Webhooks
+        const { endpoint } = yield* register(closed)
+        const { id, url } = endpoint
+        const events = ["video.completed"] as const
+        yield* webhooks.update({ accountId, id, actor, status: "enabled", events })
+        yield* webhooks.update({ accountId, id, actor, status: "enabled", url, events })
+        yield* webhooks.update({ accountId, id, actor, url: `${url}/elsewhere` })
+        const [moved, same, narrowed] = yield* (yield* Audit).list(accountId, 3)
+        assert.deepStrictEqual(narrowed?.changes, { events: { from: endpoint.events, to: events } })
+        assert.deepStrictEqual(same?.changes, {})
+        const { origin } = new URL(url)
+        assert.deepStrictEqual(moved?.changes, { origin: { from: origin, to: origin } })
       }).pipe(Effect.scoped)
     )
 
