@@ -200,7 +200,9 @@ export const ChatUsage = Schema.Struct({
   completion_tokens_details: Schema.Struct({ reasoning_tokens: Count })
 }).annotate({ identifier: "ChatUsage" })
 
-const Logprobs = Schema.NullOr(Schema.Struct({ content: Schema.NullOr(Schema.Array(Schema.Unknown)) }))
+const Logprobs = Schema.NullOr(
+  Schema.Struct({ content: Schema.NullOr(Schema.Array(Schema.Unknown)), refusal: Schema.Null })
+)
 
 export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 

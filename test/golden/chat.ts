@@ -116,7 +116,7 @@ const fold = (events: ReadonlyArray<WireEvent>): Json => {
         index: 0,
         message: messageIn(chunks),
         finish_reason: finish,
-        logprobs: logprobs.length === 0 ? null : { content: logprobs }
+        logprobs: logprobs.length === 0 ? null : { content: logprobs, refusal: null }
       }
     ]
   }

@@ -181,6 +181,7 @@ describe("answers to the OpenAI client", () => {
     const entries = choice?.logprobs?.content ?? []
     assert.strictEqual(entries.map((entry) => entry.token).join(""), choice?.message.content)
     assert.isTrue(entries.every((entry) => entry.top_logprobs.length === 2))
+    assert.isNull(choice?.logprobs?.refusal)
     const chunks = await collect(
       await client.chat.completions.create({ ...asked, stop: [...asked.stop], stream: true })
     )
@@ -189,6 +190,8 @@ describe("answers to the OpenAI client", () => {
       chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []),
       [...entries]
     )
+    const weighed = chunks.flatMap((chunk) => chunk.choices[0]?.logprobs ?? [])
+    assert.isTrue(weighed.every(({ refusal }) => refusal === null))
   })
 
   journey("take files of text, and no others", async ({ client }) => {

@@ -28,6 +28,10 @@ export const extrasOf = (answer: Answer) => ({
     : { balance_warning: { warning: "low_balance" as const, threshold: answer.balanceWarning } })
 })
 
+/** Clients that are strict about types miss a member that is absent. */
+export const logprobsOf = (content: ReadonlyArray<unknown> | undefined) =>
+  content === undefined ? null : { content, refusal: null }
+
 /** The whole answer. */
 export const encodeCompletion = (answer: Answer): ChatCompletion => {
   const { output } = answer
@@ -55,7 +59,7 @@ export const encodeCompletion = (answer: Answer): ChatCompletion => {
               })
         },
         finish_reason: output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop"),
-        logprobs: output.logprobs === undefined ? null : { content: output.logprobs }
+        logprobs: logprobsOf(output.logprobs)
       }
     ],
     usage: usageOf(answer.usage),

@@ -6,7 +6,7 @@ import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { completionId, extrasOf, usageOf } from "./ChatEncode.ts"
+import { completionId, extrasOf, logprobsOf, usageOf } from "./ChatEncode.ts"
 
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
@@ -66,7 +66,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       index: 0,
       delta: started ? delta : { role: "assistant", ...("content" in delta ? {} : { content: "" }), ...delta },
       finish_reason: finish,
-      logprobs: logprobs === undefined ? null : { content: logprobs }
+      logprobs: logprobsOf(logprobs)
     })
   }
 

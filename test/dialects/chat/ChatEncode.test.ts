@@ -66,7 +66,7 @@ describe("a whole answer", () => {
         ]
       },
       finish_reason: "tool_calls",
-      logprobs: { content: [{ token: "x" }] }
+      logprobs: { content: [{ token: "x" }], refusal: null }
     })
   })
 

@@ -86,7 +86,7 @@ describe("a stream of chunks", () => {
       encode(items),
       frame('{"role":"assistant","content":"","reasoning":"hm"}') +
         frame('{"refusal":"no"}') +
-        frame("{}", "null", '{"content":[{"token":"x"}]}')
+        frame("{}", "null", '{"content":[{"token":"x"}],"refusal":null}')
     )
   })
 
