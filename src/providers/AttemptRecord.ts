@@ -126,6 +126,12 @@ export class AttemptRecord {
     }
   }
 
+  /** The answer to other work than chat came, with so many prompt tokens; undefined where its provider does not say. */
+  worked(promptTokens: number | undefined): void {
+    this.#span?.set({ "gen_ai.usage.input_tokens": promptTokens })
+    this.served()
+  }
+
   /** The answer came, or all of the stream. */
   served(output?: Output): void {
     if (this.#span !== undefined && output !== undefined) {

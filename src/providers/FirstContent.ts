@@ -87,6 +87,12 @@ const attemptChat = (context: AttemptContext): Effect.Effect<Output | undefined,
 /** Waits for what is still to come of an answer; undefined of one that is whole. */
 export type RestOf<A> = (answer: A) => Effect.Effect<unknown, ProviderError> | undefined
 
+/** The prompt tokens that an answer to work other than chat, or the end of a long one, says it took. */
+const tokensOf = (said: unknown): number | undefined => {
+  const tokens = typeof said === "object" && said !== null && "tokens" in said ? said.tokens : said
+  return typeof tokens === "number" ? tokens : undefined
+}
+
 /**
  * An attempt at work other than chat, which this effect carries out. Of an answer with a rest, how it went is told at the end of
  * that, as of a stream.
@@ -100,9 +106,9 @@ export const attemptWork = <A>(
     const clock = fiber.getRef(Clock.Clock)
     const sample = sampler(context, clock.currentTimeMillisUnsafe())
     const failed = (error: ProviderError) => sample(clock.currentTimeMillisUnsafe(), error)
-    const served = () => {
+    const served = (said: unknown) => {
       sample(clock.currentTimeMillisUnsafe(), "ok")
-      context.record.served()
+      context.record.worked(tokensOf(said))
       context.ended(undefined)
     }
     const broke = (error: ProviderError) => {
@@ -118,7 +124,7 @@ export const attemptWork = <A>(
       onSuccess: (answer) => {
         const rest = restOf(answer)
         if (rest === undefined) {
-          served()
+          served(answer)
           return Effect.succeed(answer)
         }
         const over = Effect.match(rest, { onFailure: broke, onSuccess: served })

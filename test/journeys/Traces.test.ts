@@ -146,6 +146,27 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("for embeddings, or to rerank, says on its attempt how many tokens its prompt had", () =>
+    Effect.gen(function* () {
+      const { collector, inferenceKey, service } = yield* observed()
+      const bodies = {
+        embeddings: { model: "text-embedding-3-small", input: "a cat and a dog" },
+        rerank: { model: "rerank-2.5", query: "cats", documents: ["about dogs", "about cats"] }
+      }
+      for (const [path, body] of Object.entries(bodies)) {
+        const answer = yield* json(yield* post(`${service.api}/${path}`, inferenceKey, body))
+        const receipt = yield* endedReceipt(service, inferenceKey, answer.request_id)
+        const [, , attempt] = yield* traceOf(collector, receipt.trace_id, [
+          `POST /api/v1/${path}`,
+          "ledger.hold",
+          `${path} ${body.model}`,
+          "ledger.settle"
+        ])
+        assert.strictEqual(attempt?.attributes["gen_ai.usage.input_tokens"], answer.usage.total_tokens)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("whose hold grows has a span for each time it did, which add up to what the receipt says was held", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
