@@ -62,7 +62,10 @@ const listen = Effect.gen(function* () {
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     // Nothing is read from a request but its line.
     request.resume()
-    if (request.method !== "GET" && request.method !== "HEAD") return say(response, 405, "only GET is answered here\n")
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD")
+      return say(response, 405, "only GET and HEAD are answered here\n")
+    }
     switch (request.url?.split("?", 1)[0]) {
       case "/healthz":
         return say(response, 200, "up\n")
