@@ -221,7 +221,15 @@ const isDirect = (source: unknown, headers: Headers.Headers): source is Incoming
 export type Arrived = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "source"> &
   Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">>
 
+/** Why a body that its sender has packed is not taken: what it would unpack to has no bound. */
+export const packed = ({ headers }: Pick<Arrived, "headers">): Failure | undefined =>
+  /^\s*(?:identity\s*)?$/i.test(headers["content-encoding"] ?? "")
+    ? undefined
+    : failure({ _tag: "UnsupportedMediaType", wanted: "it is, without a Content-Encoding" })
+
 const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect.Effect<A, Failure> => {
+  const refused = packed(request)
+  if (refused !== undefined) return Effect.fail(refused)
   const declared = Number(request.headers["content-length"] ?? 0)
   if (declared > limitBytes) return Effect.fail(tooLarge(limitBytes))
   return Effect.withFiber((fiber) => {

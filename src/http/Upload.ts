@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { type HttpServerRequest, Multipart } from "effect/http"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
-import { MAX_BODY_BYTES } from "./Body.ts"
+import { MAX_BODY_BYTES, packed } from "./Body.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
 /** A file that was sent, and the texts that came with it. */
@@ -76,6 +76,8 @@ export const withUpload = <A, E>(
     if (!/^multipart\/form-data\s*;/i.test(request.headers["content-type"] ?? "")) {
       return Effect.fail(failure({ _tag: "UnsupportedMediaType", wanted: "multipart/form-data" }))
     }
+    const refused = packed(request)
+    if (refused !== undefined) return Effect.fail(refused)
     let taken = 0
     const take = (bytes: number): boolean => {
       if (!budget.take(bytes)) return false

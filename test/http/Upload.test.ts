@@ -45,6 +45,9 @@ describe("an upload", () => {
     Effect.gen(function* () {
       const json = new Request("http://localhost/files", { method: "POST", body: "{}" })
       assert.strictEqual(yield* tagOf(json), "UnsupportedMediaType")
+      const gzipped = yield* form([["file", new Blob(["{}"])]])
+      gzipped.headers.set("content-encoding", "gzip")
+      assert.strictEqual(yield* tagOf(gzipped), "UnsupportedMediaType")
       const broken = new Request("http://localhost/files", {
         ...{ method: "POST", body: "--a\r\nnothing" },
         headers: { "content-type": "multipart/form-data; boundary=a" }
