@@ -10,6 +10,9 @@ export const MAX_CONFIG_BYTES = 65_536
 /** So many wrong fields are named at most. */
 const MAX_PROBLEMS = 32
 
+/** In a longer one only the first is looked for: each takes far longer to tell than to make. */
+const MAX_BYTES_OF_PROBLEMS = 8_192
+
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const problemsOf = (issue: SchemaIssue.Issue): Failure => {
@@ -24,29 +27,30 @@ const problemsOf = (issue: SchemaIssue.Issue): Failure => {
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? "null"
 
-/** Looked at first: what is too large is not worth a look inside. */
-const checkTexts = (input: unknown): Failure | undefined => {
-  if (typeof input !== "object" || input === null) return undefined
-  for (const [name, value] of Object.entries(input)) {
-    const json = jsonOf(value)
-    if (Buffer.byteLength(json, "utf8") > MAX_CONFIG_BYTES) {
-      return invalid(name, `at most ${MAX_CONFIG_BYTES} bytes of JSON`)
-    }
-    if (!isStorable(value)) return invalid(name, STORABLE)
+/** Looked at first: what is too large is not worth a look inside. Answers how many bytes of JSON the longest member has. */
+const checkTexts = (input: unknown): Result.Result<number, Failure> => {
+  let longest = 0
+  for (const [name, value] of Object.entries(typeof input === "object" && input !== null ? input : {})) {
+    const bytes = Buffer.byteLength(jsonOf(value), "utf8")
+    if (bytes > MAX_CONFIG_BYTES) return Result.fail(invalid(name, `at most ${MAX_CONFIG_BYTES} bytes of JSON`))
+    if (!isStorable(value)) return Result.fail(invalid(name, STORABLE))
+    longest = Math.max(longest, bytes)
   }
-  return undefined
+  return Result.succeed(longest)
 }
 
 const decoding = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
-  const decode = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
-  return (input: unknown): Result.Result<S["Type"], Failure> => {
-    const problem = checkTexts(input)
-    if (problem !== undefined) return Result.fail(problem)
-    return Result.mapError(decode(input), (error) => problemsOf(error.issue))
-  }
+  const decodeAll = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
+  const decodeFirst = Schema.decodeUnknownResult(schema, { errors: "first", onExcessProperty: "error" })
+  return (input: unknown): Result.Result<S["Type"], Failure> =>
+    Result.flatMap(checkTexts(input), (longest) =>
+      Result.mapError((longest > MAX_BYTES_OF_PROBLEMS ? decodeFirst : decodeAll)(input), (error) =>
+        problemsOf(error.issue)
+      )
+    )
 }
 
-/** Decodes a preset to be made; nothing but its fields is allowed, and each that is wrong is named. */
+/** Decodes a preset to be made; nothing but its fields is allowed, and each that is wrong is named, of long ones the first. */
 export const decodeNew: (input: unknown) => Result.Result<NewPreset, Failure> = decoding(NewPreset)
 
 /** Decodes what is to change of a preset, as strictly. */

@@ -120,6 +120,8 @@ describe("a preset to be made", () => {
   it("names a bounded number of mistakes", () => {
     const tools = Array.from({ length: 120 }, () => ({ type: "function", function: { name: "" } }))
     assert.lengthOf(fieldsOf(preset({ model: "a", tools })), 32)
+    const stop = Array.from({ length: 32_000 }, () => 1)
+    assert.lengthOf(fieldsOf(preset({ model: "a", stop })), 1)
   })
 })
 
