@@ -110,28 +110,19 @@ export const endpointsOf = (
     WHERE account_id = ${accountId} AND status <> 'removed' AND id COLLATE "C" < COALESCE(${page.cursor}::text, 'g')
     ORDER BY id COLLATE "C" DESC ${limitTo(sql, page.limit)}`
 
-export const endpointById = (
-  sql: Sql,
-  accountId: string,
-  id: string
-): Effect.Effect<EndpointRow | undefined, SqlError.SqlError> =>
-  Effect.map(
-    sql<EndpointRow>`SELECT id, url, events, status, created_at FROM webhook_endpoint
-      WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed'`,
-    (rows) => rows[0]
-  )
+const readEndpoint =
+  (locking: "" | "FOR NO KEY UPDATE") =>
+  (sql: Sql, accountId: string, id: string): Effect.Effect<EndpointRow | undefined, SqlError.SqlError> =>
+    Effect.map(
+      sql<EndpointRow>`SELECT id, url, events, status, created_at FROM webhook_endpoint
+        WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed' ${sql.literal(locking)}`,
+      (rows) => rows[0]
+    )
+
+export const endpointById = readEndpoint("")
 
 /** An endpoint as it stays until the caller's transaction has ended. */
-export const lockEndpoint = (
-  sql: Sql,
-  accountId: string,
-  id: string
-): Effect.Effect<EndpointRow | undefined, SqlError.SqlError> =>
-  Effect.map(
-    sql<EndpointRow>`SELECT id, url, events, status, created_at FROM webhook_endpoint
-      WHERE id = ${id} AND account_id = ${accountId} AND status <> 'removed' FOR NO KEY UPDATE`,
-    (rows) => rows[0]
-  )
+export const lockEndpoint = readEndpoint("FOR NO KEY UPDATE")
 
 /** What signs for an endpoint at present; undefined where it was sealed with another key. */
 export const secretsOf = (

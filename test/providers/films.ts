@@ -33,8 +33,8 @@ export interface Heard {
   readonly body: unknown
 }
 
-/** A host that keeps what it hears, and an adapter of it. */
-export const filmHost = (wire: FilmWire, say: (heard: Heard, response: ServerResponse) => void) =>
+/** A host that keeps what it hears, which is JSON or nothing. */
+export const hearing = (say: (heard: Heard, response: ServerResponse) => void) =>
   Effect.gen(function* () {
     const heard: Array<Heard> = []
     const { origin } = yield* upstream((request, response) => {
@@ -48,6 +48,13 @@ export const filmHost = (wire: FilmWire, say: (heard: Heard, response: ServerRes
         say(one, response)
       })
     })
+    return { heard, origin }
+  })
+
+/** Such a host, and an adapter of it. */
+export const filmHost = (wire: FilmWire, say: (heard: Heard, response: ServerResponse) => void) =>
+  Effect.gen(function* () {
+    const { heard, origin } = yield* hearing(say)
     return { heard, origin, provider: (yield* wire.adapter(origin)) as FilmProvider }
   })
 

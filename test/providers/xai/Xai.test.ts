@@ -2,26 +2,21 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { makeXai } from "../../../src/providers/xai/Xai.ts"
 import { candidate, chatCall } from "../calls.ts"
-import { faultOf, filming, json } from "../films.ts"
+import { faultOf, filming, hearing, json } from "../films.ts"
 import { upstream } from "../upstream.ts"
 import { filmWork, workCall } from "../work.ts"
+
+const said = (content: string) => ({
+  id: "1",
+  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }]
+})
 
 const at = (origin: string) => makeXai({ id: "xai", baseUrl: `${origin}/v1`, apiKey: Redacted.make("sk-planted") })
 
 layer(filming, { excludeTestServices: true })("xAI", (it) => {
   it.effect("chats as OpenAI does, with an effort that it knows", () =>
     Effect.gen(function* () {
-      let seen: unknown
-      const { origin } = yield* upstream((request, response) => {
-        const pieces: Array<Buffer> = []
-        request.on("data", (piece: Buffer) => pieces.push(piece))
-        request.on("end", () => {
-          const body = JSON.parse(Buffer.concat(pieces).toString())
-          seen = [request.url, request.headers.authorization, body.model, body.max_tokens, body.reasoning_effort]
-          const message = { role: "assistant", content: "hi" }
-          json(response, 200, { id: "1", choices: [{ index: 0, finish_reason: "stop", message }] })
-        })
-      })
+      const { heard, origin } = yield* hearing((_, response) => json(response, 200, said("hi")))
       const provider = yield* at(origin)
       const call = chatCall({
         candidate: candidate("xai", { upstreamId: "grok-4.6", model: { capabilities: ["reasoning"] } })
@@ -31,23 +26,16 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
         conversation: { ...call.conversation, reasoning: { effort: "xhigh" } as never }
       })
       assert.strictEqual(text, "hi")
-      assert.deepStrictEqual(seen, ["/v1/chat/completions", "Bearer sk-planted", "grok-4.6", 1_000, "high"])
+      const [asked] = heard
+      assert.deepStrictEqual([asked?.url, asked?.headers.authorization], ["/v1/chat/completions", "Bearer sk-planted"])
+      assert.deepInclude(asked?.body, { model: "grok-4.6", max_tokens: 1_000, reasoning_effort: "high" })
       assert.isFalse(provider.stopsBillingOnAbort)
     }).pipe(Effect.scoped)
   )
 
   it.effect("is told efforts only of models that take them, which refuse others", () =>
     Effect.gen(function* () {
-      let told: Array<unknown> = []
-      const { origin } = yield* upstream((request, response) => {
-        const pieces: Array<Buffer> = []
-        request.on("data", (piece: Buffer) => pieces.push(piece))
-        request.on("end", () => {
-          told.push(JSON.parse(Buffer.concat(pieces).toString()).reasoning_effort)
-          const message = { role: "assistant", content: "hi" }
-          json(response, 200, { id: "1", choices: [{ index: 0, finish_reason: "stop", message }] })
-        })
-      })
+      const { heard, origin } = yield* hearing((_, response) => json(response, 200, said("hi")))
       const { chat } = yield* at(origin)
       const cases = [
         ...["grok-4-0709", "grok-4.20", "grok-code-fast-1"].map((model) => [model, undefined, undefined] as const),
@@ -57,12 +45,13 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
         ["grok-build-0.1", "low", "high"]
       ] as const
       for (const [upstreamId, least, most] of cases) {
-        told = []
+        heard.length = 0
         for (const effort of ["none", "high"] as const) {
           const call = chatCall({ candidate: candidate("xai", { upstreamId, model: { capabilities: ["reasoning"] } }) })
           const reasoning = { effort, maxTokens: undefined, enabled: undefined }
           yield* chat({ ...call, conversation: { ...call.conversation, reasoning } })
         }
+        const told = heard.map(({ body }) => (body as { readonly reasoning_effort?: unknown }).reasoning_effort)
         assert.deepStrictEqual(told, [least, most], upstreamId)
       }
     }).pipe(Effect.scoped)
@@ -70,18 +59,12 @@ layer(filming, { excludeTestServices: true })("xAI", (it) => {
 
   it.effect("is told no sampling that Grok does not take, which it refuses", () =>
     Effect.gen(function* () {
-      const { origin } = yield* upstream((request, response) => {
-        const pieces: Array<Buffer> = []
-        request.on("data", (piece: Buffer) => pieces.push(piece))
-        request.on("end", () => {
-          const body = JSON.parse(Buffer.concat(pieces).toString())
-          const not = ["presence_penalty", "frequency_penalty", "stop"].find((name) => name in body)
-          if (not !== undefined) {
-            return json(response, 400, { code: "invalid-argument", error: `Model grok-4.6 does not support ${not}.` })
-          }
-          const message = { role: "assistant", content: String(body.temperature) }
-          json(response, 200, { id: "1", choices: [{ index: 0, finish_reason: "stop", message }] })
-        })
+      const { origin } = yield* hearing(({ body }, response) => {
+        const asked = body as Readonly<Record<string, unknown>>
+        const not = ["presence_penalty", "frequency_penalty", "stop"].find((name) => name in asked)
+        return not === undefined
+          ? json(response, 200, said(String(asked["temperature"])))
+          : json(response, 400, { code: "invalid-argument", error: `Model grok-4.6 does not support ${not}.` })
       })
       const grok = { vendor: "xai", supportedParameters: ["temperature", "top_p", "seed"] }
       const sampling = { temperature: 0.5, frequencyPenalty: 0, presencePenalty: 0, stop: ["END"] }
