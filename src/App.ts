@@ -257,7 +257,12 @@ const cache = Layer.unwrap(Effect.map(Config, ({ redisUrl }) => ChatCache.layerF
 
 const jobs = Layer.unwrap(
   Effect.map(Config, ({ shutdownGrace }) =>
-    Jobs.layerFrom({ lease: "30 seconds", pollInterval: "500 millis", grace: shutdownGrace })
+    Jobs.layerFrom({
+      lease: "30 seconds",
+      pollInterval: "500 millis",
+      idlePollInterval: "2 seconds",
+      grace: shutdownGrace
+    })
   )
 )
 

@@ -1,10 +1,10 @@
-import { Cause, Context, Data, Duration, Effect, Fiber, Layer } from "effect"
+import { Cause, Context, Data, Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient, SqlError } from "effect/sql"
 import { makeJobStore } from "../platform/migrations/JobsSql.ts"
 import { describeSqlError, Unavailable } from "../platform/Sql.ts"
 import { StartError } from "../platform/Variables.ts"
-import { dueJobs, newestTurn } from "./JobsSql.ts"
+import { firstWaiting, newestTurn } from "./JobsSql.ts"
 
 export type QueueName = "videos" | "batches"
 
@@ -20,8 +20,10 @@ export type Handler = (id: string, attempt: number) => Effect.Effect<Outcome, un
 export interface JobsOptions {
   /** A job whose process says nothing for so long goes to another one; at least a second, counted in whole ones. */
   readonly lease: Duration.Input
-  /** How long a job may lie that another process has enqueued, or that has become due. */
+  /** How long a job may lie that has become due. */
   readonly pollInterval: Duration.Input
+  /** How long one may lie that another process has enqueued while this one knew of none. */
+  readonly idlePollInterval: Duration.Input
   /** How long steps under way may take to end once their worker is told to stop. */
   readonly grace: Duration.Input
 }
@@ -83,7 +85,7 @@ const offer = (store: Store, queue: QueueName, id: string, element: string, dela
     storeFailed
   )
 
-const enqueueWith = (sql: SqlClient.SqlClient, store: Store) => {
+const enqueueWith = (sql: SqlClient.SqlClient, store: Store, told: Latch.Latch) => {
   const enqueue = (
     queue: QueueName,
     id: string,
@@ -97,11 +99,16 @@ const enqueueWith = (sql: SqlClient.SqlClient, store: Store) => {
       if (newest?.waiting !== true) yield* enqueue(queue, id, delay)
     })
   return (queue: QueueName, id: string, delay: Duration.Input = 0) =>
-    sql.withTransaction(enqueue(queue, id, Duration.max(Duration.fromInputUnsafe(delay), Duration.zero)))
+    sql.withTransaction(
+      Effect.andThen(
+        enqueue(queue, id, Duration.max(Duration.fromInputUnsafe(delay), Duration.zero)),
+        sql.afterCommit(Effect.asVoid(told.open))
+      )
+    )
 }
 
 /** One of the workers of a queue: takes a job, does a step of it, and so on until it is told to stop. */
-const makeWorker = (store: Store, queue: QueueName, handle: Handler) => {
+const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: Handler) => {
   let busy = false
   let stopping = false
   const carried = (id: string, element: string, attempt: number) =>
@@ -123,7 +130,8 @@ const makeWorker = (store: Store, queue: QueueName, handle: Handler) => {
     yield* carried(String(taken.element), taken.id, taken.attempts)
   }).pipe(
     Effect.scoped,
-    Effect.ensuring(Effect.sync(() => (busy = false))),
+    // What is ended may come back: later, or because it failed.
+    Effect.ensuring(Effect.sync(() => (told.openUnsafe(), (busy = false)))),
     Effect.catchTag("StepFailed", () => Effect.void),
     Effect.catchCause((cause) =>
       Effect.andThen(Effect.logWarning(`${queue} cannot be worked on at present`, cause), Effect.sleep("1 second"))
@@ -147,16 +155,26 @@ type Worked = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }>
 /**
  * Looks for what is due in all queues for which a worker waits here, again and again, by a statement that only reads. What is found
  * is offered once more: that changes no job, takes a number of the table's sequence, and wakes the store. Workers that are all busy
- * need no waking: each takes the next job when it has ended its own.
+ * need no waking: each takes the next job when it has ended its own. Where no job waits for its time either, it looks more seldom
+ * until this process is told of one.
  */
-const lookingFor = (sql: SqlClient.SqlClient, store: Store, worked: Worked, options: JobsOptions) => {
+const lookingFor = (
+  sql: SqlClient.SqlClient,
+  store: Store,
+  told: Latch.Latch,
+  worked: Worked,
+  options: JobsOptions
+) => {
   const leaseSeconds = Math.ceil(Duration.toSeconds(options.lease))
   const look = Effect.gen(function* () {
+    yield* told.close
     const queues = new Set(Array.from(worked).flatMap(({ isIdle, queue }) => (isIdle() ? [queue] : [])))
     if (queues.size === 0) return
-    for (const { element, id, queue } of yield* dueJobs(sql, [...queues], leaseSeconds)) {
-      yield* offer(store, queue, id, element, Duration.zero)
+    const waiting = yield* firstWaiting(sql, [...queues], leaseSeconds)
+    for (const { due, element, id, queue } of waiting) {
+      if (due) yield* offer(store, queue, id, element, Duration.zero)
     }
+    if (waiting.length === 0) yield* Effect.timeoutOption(told.await, options.idlePollInterval)
   })
   return look.pipe(
     // Inside the repeat: one bad look must not be the last.
@@ -167,11 +185,12 @@ const lookingFor = (sql: SqlClient.SqlClient, store: Store, worked: Worked, opti
 }
 
 const workWith =
-  (store: Store, worked: Worked, grace: Duration.Input) => (queue: QueueName, concurrency: number, handle: Handler) =>
+  (store: Store, told: Latch.Latch, worked: Worked, grace: Duration.Input) =>
+  (queue: QueueName, concurrency: number, handle: Handler) =>
     Effect.uninterruptible(
       Effect.gen(function* () {
         const workers = yield* Effect.forEach(Array.from({ length: concurrency }), () => {
-          const worker = makeWorker(store, queue, handle)
+          const worker = makeWorker(store, told, queue, handle)
           return Effect.map(Effect.forkDetach(worker.run), (fiber) => ({ ...worker, fiber, queue }))
         })
         for (const worker of workers) worked.add(worker)
@@ -228,8 +247,9 @@ export class Jobs extends Context.Service<
         const queues = yield* PersistedQueue.PersistedQueueStore
         const sql = yield* SqlClient.SqlClient
         const worked: Worked = new Set()
-        yield* Effect.forkScoped(lookingFor(sql, queues, worked, options))
-        return Jobs.of({ enqueue: enqueueWith(sql, queues), work: workWith(queues, worked, grace) })
+        const told = yield* Latch.make()
+        yield* Effect.forkScoped(lookingFor(sql, queues, told, worked, options))
+        return Jobs.of({ enqueue: enqueueWith(sql, queues, told), work: workWith(queues, told, worked, grace) })
       })
     )
     const cleanup = PersistedQueue.layerCleanup({ interval: CLEANUP_INTERVAL, timeToLive: KEPT })

@@ -30,22 +30,28 @@ export const newestTurn = (sql: SqlClient.SqlClient, queue: string, id: string, 
     (rows): Turn | undefined => rows[0]
   )
 
-/** A job that a worker may take. */
-export interface DueJob<Queue extends string> {
+/** A job that a worker may take, now or once it is due. */
+export interface WaitingJob<Queue extends string> {
   readonly queue: Queue
   readonly element: string
   readonly id: string
+  readonly due: boolean
 }
 
-/** The job of each of these queues that has been due for longest, and that nobody has or whoever has it has said nothing about for the lease. */
-export const dueJobs = <Queue extends string>(
+/**
+ * The job of each of these queues that is due first, or has been for longest, of those that nobody has or whoever has it has said
+ * nothing about for the lease.
+ */
+export const firstWaiting = <Queue extends string>(
   sql: SqlClient.SqlClient,
   queues: ReadonlyArray<Queue>,
   leaseSeconds: number
-): Effect.Effect<ReadonlyArray<DueJob<Queue>>, SqlError.SqlError> =>
-  sql<DueJob<Queue>>`SELECT queue, due.id AS element, due.element::jsonb #>> '{}' AS id
+): Effect.Effect<ReadonlyArray<WaitingJob<Queue>>, SqlError.SqlError> =>
+  sql<
+    WaitingJob<Queue>
+  >`SELECT queue, first.id AS element, first.element::jsonb #>> '{}' AS id, first.visible_at <= now() AS due
     FROM unnest(${[...queues]}::text[]) AS queue CROSS JOIN LATERAL (
-      SELECT id, element FROM job WHERE queue_name = queue AND state = 'pending' AND visible_at <= now()
+      SELECT id, element, visible_at FROM job WHERE queue_name = queue AND state = 'pending'
         AND (acquired_at IS NULL OR acquired_at < now() - make_interval(secs => ${leaseSeconds}))
       ORDER BY visible_at LIMIT 1
-    ) AS due`
+    ) AS first`

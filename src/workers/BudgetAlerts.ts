@@ -2,7 +2,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { BudgetAlerts } from "../webhooks/BudgetAlerts.ts"
 
 /** How late an alert is at most, on an idle node; looking costs a read of an empty index. */
-const POLL = "1 second"
+const POLL = "2 seconds"
 
 /** Has what is spent of budgets told, for as long as the layer lives; any number of nodes may. */
 export const layer = Layer.effectDiscard(

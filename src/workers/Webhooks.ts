@@ -5,11 +5,14 @@ import { type Attempt, Sender } from "../webhooks/Sender.ts"
 /** How many deliveries a node has under way at most: so many that endpoints which hang, with a few each, leave room for others. */
 const MOST_UNDER_WAY = 512
 
-/** How soon a node finds what it was not told of: what other nodes wrote, and what has become due. */
+/** How soon a node finds what has become due, and what other nodes wrote while there was something to be told. */
 const POLL = "250 millis"
 
-/** The same where nothing was to be told. It is all that a service without webhooks does for them, and is only a look. */
-const IDLE_POLL = "500 millis"
+/**
+ * How soon it finds what other nodes wrote while there was nothing to be told. It is all that a service without webhooks does for
+ * them, and is only a look.
+ */
+const IDLE_POLL = "2 seconds"
 
 /** How often an attempt that cannot be written down is tried to be, for as long as nobody else has it. */
 const NOTING = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "20 seconds" }))

@@ -2,16 +2,24 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Logger, Queue, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Jobs, type JobsOptions, type Outcome } from "../../src/jobs/Jobs.ts"
-import { dueJobs } from "../../src/jobs/JobsSql.ts"
+import { firstWaiting } from "../../src/jobs/JobsSql.ts"
 import { freshDatabase, layerUrl, layer as database } from "../support/Database.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
 import { genericPlan, nodesOf } from "../support/Plans.ts"
 import { runScript } from "../platform/Child.ts"
 
-const usual: JobsOptions = { lease: "30 seconds", pollInterval: "20 millis", grace: "20 seconds" }
+const usual: JobsOptions = {
+  lease: "30 seconds",
+  pollInterval: "20 millis",
+  idlePollInterval: "20 millis",
+  grace: "20 seconds"
+}
 
 /** Polls so seldom that what comes comes because somebody was woken. */
 const seldom: JobsOptions = { ...usual, pollInterval: "1 hour" }
+
+/** Polls as usual for what it knows of, and so seldom for what nobody told it of. */
+const idling: JobsOptions = { ...usual, idlePollInterval: "1 hour" }
 
 /** Failures of steps are logged, as they are meant to be. */
 const jobs = (options: JobsOptions) =>
@@ -304,6 +312,29 @@ describe("what two transactions wrote that enqueue the same job at once", () => 
   )
 })
 
+describe("a job that waits for its time", () => {
+  const outcomes: ReadonlyArray<readonly [string, ReadonlyArray<Effect.Effect<Outcome, unknown>>, string]> = [
+    ["a step says so", [Effect.succeed({ again: "1 second" })], "v 1"],
+    ["its step failed", [Effect.fail("no")], "v 2"]
+  ]
+  for (const [why, steps, second] of outcomes) {
+    it.live(`comes when it is due in a process that had none to look for, when ${why}`, () =>
+      on(
+        idling,
+        Effect.gen(function* () {
+          const { enqueue } = yield* Jobs
+          const { delivered } = yield* working(steps)
+          // By then it has looked, and has found nothing.
+          yield* Effect.sleep("200 millis")
+          yield* enqueue("videos", "v", "1 second")
+          assert.strictEqual(yield* delivered, "v 1")
+          assert.strictEqual(yield* delivered, second)
+        })
+      )
+    )
+  }
+})
+
 describe("what other processes enqueue", () => {
   it.live("is looked for in the order of an index, however many jobs wait", () =>
     Effect.gen(function* () {
@@ -312,10 +343,11 @@ describe("what other processes enqueue", () => {
         SELECT n, 'videos', '"v"', 'pending', 0, now() + (n - 1500) * interval '1 second', now(), now()
         FROM generate_series(1, 3000) n`
       yield* sql`ANALYZE job`
-      const nodes = nodesOf(yield* genericPlan(sql, dueJobs(sql, ["videos"], 30)))
+      const nodes = nodesOf(yield* genericPlan(sql, firstWaiting(sql, ["videos"], 30)))
       const read = nodes.filter((node) => node["Relation Name"] === "job")
       assert.lengthOf(read, 1)
-      assert.match(read[0]!["Index Cond"] ?? "", /queue_name.* AND \(visible_at <= now\(\)\)/)
+      assert.match(read[0]!["Index Cond"] ?? "", /queue_name/)
+      assert.strictEqual(read[0]!["Node Type"], "Index Scan")
       assert.notInclude(
         nodes.map((node) => node["Node Type"]),
         "Sort"

@@ -18,6 +18,11 @@ const program = Effect.gen(function* () {
   return yield* Effect.never
 })
 
-const jobs = Jobs.layerFrom({ lease: `${Number(lease)} seconds`, pollInterval: "50 millis", grace: "1 second" })
+const jobs = Jobs.layerFrom({
+  lease: `${Number(lease)} seconds`,
+  pollInterval: "50 millis",
+  idlePollInterval: "50 millis",
+  grace: "1 second"
+})
 
 NodeRuntime.runMain(program.pipe(Effect.provide(jobs.pipe(Layer.provideMerge(layerUrl(url, 4))))))

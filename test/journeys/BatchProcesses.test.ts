@@ -268,7 +268,12 @@ describe("a batch", () => {
         const client = new OpenAI({ baseURL: one.api, apiKey: inferenceKey, maxRetries: 0 })
         const count = 1_000
         const { id } = yield* begin(client, count)
-        const jobs = Jobs.layerFrom({ lease: "30 seconds", pollInterval: "1 second", grace: "1 second" })
+        const jobs = Jobs.layerFrom({
+          lease: "30 seconds",
+          pollInterval: "1 second",
+          idlePollInterval: "1 second",
+          grace: "1 second"
+        })
         let deliveries = 0
         yield* until(
           "the batch is completed",
