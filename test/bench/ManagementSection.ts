@@ -204,6 +204,13 @@ const atOnce =
     return { bare: await ask(asked.bare), gateway: await ask(asked.gateway) }
   }
 
+/** A way to ask for a page, and what of all pages counts. */
+interface Way {
+  readonly how: string
+  readonly slice: Slice
+  readonly slices: Array<Pair<Timed>>
+}
+
 /** Seconds of a measurement, those first in which the host took least of the processors' time for others. */
 const calmest = async (asked: Pair<Asked>, slice: Slice, wanted: number): Promise<ReadonlyArray<Pair<Timed>>> => {
   const slices: Array<{ readonly stolen: number; readonly timed: Pair<Timed> }> = []
@@ -271,6 +278,13 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
   const { managementRequests: count } = stage.options
   const wanted = Math.ceil(count / PER_SECOND)
   const pages: Array<readonly [string, Pair<Asked>]> = []
+  const ways: ReadonlyArray<Way> = [
+    { how: "one by one", slice: atOnce(1), slices: [] },
+    { how: `${CONCURRENCY} at once`, slice: atOnce(CONCURRENCY), slices: [] },
+    // What is sent at a rate comes last: V8 compiles what has become hot on the core that the gateway is bound to, and a read that
+    // meets it waits for a tick of that core's scheduler.
+    { how: `${PER_SECOND}/s`, slice: atRate, slices: [] }
+  ]
   // Every page before the first is measured: what one of them shares with the others is compiled for all of them.
   for (const [name, path] of Object.entries(pathsOf(middle))) {
     const measured = new Asked(gateway.endpoint.port, opened.management_key, `/api/v1${path}`)
@@ -280,14 +294,9 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
   for (const [name, asked] of pages) {
     yield* Effect.promise(() => warmed(asked.gateway, count))
     yield* Effect.promise(() => warmed(asked.bare, count))
-    // What is sent at a rate comes last: V8 compiles what has become hot on the core that the gateway is bound to, and a read that
-    // meets it waits for a tick of that core's scheduler.
-    for (const [how, slice] of [
-      ["one by one", atOnce(1)],
-      [`${CONCURRENCY} at once`, atOnce(CONCURRENCY)],
-      [`${PER_SECOND}/s`, atRate]
-    ] as const) {
+    for (const { how, slice, slices: ofAll } of ways) {
       const slices = yield* Effect.promise(() => calmest(asked, slice, wanted))
+      ofAll.push(...slices.slice(0, wanted))
       for (const which of ["bare", "gateway"] as const) {
         const { example, failed, times } = together(slices.map((pair) => pair[which]))
         const where = which === "bare" ? "management, the bare server" : `management, ${name}`
@@ -302,5 +311,5 @@ export const management = Effect.fnUntraced(function* (stage: Stage, samples: Sa
     asked.bare.close()
     yield* progress(`management: ${name}`)
   }
-  return rows
+  return [...rows, ...ways.flatMap(({ how, slices }) => rowsOf(`GET all of them, ${how}, p50`, slices, slices.length))]
 }, Effect.scoped)

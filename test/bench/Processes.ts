@@ -14,6 +14,8 @@ export interface Launch {
   readonly env?: Readonly<Record<string, string>>
   /** The cores it may use; absent, those of this process. */
   readonly cores?: string | undefined
+  /** Whether it gets a session of its own. */
+  readonly session?: boolean
 }
 
 /** A process that listens. */
@@ -25,11 +27,12 @@ export interface Listening {
 const STOP_PATIENCE_MS = 30_000
 
 /** Nothing of the caller's settings reaches a process. */
-const spawnPinned = ({ args, cores, env, program }: Launch) => {
+const spawnPinned = ({ args, cores, env, program, session = false }: Launch) => {
   const [command, words] = cores === undefined ? [program, [...args]] : ["taskset", ["-c", cores, program, ...args]]
   return spawn(command, words, {
     cwd: root,
     env: { PATH: process.env["PATH"], ...env },
+    detached: session,
     stdio: ["pipe", "pipe", "pipe"]
   })
 }
@@ -47,7 +50,8 @@ const stop = (child: ChildProcess) =>
     child.kill("SIGTERM")
   })
 
-const spawned = (launch: Launch) =>
+/** Starts a process, and ends it with the scope. */
+export const spawned = (launch: Launch) =>
   Effect.acquireRelease(
     Effect.sync(() => spawnPinned(launch)),
     stop

@@ -34,6 +34,11 @@ const database = layerOf(
     called: "The database of the bench"
   })
 )
-const queues = Jobs.layerFrom({ lease: "30 seconds", pollInterval: "500 millis", idlePollInterval: "2 seconds", grace: "20 seconds" })
+const queues = Jobs.layerFrom({
+  lease: "30 seconds",
+  pollInterval: "500 millis",
+  idlePollInterval: "2 seconds",
+  grace: "20 seconds"
+})
 
 NodeRuntime.runMain(main.pipe(Effect.provide([queues.pipe(Layer.provideMerge(database)), Logger.layer([])])))

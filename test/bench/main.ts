@@ -5,6 +5,7 @@ import { Effect, Layer, Logger, References } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { writeFileSync } from "node:fs"
 import { BenchError } from "./BenchError.ts"
+import { keepAwake } from "./Awake.ts"
 import { wrongsOf } from "./Books.ts"
 import { dialects } from "./DialectsSection.ts"
 import { embeddings } from "./EmbeddingsSection.ts"
@@ -52,6 +53,7 @@ const alone: ReadonlySet<Section> = new Set(["usage", "management"])
 
 const run = Effect.fn("run")(function* (options: Options) {
   const here = machine()
+  if (options.awake) yield* keepAwake
   const stage = yield* setUp(options, here)
   const samples = new Samples()
   const faults = makeFaults()
@@ -70,6 +72,7 @@ const run = Effect.fn("run")(function* (options: Options) {
       `medians of ${options.rounds} rounds of ${options.seconds} s each, in rotation`,
       ...(warmed ? [`after ${options.startSeconds} s of load of each kind`] : []),
       "added: to the same request sent straight to the upstream; money off: the gateway with a ledger that keeps no books",
+      ...(options.awake ? ["processors kept from halting"] : []),
       ...(options.profile === undefined ? [] : ["**while profiling**, which costs the gateway some of its figures"])
     ],
     faults: [...faults.found, ...(yield* wrongsOf(stage))]
