@@ -61,6 +61,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #called = false
   #refused = false
   #waiting: OutputFold | undefined
+  /** Nothing more comes, so that there is nothing to wait for. */
+  #whole = false
 
   /** `inputTokens` is an estimate, said before the exact count is known. */
   constructor(options: StreamOpening & { readonly inputTokens: number; readonly showsThinking: boolean }) {
@@ -161,6 +163,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
   /** Keeps an event that has to wait for the arguments of the open call. */
   #waits(event: OutputEvent): boolean {
     const open = this.#open
+    if (this.#whole) return false
     if (this.#waiting === undefined) {
       if (open?.kind !== "tool" || argumentsOf(open.text.join("")) !== undefined) return false
       this.#waiting = new OutputFold()
@@ -192,6 +195,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
   }
 
   #end(answer: Answer): string {
+    this.#whole = true
     let frames = this.#close()
     const waiting = this.#waiting
     this.#waiting = undefined

@@ -207,6 +207,21 @@ describe("a stream of events", () => {
     assert.deepStrictEqual(said, inputs)
   })
 
+  it("loses nothing that comes behind calls whose arguments are no objects", () => {
+    const all = [
+      ...[start(0), start(1), args(0, "null"), text("a"), start(2), args(2, "[1]"), thought("b")],
+      ...[start(3), args(3, '{"c":'), refusal("no")]
+    ]
+    const seen = streamed(all)
+    const whole = encodeMessage(answerWith(foldOf(all)), true)
+    assert.deepStrictEqual(
+      blocksOf(seen).map(({ type }) => type),
+      whole.content.map(({ type }) => type)
+    )
+    const last = seen.at(-2)
+    assert.strictEqual(last?.type === "message_delta" && last.delta.stop_reason, whole.stop_reason)
+  })
+
   it("says nothing of empty texts, of log probabilities, or of thinking that is not wanted", () => {
     const all: ReadonlyArray<OutputEvent> = [thought("a"), text(""), { _tag: "Logprobs", content: [1] }, text("b")]
     const end: StreamItem = { _tag: "End", answer: answerWith(endOf(all)) }
