@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import { type Headers, HttpServerError, type HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
+import { exactInputs } from "../domain/ExactJson.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
 
@@ -99,7 +100,7 @@ const parse = (bytes: Uint8Array): Effect.Effect<unknown, Failure> => {
     if (typeof value === "object" && value !== null && mayBeDeep(text) && isDeep(value)) {
       return Effect.fail(unreadable(`it is nested more than ${MAX_DEPTH} levels deep`))
     }
-    return Effect.succeed(value)
+    return Effect.succeed(exactInputs(text, value))
   } catch (error) {
     // The parser's message quotes the text around the fault; its first clause says where it is without that.
     const detail =

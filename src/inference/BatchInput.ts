@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
+import { exactInputs } from "../domain/ExactJson.ts"
 import type { SurfaceUrl } from "./Surface.ts"
 
 /** The most requests of one input. */
@@ -120,7 +121,7 @@ export const readLine = (
 ): InputLine | readonly [code: string, param: string | null, message: string] => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = exactInputs(text, JSON.parse(text))
   } catch {
     return ["invalid_json_line", null, "This line is not valid JSON"]
   }

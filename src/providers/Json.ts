@@ -1,3 +1,5 @@
+import { parseExact } from "../domain/ExactJson.ts"
+
 /** Foreign JSON, looked at member by member: hosts add and leave out what they like, so nothing is required that is not used. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -20,13 +22,16 @@ export const countIn = (object: JsonObject | undefined, name: string): number | 
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** The JSON a body holds, or undefined when it holds none. */
-export const parsed = (body: Uint8Array | string): unknown => {
+const read = (body: Uint8Array | string, parse: (text: string) => unknown): unknown => {
   try {
-    return JSON.parse(
-      typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString()
-    )
+    return parse(typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString())
   } catch {
     return undefined
   }
 }
+
+/** The JSON a body holds, or undefined when it holds none. */
+export const parsed = (body: Uint8Array | string): unknown => read(body, JSON.parse)
+
+/** The same with all digits of whole numbers, for arguments of tools, which are written again. */
+export const parsedExact = (body: Uint8Array | string): unknown => read(body, parseExact)

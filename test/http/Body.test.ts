@@ -29,6 +29,13 @@ describe("a body", () => {
     })
   )
 
+  it.effect("keeps all digits of a tool call's numbers", () =>
+    Effect.gen(function* () {
+      const body = '{"messages":[{"content":[{"type":"tool_use","input":{"order":1234567890123456789}}]}]}'
+      assert.strictEqual(JSON.stringify(yield* read(body)), body)
+    })
+  )
+
   for (const type of ["application/json", "application/JSON; charset=utf-8", "application/vnd.api+json", undefined]) {
     it.effect(`may be declared as ${type ?? "nothing"}`, () =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import type {
   MessagesStopReason,
   MessagesUsage
 } from "../../../schemas/inference/Messages.ts"
+import { parseExact } from "../../domain/ExactJson.ts"
 import { type Output, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
@@ -51,7 +52,7 @@ export const stopOf = (
 /** The object that a tool's arguments are as JSON; undefined where they are none. */
 export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
-    return objectOf(JSON.parse(text))
+    return objectOf(parseExact(text))
   } catch {
     return undefined
   }

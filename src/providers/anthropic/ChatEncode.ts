@@ -2,7 +2,7 @@ import { hash } from "node:crypto"
 import type { Conversation, ImagePart, Message, Part, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
-import { objectOf, parsed } from "../Json.ts"
+import { objectOf, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
@@ -151,7 +151,7 @@ const idOf = (id: string): string =>
 /** Input is an object on this wire; what a model wrote that is none is kept as the text it was. */
 const inputOf = (text: string): object => {
   if (text.trim() === "") return {}
-  return objectOf(parsed(text)) ?? { arguments: text }
+  return objectOf(parsedExact(text)) ?? { arguments: text }
 }
 
 const encodeTools = ({ tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> =>

@@ -5,7 +5,7 @@ import { SseParser } from "../Sse.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { argumentsOf, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
-import { countIn, type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
+import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../Json.ts"
 
 interface ToolSlot {
   readonly index: number
@@ -71,7 +71,7 @@ export class ChatStreamFold implements ChatFold {
 
   #onData(data: string): void {
     if (this.#done || this.#fault !== undefined || data === "") return
-    const event = objectOf(parsed(data))
+    const event = objectOf(parsedExact(data))
     if (event === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
     else if (event["error"] !== undefined && event["error"] !== null) this.#fault = faultOfError(event["error"])
     else this.#onEvent(event)

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import { countIn, type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { faultOfError } from "./Failure.ts"
@@ -11,7 +11,7 @@ import { faultOfError } from "./Failure.ts"
  * makes ids for tool calls that came without one.
  */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
-  const answer = parsed(body)
+  const answer = parsedExact(body)
   const chunks = new ChunkFold(requestId)
   const output = new OutputFold()
   for (const chunk of Array.isArray(answer) ? answer : [answer]) {

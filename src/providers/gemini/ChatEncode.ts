@@ -9,7 +9,8 @@ import type {
 } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
-import { objectOf, parsed } from "../Json.ts"
+import { isShort } from "../../domain/ExactJson.ts"
+import { objectOf, parsed, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { saidStops } from "../StopSequences.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
@@ -92,14 +93,16 @@ const NO_SIGNATURE = "skip_thought_signature_validator"
 
 /** Models since the third generation refuse a call without a signature. Arguments that are no object go along as they are. */
 const encodeCall = ({ id, name, arguments: text }: ToolCall, model: string): object => {
-  const args = objectOf(parsed(text)) ?? (text.trim() === "" ? {} : { arguments: text })
+  const args = objectOf(parsedExact(text)) ?? (text.trim() === "" ? {} : { arguments: text })
   return { functionCall: { id, name, args }, thoughtSignature: takesLevels(model) ? NO_SIGNATURE : undefined }
 }
 
 /** A result is an object on this wire; of one that failed it has the failure in a member of this name. */
 const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: string): object => {
   const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
-  const said = objectOf(parsed(result))
+  const value = objectOf(parsed(result))
+  // Numbers are rounded there, but not those in a text.
+  const said = value !== undefined && isShort(result) ? value : undefined
   const response = isError === true ? { error: said ?? (result || WORDLESS_FAILURE) } : (said ?? { result })
   return { functionResponse: { id, name, response } }
 }

@@ -1,6 +1,6 @@
 import type { OutputEvent } from "../../domain/Output.ts"
 import type { ChatFold } from "../HttpChat.ts"
-import { parsed } from "../Json.ts"
+import { parsedExact } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
 import { ChunkFold } from "./ChatDecode.ts"
@@ -45,7 +45,7 @@ export class ChatStreamFold implements ChatFold {
 
   #onData(data: string): void {
     if (data === "" || this.#overlong !== undefined) return
-    const chunk = parsed(data)
+    const chunk = parsedExact(data)
     for (const one of Array.isArray(chunk) ? chunk : [chunk]) this.#out.push(...this.#chunks.push(one))
   }
 }

@@ -14,7 +14,7 @@ import {
   usageOf
 } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
-import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
+import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import {
   frameOf,
@@ -133,7 +133,7 @@ export class ChatStreamFold implements ChatFold {
 
   #parse(data: string): void {
     const before = this.#out.length
-    const chunk = objectOf(parsed(data))
+    const chunk = objectOf(parsedExact(data))
     if (chunk === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
     else if (chunk["error"] !== undefined && chunk["error"] !== null) this.#fault = faultOfError(chunk["error"])
     else this.#onChunk(chunk)

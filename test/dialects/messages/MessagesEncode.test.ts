@@ -65,6 +65,12 @@ describe("a message", () => {
     for (const text of ['{"at":', "[1]", "7", '"x"', "null"]) assert.deepStrictEqual(inputOf(text), { arguments: text })
   })
 
+  it("keeps all digits of an input's numbers", () => {
+    const args = '{"order":1234567890123456789}'
+    const message = encodeMessage(answerWith({ toolCalls: [call("a", args)] }), true)
+    assert.include(JSON.stringify(message), `"input":${args}`)
+  })
+
   it("says why the model stopped", () => {
     const cases: ReadonlyArray<readonly [Partial<Output>, string, string | null]> = [
       [{ finish: "stop" }, "end_turn", null],

@@ -70,6 +70,12 @@ describe("decodeChat", () => {
     assert.deepStrictEqual(toolCalls, [{ id: "call_reqabc123_0", name: "f", arguments: "{}" }])
   })
 
+  it("keeps all digits of a call's numbers", () => {
+    const input = '{"order":1234567890123456789}'
+    const { toolCalls } = success(`{"content":[{"type":"tool_use","id":"a","name":"f","input":${input}}]}`)
+    assert.strictEqual(toolCalls[0]?.arguments, input)
+  })
+
   it("takes a refusal with its explanation", () => {
     const stop_details = { type: "refusal", category: "cyber", explanation: "blocked" }
     const refused = success(answer([], { stop_reason: "refusal", stop_details }))

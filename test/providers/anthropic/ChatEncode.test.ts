@@ -158,6 +158,13 @@ describe("encodeChat", () => {
     })
   }
 
+  it("keeps all digits of a call's numbers", () => {
+    const args = '{"order":1234567890123456789}'
+    const toolCalls = [{ id: "a", name: "f", arguments: args }]
+    const conversation = asked("hi", { messages: [user("hi"), { role: "assistant", content: [], toolCalls }] })
+    assert.include(encodeChat(chatCall({ conversation }), false), `"input":${args}`)
+  })
+
   it("puts instructions before the conversation, in their order", () => {
     assert.deepStrictEqual(said([system("one"), user("a"), system("two"), user("b"), system("three")]), {
       system: [text("one"), text("two"), text("three")],

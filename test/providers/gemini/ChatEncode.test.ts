@@ -111,6 +111,15 @@ describe("encodeChat", () => {
     ])
   })
 
+  it("sends a result as a text where its numbers would lose digits", () => {
+    const result = '{"order":1234567890123456789}'
+    const [, turn] = contents([
+      { role: "assistant", content: [], toolCalls: [called("c", "f", "{}")] },
+      { role: "tool", toolCallId: "c", content: [text(result)] }
+    ])
+    assert.deepStrictEqual(turn.parts[0].functionResponse.response, { result })
+  })
+
   it("finds the name of an id that was used twice in the call before", () => {
     const round = (name: string): ReadonlyArray<Message> => [
       { role: "assistant", content: [], toolCalls: [called("c", name, "{}")] },

@@ -1,0 +1,49 @@
+/** JSON whose whole numbers keep all their digits: ids of sixteen and more are common, and a number has room for fifteen. */
+
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
+
+/** What the language has, and its types do not yet: the text of a number, and a value that is written as such a text. */
+const { parse, rawJSON } = JSON as unknown as {
+  readonly parse: (text: string, reviver?: Reviver) => unknown
+  readonly rawJSON: (text: string) => unknown
+}
+
+const LONG = /\d{16}/
+const WHOLE = /^-?\d+$/
+
+const kept: Reviver = (_, value, { source }) =>
+  typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && WHOLE.test(source)
+    ? rawJSON(source)
+    : value
+
+/**
+ * Parses a JSON text. A whole number that is too long for one becomes a value that `JSON.stringify` writes as it was; throws where
+ * the text is no JSON.
+ */
+export const parseExact = (text: string): unknown => (LONG.test(text) ? parse(text, kept) : parse(text))
+
+/** Whether no whole number in a JSON text is too long for one. */
+export const isShort = (text: string): boolean =>
+  !LONG.test(text) || JSON.stringify(parse(text)) === JSON.stringify(parseExact(text))
+
+const TOOL_USE = '"tool_use"'
+
+/**
+ * Gives the inputs of tool calls in a request the digits they have in its text. All else is looked at as numbers, so it stays as it
+ * was parsed; `value` is changed in place.
+ */
+export const exactInputs = (text: string, value: unknown): unknown => {
+  if (text.includes(TOOL_USE) && LONG.test(text)) takeInputs(value, parseExact(text))
+  return value
+}
+
+type Members = Record<string, unknown>
+
+const takeInputs = (value: unknown, exact: unknown): void => {
+  if (typeof value !== "object" || value === null) return
+  const [into, from] = [value as Members, exact as Members]
+  for (const name of Object.keys(into)) {
+    if (name === "input" && into["type"] === "tool_use") into[name] = from[name]
+    else takeInputs(into[name], from[name])
+  }
+}
