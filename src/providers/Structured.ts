@@ -28,7 +28,7 @@ const valuesOf = (value: unknown): ReadonlyArray<unknown> =>
 const WITH_SCHEMAS = ["properties", "$defs", "definitions", "anyOf", "oneOf", "allOf", "prefixItems"]
 
 /** Whether an object in a schema may have members whose names are the model's to choose. */
-const hasMap = (value: unknown): boolean => {
+export const hasMap = (value: unknown): boolean => {
   const schema = objectOf(value)
   if (schema === undefined) return false
   const { additionalProperties: others, items, patternProperties, properties, type } = schema

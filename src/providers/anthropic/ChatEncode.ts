@@ -4,7 +4,7 @@ import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import { objectOf, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
-import { isStructured } from "../Structured.ts"
+import { hasMap, isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { type Block, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
@@ -157,7 +157,8 @@ const inputOf = (text: string): object => {
 const encodeTools = ({ tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> =>
   tools.map(({ cacheBreakpoint, description, name, parameters, strict }) => {
     const schema = { type: "object", ...parameters }
-    const held = strict === true && isStructured(candidate)
+    // Closed, as strictness wants it, an object whose members the model is to name would have none.
+    const held = strict === true && isStructured(candidate) && !hasMap(parameters)
     return {
       body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },
       breakpoint: cacheBreakpoint === true

@@ -211,6 +211,9 @@ describe("encodeChat", () => {
       }
     ])
     assert.deepStrictEqual(rest.tool_choice, { type: "auto" })
+    const map = { type: "object", properties: { labels: { type: "object", additionalProperties: { type: "string" } } } }
+    const open = wire({ tools: [{ ...tool, parameters: map, strict: true }] }).tools[0]
+    assert.deepStrictEqual(open, { name: "f", description: "does", input_schema: map })
     const loose = wire({ tools: [{ ...tool, strict: true }] }, "m", false, { capabilities: ["tools"] }).tools[0]
     assert.notProperty(loose, "strict")
     assert.notProperty(wire({ toolChoice: { type: "required" }, parallelToolCalls: false }), "tool_choice")
