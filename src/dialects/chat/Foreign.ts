@@ -31,6 +31,7 @@ const harmless: Harmless = new Map(
     usage: (value) => objectOf(value) !== undefined,
     logit_bias: isEmptyObject,
     audio: nothing,
+    moderation: nothing,
     prediction: nothing,
     functions: isEmptyList,
     function_call: oneOf("auto", "none"),

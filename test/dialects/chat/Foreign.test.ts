@@ -33,6 +33,7 @@ describe("members of other services' requests", () => {
     ["logit_bias", { "1": 1 }],
     ["logit_bias", []],
     ["audio", {}],
+    ["moderation", { model: "omni-moderation-latest" }],
     ["prediction", {}],
     ["functions", [{}]],
     ["function_call", { name: "a" }],
