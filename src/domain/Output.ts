@@ -8,7 +8,8 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 /**
  * What a provider sends, piece by piece, in one algebra for all of them. A tool call is started once with its index, id and
  * name; its arguments follow as text. `Finish` and `Usage` come at most once each, in either order, after all content.
- * `PromptUsage` comes before all content where a provider counts the prompt at once, and counts where no `Usage` follows.
+ * `PromptUsage` comes before all content where a provider counts the prompt at once, again where it counts it otherwise later, and
+ * counts where no `Usage` follows.
  */
 export type OutputEvent =
   | { readonly _tag: "Text"; readonly text: string }

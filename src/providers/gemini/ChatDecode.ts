@@ -2,6 +2,7 @@ import { Result } from "effect"
 import { type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
+import { PromptTold } from "../PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { faultOfError } from "./Failure.ts"
@@ -25,7 +26,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
 
 /**
  * The fold of an answer's chunks into output events. The finish and the usage are kept until the end: usage comes with every
- * chunk, each time the sum so far.
+ * chunk, each time the sum so far. Without the end there is none but that of the prompt.
  */
 export class ChunkFold {
   readonly #requestId: string
@@ -35,6 +36,7 @@ export class ChunkFold {
   #finish: FinishReason | undefined
   /** The last word on every count; a chunk may leave out what one before it said. */
   readonly #usage: Record<string, number> = {}
+  readonly #prompt = new PromptTold()
   #fault: ProviderFault | undefined
 
   constructor(requestId: string) {
@@ -73,8 +75,10 @@ export class ChunkFold {
       const count = usage[name]
       if (typeof count === "number") this.#usage[name] = count
     }
+    const counted = usage === undefined ? undefined : usageOf(this.#usage)
+    const told = counted === undefined ? [] : this.#prompt.by(counted)
     const candidate = objectOf(listOf(chunk["candidates"])[0])
-    const events = candidate === undefined ? [] : this.#contentOf(candidate)
+    const events = candidate === undefined ? told : [...told, ...this.#contentOf(candidate)]
     const blocked = textIn(objectOf(chunk["promptFeedback"]) ?? {}, "blockReason")
     if (blocked !== undefined) this.#onFiltered(`the prompt was blocked (${blocked})`)
     if (candidate !== undefined) this.#onFinish(textIn(candidate, "finishReason"))

@@ -1,6 +1,7 @@
 import { finishEvent, type FinishReason, type OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ChatFold } from "../HttpChat.ts"
+import { PromptTold } from "../PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
 import {
@@ -50,7 +51,7 @@ interface CallDelta {
 
 /**
  * The fold of a stream's bytes into output events. The finish and the usage are kept until the end, because hosts send them
- * early, late or with every chunk: the last one holds.
+ * early, late or with every chunk: the last one holds. Without the end there is none but that of the prompt.
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
@@ -64,6 +65,7 @@ export class ChatStreamFold implements ChatFold {
   #finish: string | undefined
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
+  readonly #prompt = new PromptTold()
   #done = false
   #template: TextTemplate | undefined
   #frame: TextFrame | undefined
@@ -169,8 +171,8 @@ export class ChatStreamFold implements ChatFold {
   }
 
   #onChunk(chunk: JsonObject): void {
-    const usage = chunk["usage"]
-    if (usage !== undefined && usage !== null) this.#usage = usageOf(usage) ?? this.#usage
+    const usage = usageOf(chunk["usage"])
+    if (usage !== undefined) this.#onUsage(usage)
     const choice = objectOf(listOf(chunk["choices"])[0])
     if (choice === undefined) return
     const delta = objectOf(choice["delta"])
@@ -179,6 +181,12 @@ export class ChatStreamFold implements ChatFold {
     if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
     this.#finish = textIn(choice, "finish_reason") ?? this.#finish
     this.#stopSequence = stopSequenceOf(choice) ?? this.#stopSequence
+  }
+
+  /** What comes before the finish may be all that is ever said. */
+  #onUsage(usage: TokenUsage): void {
+    this.#usage = usage
+    if (!this.stopped) this.#out.push(...this.#prompt.by(usage))
   }
 
   #onDelta(delta: JsonObject): void {

@@ -43,6 +43,7 @@ describe("ChatStreamFold", () => {
   ]
   const transcript = `: keep-alive\r\n\r\n${chunks.map(data).join("")}`
   const expected: ReadonlyArray<OutputEvent> = [
+    { _tag: "PromptUsage", usage: { input: 20, cached: 9, cacheWrite: 0 } },
     { _tag: "Reasoning", text: "hm→" },
     { _tag: "Text", text: "Grüß 😀" },
     { _tag: "ToolStart", index: 0, id: "fc1", name: "f" },
@@ -66,6 +67,22 @@ describe("ChatStreamFold", () => {
       }
     })
   }
+
+  it("tells of the prompt once it is counted, and again where the count changes", () => {
+    const counted = (usage: object) => chunk([{ text: "a" }], {}, usage)
+    const { events } = read(
+      counted({ candidatesTokenCount: 1 }),
+      counted({ promptTokenCount: 29 }),
+      counted({ promptTokenCount: 29, candidatesTokenCount: 2 }),
+      counted({ cachedContentTokenCount: 9 })
+    )
+    const text: OutputEvent = { _tag: "Text", text: "a" }
+    const told = (input: number, cached: number): OutputEvent => ({
+      _tag: "PromptUsage",
+      usage: { input, cached, cacheWrite: 0 }
+    })
+    assert.deepStrictEqual(events.slice(0, -1), [text, told(29, 0), text, text, told(20, 9), text])
+  })
 
   it("folds to what the same answer says whole", () => {
     const output = new OutputFold()

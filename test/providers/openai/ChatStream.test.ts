@@ -203,6 +203,26 @@ describe("ChatStreamFold", () => {
     ])
   })
 
+  it("tells of the prompt where its count comes before the finish, and again where that changes", () => {
+    const counted = (usage: object) => data({ choices: [{ delta: { content: "a" } }], usage })
+    const text =
+      counted({ prompt_tokens: 9, completion_tokens: 0 }) +
+      counted({ prompt_tokens: 9, completion_tokens: 1 }) +
+      counted({ prompt_tokens: 9, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }) +
+      finish("stop") +
+      data({ choices: [], usage: { prompt_tokens: 8, completion_tokens: 3 } })
+    const said: OutputEvent = { _tag: "Text", text: "a" }
+    assert.deepStrictEqual(told(text), [
+      { _tag: "PromptUsage", usage: { input: 9, cached: 0, cacheWrite: 0 } },
+      said,
+      said,
+      { _tag: "PromptUsage", usage: { input: 5, cached: 4, cacheWrite: 0 } },
+      said,
+      { _tag: "Finish", reason: "stop" },
+      { _tag: "Usage", usage: { input: 8, cached: 0, cacheWrite: 0, output: 3, reasoning: 0 } }
+    ])
+  })
+
   it("knows whether the host has finished", () => {
     const states = ["", chunk({ content: "a" }), finish("eos"), DONE].map((text) => read(text).state)
     assert.deepStrictEqual(
