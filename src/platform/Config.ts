@@ -2,6 +2,7 @@ import { ConfigProvider, Context, Duration, Effect, Layer, Redacted } from "effe
 import type { LogLevel } from "effect"
 import { BlockList, isIP } from "node:net"
 import { resolve } from "node:path"
+import { keyVariables } from "./ProvidersFile.ts"
 import { telemetry, type TelemetrySettings } from "./TelemetrySettings.ts"
 import {
   BASE,
@@ -295,13 +296,19 @@ const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen
 /** No timer waits for it. A moment that a file is to go at is still one that dates have. */
 const LONGEST_RETENTION = Duration.days(36_500)
 
-/** In `auto`, a production database never meets simulated answers by accident. */
+/** In `auto`, neither a production database nor a host whose key is set meets simulated answers, or payments, by accident. */
 const sandboxed = (
-  mode: "auto" | "on" | "off",
   keyed: ReadonlyArray<ProviderSettings>,
+  hostsFile: string | undefined,
   databaseUrl: Redacted.Redacted | undefined
-): boolean =>
-  mode === "auto" ? databaseUrl === undefined && keyed.every((one) => one.apiKey === undefined) : mode === "on"
+): Effect.Effect<boolean, StartError> =>
+  Effect.gen(function* () {
+    const mode = yield* words("SANDBOX", "auto", ["auto", "on", "off"])
+    if (mode !== "auto") return mode === "on"
+    const hostKeys = hostsFile === undefined ? [] : yield* Effect.forEach(yield* keyVariables(hostsFile), secret)
+    const keys = [...keyed.map(({ apiKey }) => apiKey), ...hostKeys]
+    return databaseUrl === undefined && keys.every((key) => key === undefined)
+  })
 
 const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
   const directory = yield* read("DATA_DIR", "the path of a directory", (text) => text)
@@ -311,7 +318,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     "postgres:",
     "postgresql:"
   ])
-  const mode = yield* words("SANDBOX", "auto", ["auto", "on", "off"])
+  const hostsFile = yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text))
   return {
     http: {
       host: yield* host("HOST", "0.0.0.0"),
@@ -343,11 +350,11 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
       wholeNumber(1, 10_000_000)
     ),
     redisUrl: yield* redisUrl("REDIS_URL"),
-    sandbox: sandboxed(mode, Object.values(keyed), databaseUrl),
+    sandbox: yield* sandboxed(Object.values(keyed), hostsFile, databaseUrl),
     stripe: yield* stripe,
     providers: {
       ...keyed,
-      file: yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text)),
+      file: hostsFile,
       keyFrom: (variable) => secret(variable).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
     },
     routing: { latencyHedge: yield* flag("LATENCY_HEDGE") },

@@ -1,4 +1,5 @@
 import { Effect, FileSystem, type Redacted, Schema, SchemaIssue } from "effect"
+import { readFileSync } from "node:fs"
 import { BASE, parseBase, StartError } from "./Variables.ts"
 
 /** An OpenAI-compatible host added by the operator. */
@@ -51,6 +52,22 @@ type Entry = typeof Entry.Type
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(Entry), { onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const Keyed = Schema.Struct({ api_key_env: Schema.NonEmptyString })
+
+/**
+ * The variables that the hosts of a file name as the places of their keys. Of a file that is wrong there may be none: what is wrong
+ * with it is told when the hosts are loaded, and ends the start.
+ */
+export const keyVariables = (path: string): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.sync(() => {
+    try {
+      const entries: unknown = JSON.parse(readFileSync(path, "utf8"))
+      return Array.isArray(entries) ? entries.filter(Schema.is(Keyed)).map((entry) => entry.api_key_env) : []
+    } catch {
+      return []
+    }
+  })
 
 /** The hosts of the file. Fails with a message that names the file, the entry and the field. */
 export const loadProvidersFile = (

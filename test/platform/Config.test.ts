@@ -1,5 +1,6 @@
+import { NodeFileSystem } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Redacted } from "effect"
+import { Duration, Effect, FileSystem, Redacted } from "effect"
 import { resolve } from "node:path"
 import { Config } from "../../src/platform/Config.ts"
 
@@ -213,6 +214,25 @@ describe("settings", () => {
     Effect.forEach(sandbox, ([variables, on]) =>
       Effect.map(decode(variables), (config) => assert.strictEqual(config.sandbox, on, JSON.stringify(variables)))
     )
+  )
+
+  const hostsFiles: ReadonlyArray<readonly [file: string, variables: Record<string, string>, on: boolean]> = [
+    [JSON.stringify([{ id: "groq", api_key_env: "GROQ_KEY" }]), { GROQ_KEY: "gsk" }, false],
+    [JSON.stringify([{ id: "groq", api_key_env: "GROQ_KEY" }]), { GROQ_KEY: "gsk", SANDBOX: "on" }, true],
+    [JSON.stringify([{ id: "groq", api_key_env: "GROQ_KEY" }]), { GROQ_KEY: "" }, true],
+    [JSON.stringify([{ id: "ollama" }]), { GROQ_KEY: "gsk" }, true],
+    ["no list", { GROQ_KEY: "gsk" }, true]
+  ]
+  it.effect("simulate none beside a host of the providers file whose key is set", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      for (const [file, variables, on] of hostsFiles) {
+        const path = yield* files.makeTempFileScoped({ prefix: "providers", suffix: ".json" })
+        yield* files.writeFileString(path, file)
+        const { sandbox } = yield* decode({ ...variables, PROVIDERS_FILE: path })
+        assert.strictEqual(sandbox, on, `${file} ${JSON.stringify(variables)}`)
+      }
+    }).pipe(Effect.provide(NodeFileSystem.layer))
   )
 })
 
