@@ -129,8 +129,11 @@ export const makeOperations = (
     create: (request: Request) => answered(create(request)),
     update: (id: string, request: Request) => answered(update(id, request)),
     remove: (id: string, request: Request) =>
-      mutate(asKey, asked(request, "removed", id), (asker) =>
-        Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
+      withoutBody(
+        request,
+        mutate(asKey, asked(request, "removed", id), (asker) =>
+          Effect.as(webhooks.remove({ ...asker, id }), result({ id, object: "webhook_endpoint", deleted: true }))
+        )
       ),
     rotateSecret: (id: string, request: Request) =>
       withoutBody(

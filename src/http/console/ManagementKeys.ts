@@ -16,7 +16,7 @@ import { decoder } from "../../dialects/Decode.ts"
 import { failure } from "../../domain/Failure.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asOwner, makeMutate, pageOf } from "../management/Answers.ts"
+import { answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -83,7 +83,7 @@ export const layer = HttpApiBuilder.group(
             Effect.flatMap(Owner, ({ accountId }) => keys.list(ofAccount(accountId), pageOf(query))),
             ({ next, rows }) => ({ object: "list", data: rows.map(managementKeyOf), next_cursor: next })
           ),
-        revokeManagementKey: ({ params, request }) => revoke(params.key_id, request)
+        revokeManagementKey: ({ params, request }) => withoutBody(request, revoke(params.key_id, request))
       })
   })
 )

@@ -9,7 +9,7 @@ import { OwnerSessions } from "../../account/OwnerSessions.ts"
 import { Phones } from "../../billing/Phones.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Exchange } from "../Exchange.ts"
-import { answer, asOwner, makeMutate } from "../management/Answers.ts"
+import { answer, asOwner, makeMutate, withoutBody } from "../management/Answers.ts"
 import { type SessionCookie, sessionCookie } from "./Cookie.ts"
 import { sessionOf } from "./SignIn.ts"
 
@@ -64,8 +64,8 @@ export const layer = HttpApiBuilder.group(
           }),
           (session) => session
         ),
-      endSession: ({ request }) => forgotten(endOne(request)),
-      endSessions: ({ request }) => forgotten(endAll(request))
+      endSession: ({ request }) => forgotten(withoutBody(request, endOne(request))),
+      endSessions: ({ request }) => forgotten(withoutBody(request, endAll(request)))
     })
   })
 )

@@ -21,7 +21,17 @@ import { newResourceId } from "../../platform/Ids.ts"
 import { Usage } from "../../usage/Usage.ts"
 import type { KeyTotal } from "../../usage/UsageSql.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asKey, KEY_ROUTING_MEMBERS, makeMutate, mayRoute, pageOf, readOptional } from "./Answers.ts"
+import {
+  answer,
+  answered,
+  asKey,
+  KEY_ROUTING_MEMBERS,
+  makeMutate,
+  mayRoute,
+  pageOf,
+  readOptional,
+  withoutBody
+} from "./Answers.ts"
 
 /** Keys of an account that one read of the list may see and another, begun with it, may not. */
 const MADE_MEANWHILE = 10
@@ -188,7 +198,7 @@ export const layer = HttpApiBuilder.group(
             Effect.flatMap(Caller, ({ accountId }) => one(accountId, params.key_id)),
             (found) => found
           ),
-        revokeKey: ({ params, request }) => revoke(params.key_id, request)
+        revokeKey: ({ params, request }) => withoutBody(request, revoke(params.key_id, request))
       })
   })
 )

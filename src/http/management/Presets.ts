@@ -109,11 +109,14 @@ export const layer = HttpApiBuilder.group(
           ),
         getPreset: ({ params: { slug } }) => answer(find(slug), resultOf),
         deletePreset: ({ params: { slug }, request }) =>
-          change({ request, type: "preset.removed" }, slug, (asker) =>
-            Effect.flatMap(presets.remove(doing(asker, slug)), (removed) =>
-              removed
-                ? Effect.succeed({ data: { slug, object: "preset", deleted: true } })
-                : Effect.fail(notFound(slug))
+          withoutBody(
+            request,
+            change({ request, type: "preset.removed" }, slug, (asker) =>
+              Effect.flatMap(presets.remove(doing(asker, slug)), (removed) =>
+                removed
+                  ? Effect.succeed({ data: { slug, object: "preset", deleted: true } })
+                  : Effect.fail(notFound(slug))
+              )
             )
           ),
         listPresetVersions: ({ params: { slug }, query: { cursor, limit = DEFAULT_LIMIT } }) =>

@@ -115,4 +115,42 @@ describe("writes of the management API", () => {
       }
     }).pipe(Effect.scoped)
   )
+
+  it.live("that take away what their path names refuse what else is said, and take nothing away", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { account, inferenceKey, managementKey } = yield* service.account()
+      const owner = yield* service.signedIn(account.id)
+      yield* service.preset(account.id, "short", { model: "gpt-4o-mini" })
+      const ask = managing(service, managementKey)
+      const key = (yield* ask("GET", "/keys")).body.data[0].id
+      const url = { url: "http://127.0.0.1:9/", events: ["video.failed"] }
+      const webhook = (yield* ask("POST", "/webhooks", url)).body.data.id
+      const before = yield* service.audit(account.id)
+      const remove = (path: string, headers: Record<string, string>, body: unknown) =>
+        Effect.gen(function* () {
+          const type = body === undefined ? {} : { "content-type": "application/json" }
+          const asked = { method: "DELETE", headers: { ...headers, ...type }, body: JSON.stringify(body) }
+          const response = yield* Effect.promise(() => fetch(`${service.api}${path}`, asked))
+          return { status: response.status, headers: response.headers, body: yield* json(response) }
+        })
+      const paths = [
+        [`/webhooks/${webhook}`, { authorization: `Bearer ${inferenceKey}` }],
+        [`/management/webhooks/${webhook}`, { authorization: `Bearer ${managementKey}` }],
+        ["/management/presets/short", { authorization: `Bearer ${managementKey}` }],
+        [`/management/keys/${key}`, { authorization: `Bearer ${managementKey}` }],
+        [`/console/management-keys/${key}`, owner],
+        ["/console/session", owner],
+        ["/console/sessions", owner]
+      ] as const
+      for (const [path, headers] of paths) {
+        const refused = yield* remove(path, headers, { version: 3 })
+        assert.deepStrictEqual(refusal(refused), [400, "validation_error", "version"], path)
+        assert.deepStrictEqual(refusal(yield* remove(path, headers, [])), [400, "validation_error", "body"], path)
+      }
+      assert.deepStrictEqual(yield* service.audit(account.id), before)
+      assert.strictEqual((yield* remove("/management/presets/short", paths[2][1], {})).status, 200)
+      assert.strictEqual((yield* remove(`/management/keys/${key}`, paths[3][1], undefined)).status, 200)
+    }).pipe(Effect.scoped)
+  )
 })
