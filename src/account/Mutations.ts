@@ -47,9 +47,10 @@ export class Mutations extends Context.Service<
   {
     /**
      * Carries out a mutation. Nothing is done unless its line of the audit log is written. Fails with what its work fails with, in
-     * which case nothing has changed; with `IdempotencyKeyReused` for another request under the same key; and with
-     * `IdempotencyResultUnavailable` for a repeat whose answer was not kept. Goes on when its caller leaves. Where the answer to the
-     * commit is lost it fails with `Unavailable`, and the line stays pending: nobody knows what it is to say.
+     * which case nothing has changed; with `IdempotencyInProgress` while another is under way under the same key, with
+     * `IdempotencyKeyReused` where that was another request, and with `IdempotencyResultUnavailable` for a repeat whose answer was not
+     * kept. Goes on when its caller leaves. Where the answer to the commit is lost it fails with `Unavailable`, and the line stays
+     * pending: nobody knows what it is to say.
      */
     readonly run: <A extends object>(mutation: Mutation<A>) => Effect.Effect<Mutated, Failure | Unavailable>
     /** Does once per idempotency key what the audit log does not tell of, and else as `run` does. */

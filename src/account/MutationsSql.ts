@@ -20,14 +20,18 @@ export const claimOf = (
     (rows) => rows[0]
   )
 
-/** Lays a claim, waiting for one that is being laid; false where it is another's. */
+/**
+ * Lays a claim; false where it is another's. The row of one that is being laid is seen by nobody, and would be waited for. The lock,
+ * which goes with the transaction, tells of it at once.
+ */
 export const insertClaim = (
   sql: SqlClient.SqlClient,
   row: { readonly accountId: string; readonly claim: string; readonly fingerprint: string; readonly requestId: string }
 ): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`INSERT INTO unpaid_claim (account_id, claim, fingerprint, request_id)
-      VALUES (${row.accountId}, ${row.claim}, ${row.fingerprint}, ${row.requestId})
+      SELECT ${row.accountId}, ${row.claim}, ${row.fingerprint}, ${row.requestId}
+      WHERE pg_try_advisory_xact_lock(hashtext(${row.accountId}), hashtext(${row.claim}))
       ON CONFLICT (account_id, claim) DO NOTHING RETURNING 1`,
     (rows) => rows.length === 1
   )
