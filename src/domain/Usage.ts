@@ -36,6 +36,13 @@ export type UsageBasis = "reported" | "counted" | "none"
 
 export const noTokens: TokenUsage = { input: 0, cached: 0, cacheWrite: 0, output: 0, reasoning: 0 }
 
+/** More of anything than one call can use: a provider that reports as much is mistaken. Sums and costs of such counts fit everywhere. */
+export const MAX_COUNT = 1_000_000_000
+
+/** Whether a usage has a count that is beyond belief. */
+export const isBeyondBelief = (usage: Used): boolean =>
+  "units" in usage ? usage.units >= MAX_COUNT : totalTokens(usage) >= MAX_COUNT
+
 /** All prompt tokens, whatever their bucket. */
 export const promptTokens = (usage: PromptUsage): number => usage.input + usage.cached + usage.cacheWrite
 

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
-import { promptTokens, type Used } from "../domain/Usage.ts"
+import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
@@ -260,11 +260,17 @@ export const close = (
     closed,
     answer: keepClaim ? keep() : null
   })
-  return Effect.map(Effect.mapError(ended, storeUnavailable), (books) => {
+  const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
+  return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
     counted(options.metrics, admitted, carried, settlement, closed.overheadMs, books.cost)
     return books
   })
 }
+
+const warned = ({ request }: Admitted, { served }: Carried): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning(`${served?.offer.provider} reports more used than one call can use`), {
+    request_id: request.requestId
+  })
 
 /** Counts a request whose hold is closed. */
 const counted = (

@@ -1,4 +1,5 @@
 import { parseExact } from "../domain/ExactJson.ts"
+import { MAX_COUNT } from "../domain/Usage.ts"
 
 /** Foreign JSON, looked at member by member: hosts add and leave out what they like, so nothing is required that is not used. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -16,10 +17,10 @@ export const textIn = (object: JsonObject, name: string): string | undefined => 
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
-/** A member that is a whole number from zero up. */
+/** A member that is a whole number from zero up; one beyond belief is the most that is believed. */
 export const countIn = (object: JsonObject | undefined, name: string): number | undefined => {
   const value = object?.[name]
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  return Number.isInteger(value) && Number(value) >= 0 ? Math.min(Number(value), MAX_COUNT) : undefined
 }
 
 const read = (body: Uint8Array | string, parse: (text: string) => unknown): unknown => {

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { THIN_BELOW_SAMPLES } from "../../src/catalogue/LiveFigures.ts"
+import { MAX_COUNT } from "../../src/domain/Usage.ts"
 import { rules } from "../../src/providers/Breaker.ts"
 import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
@@ -30,12 +31,11 @@ const content = "It works."
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
 
-/** What a host says of an answer. */
-const usageOf = (completion: number) => ({
-  prompt_tokens: 5,
-  completion_tokens: completion,
-  total_tokens: 5 + completion
-})
+/** What a host says of an answer. One that is mistaken is so of the prompt as well. */
+const usageOf = (completion: number) => {
+  const prompt = completion > MAX_COUNT ? completion : 5
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
 
 const whole = (completion: number) =>
   JSON.stringify({
@@ -66,34 +66,42 @@ const answer = (response: ServerResponse, behaviour: Behaviour, stream: boolean,
   else response.write(first, () => response.destroy())
 }
 
-/** A host that does as it is told until it is told otherwise. Every answer is said to have so many tokens of output. */
+interface Host {
+  readonly port: number
+  behaviour: Behaviour
+  /** Every answer is said to have so many tokens of output. */
+  completion: number
+  readonly calls: Array<number>
+  readonly close: () => void
+}
+
+/** A host that does as it is told until it is told otherwise. */
 const startHost = (completion: number) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly port: number; behaviour: Behaviour; readonly calls: Array<number>; close: () => void }>(
-      (resume) => {
-        const server = createServer((request, response) => {
-          let body = ""
-          request.setEncoding("utf8").on("data", (text) => (body += text))
-          request.on("end", () => {
-            host.calls.push(performance.now())
-            answer(response, host.behaviour, body.includes(`"stream":true`), completion)
-          })
+    Effect.callback<Host>((resume) => {
+      const server = createServer((request, response) => {
+        let body = ""
+        request.setEncoding("utf8").on("data", (text) => (body += text))
+        request.on("end", () => {
+          host.calls.push(performance.now())
+          answer(response, host.behaviour, body.includes(`"stream":true`), host.completion)
         })
-        const host = {
-          port: 0,
-          behaviour: "serve" as Behaviour,
-          calls: [] as Array<number>,
-          close: () => {
-            server.close()
-            server.closeAllConnections()
-          }
+      })
+      const host = {
+        port: 0,
+        behaviour: "serve" as Behaviour,
+        completion,
+        calls: [] as Array<number>,
+        close: () => {
+          server.close()
+          server.closeAllConnections()
         }
-        server.listen(0, "127.0.0.1", () => {
-          host.port = (server.address() as AddressInfo).port
-          resume(Effect.succeed(host))
-        })
       }
-    ),
+      server.listen(0, "127.0.0.1", () => {
+        host.port = (server.address() as AddressInfo).port
+        resume(Effect.succeed(host))
+      })
+    }),
     ({ close }) => Effect.sync(close)
   )
 
@@ -289,6 +297,31 @@ describe("a provider that fails", () => {
       assert.strictEqual(a.calls.length, rules.minimumSamples)
       assert.strictEqual(textOf(yield* frames(yield* ask({ stream: true }))), content)
       assert.deepStrictEqual([a.calls.length, b.calls.length], [rules.minimumSamples, 1])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("to count what it used is believed as far as the hold, and its answer is given out", () =>
+    Effect.gen(function* () {
+      const { a, account, ask, inferenceKey, service } = yield* scene
+      for (const [completion, stream] of [9e15, 1e300].flatMap((figure) => [
+        [figure, false] as const,
+        [figure, true] as const
+      ])) {
+        a.completion = completion
+        const response = yield* ask({ stream }, ["a"])
+        assert.strictEqual(response.status, 200)
+        if (stream) {
+          const all = yield* frames(response)
+          assert.strictEqual(textOf(all), content)
+          assert.isUndefined(all.find(({ error }) => error !== undefined))
+        } else assert.strictEqual((yield* json(response)).choices[0].message.content, content)
+        const receipt = yield* receiptOf(service, inferenceKey, response.headers.get("x-request-id") ?? "")
+        assert.deepStrictEqual([receipt.status, receipt.usage_basis], ["succeeded", "reported"])
+        assert.deepStrictEqual([receipt.settled_usd, receipt.usage.output_tokens], [receipt.held_usd, MAX_COUNT])
+        assert.isAbove(receipt.absorbed_usd, 0)
+      }
+      assert.strictEqual((yield* service.balance(account.id)).held, 0n)
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
