@@ -110,9 +110,12 @@ export const usageOf = (value: unknown): TokenUsage | undefined => {
   )
   const written = countIn(details, "cache_write_tokens") ?? countIn(details, "cache_creation_tokens") ?? 0
   const cacheWrite = Math.min(prompt - cached, written)
-  const completion = countIn(usage, "completion_tokens") ?? 0
+  const total = countIn(usage, "total_tokens") ?? 0
+  // A count that is missing is no zero: all that the model said would be free.
+  const completion = countIn(usage, "completion_tokens") ?? (total > prompt ? total - prompt : undefined)
+  if (completion === undefined) return undefined
   const thought = countIn(objectOf(usage["completion_tokens_details"]), "reasoning_tokens") ?? 0
-  const apart = thought > 0 && countIn(usage, "total_tokens") === prompt + completion + thought
+  const apart = thought > 0 && total === prompt + completion + thought
   const output = apart ? completion + thought : completion
   return { input: prompt - cached - cacheWrite, cached, cacheWrite, output, reasoning: Math.min(thought, output) }
 }

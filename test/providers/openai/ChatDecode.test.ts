@@ -211,7 +211,20 @@ describe("usageOf", () => {
       },
       usage(0, 8, 2, 5, 5)
     ],
-    ["no completion", { prompt_tokens: 10 }, usage(10, 0, 0, 0, 0)],
+    ["the completion as the rest of a total", { prompt_tokens: 10, total_tokens: 17 }, usage(10, 0, 0, 7, 0)],
+    [
+      "the same with reasoning in it",
+      {
+        prompt_tokens: 10,
+        completion_tokens: null,
+        total_tokens: 17,
+        completion_tokens_details: { reasoning_tokens: 5 }
+      },
+      usage(10, 0, 0, 7, 5)
+    ],
+    ["no completion", { prompt_tokens: 10 }, undefined],
+    ["no completion, and a total without one", { prompt_tokens: 10, total_tokens: 10 }, undefined],
+    ["text for a completion", { prompt_tokens: 10, completion_tokens: "5" }, undefined],
     ["nothing", undefined, undefined],
     ["null", null, undefined],
     ["an empty object", {}, undefined],
