@@ -83,8 +83,16 @@ const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported |
   return undefined
 }
 
+/** Of an earlier answer what stood in the place of its content. */
+const inMessage = (message: Body): Unsupported | undefined => {
+  const member = ["audio", "function_call"].find((name) => message[name] != null)
+  return member === undefined ? undefined : [member, `Messages with ${member} are not offered`]
+}
+
 const inMessages = (messages: unknown): Failure | undefined => {
   if (!Array.isArray(messages)) return undefined
+  const said = firstIn(messages, "messages", inMessage)
+  if (said !== undefined) return said
   for (let index = 0; index < messages.length; index++) {
     const found = firstIn(objectOf(messages[index])?.["content"], `messages.${index}.content`, inPart)
     if (found !== undefined) return found

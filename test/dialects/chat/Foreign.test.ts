@@ -77,6 +77,20 @@ describe("members of other services' requests", () => {
     assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type: "custom" }] }), "tools.1.type")
   })
 
+  it("are named where an earlier answer has them, of which nothing else would be left", () => {
+    const said = { role: "assistant", content: null, refusal: null }
+    const paramWith = (more: object) =>
+      paramOf({
+        messages: [
+          { role: "user", content: "x" },
+          { ...said, ...more }
+        ]
+      })
+    assert.strictEqual(paramWith({ audio: { id: "audio_1" } }), "messages.1.audio")
+    assert.strictEqual(paramWith({ function_call: { name: "f", arguments: "{}" } }), "messages.1.function_call")
+    assert.isUndefined(paramWith({ audio: null, function_call: null }))
+  })
+
   it("are files kept elsewhere, and prompts kept for longer", () => {
     const asked = (part: object) => paramOf({ messages: [{ role: "user", content: [part] }] })
     const file_data = "data:text/plain;base64,aGk="
