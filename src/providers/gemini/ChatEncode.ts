@@ -30,8 +30,12 @@ export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCal
 
 interface Turn {
   readonly role: "user" | "model"
+  /** Of calls in the turn before. */
+  readonly results: Array<object>
   readonly parts: Array<object>
 }
+
+type Content = Pick<Turn, "role" | "parts">
 
 /** This wire has one instruction beside the turns, so every system message goes there, wherever it stood. */
 const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object => {
@@ -42,24 +46,24 @@ const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object
   return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents }
 }
 
-/** Messages of one side that follow one another are one turn. Images of tool results stand behind the results of the turn. */
-const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyArray<Turn> => {
+/**
+ * Messages of one side that follow one another are one turn. Results of calls stand by themselves before all else of their turn,
+ * their images too: models since 3.6 refuse a content with both, and older ones may break off at it.
+ */
+const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyArray<Content> => {
   const turns: Array<Turn> = []
   const names = new Map<string, string>()
-  let toolImages: Array<Part> = []
-  const add = (role: Turn["role"], parts: ReadonlyArray<object>) => {
-    if (parts.length === 0) return
+  const turnOf = (role: Turn["role"]): Turn => {
     const last = turns.at(-1)
-    const turn: Turn = last?.role === role ? last : { role, parts: [] }
-    if (turn !== last) turns.push(turn)
-    for (const part of parts) turn.parts.push(part)
+    if (last?.role === role) return last
+    const turn: Turn = { role, results: [], parts: [] }
+    turns.push(turn)
+    return turn
   }
-  const flush = () => {
-    add("user", encodeParts(toolImages))
-    toolImages = []
+  const add = (role: Turn["role"], parts: ReadonlyArray<object>) => {
+    if (parts.length > 0) turnOf(role).parts.push(...parts)
   }
   for (const message of messages) {
-    if (message.role !== "tool") flush()
     switch (message.role) {
       case "system":
         break
@@ -72,13 +76,14 @@ const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyA
         break
       case "tool": {
         const { content, toolCallId } = message
-        add("user", [encodeResult(message, names.get(toolCallId) ?? toolCallId)])
-        for (const part of content) if (part.type === "image") toolImages.push(part)
+        turnOf("user").results.push(encodeResult(message, names.get(toolCallId) ?? toolCallId))
+        add("user", encodeParts(content.filter((part) => part.type === "image")))
       }
     }
   }
-  flush()
-  return turns
+  return turns.flatMap(({ parts, results, role }) =>
+    [results, parts].filter((list) => list.length > 0).map((list) => ({ role, parts: list }))
+  )
 }
 
 /** Parts with nothing in them are refused. */

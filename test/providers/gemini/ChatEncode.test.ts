@@ -103,11 +103,30 @@ describe("encodeChat", () => {
           { functionResponse: { id: "c1", name: "f", response: { ok: true } } },
           { functionResponse: { id: "c2", name: "g", response: { result: "plain" } } },
           { functionResponse: { id: "c3", name: "h", response: { result: "[1]" } } },
-          { functionResponse: { id: "lost", name: "lost", response: { result: "" } } },
-          { inlineData: { mimeType: "image/png", data: "AA" } },
-          { text: "so?" }
+          { functionResponse: { id: "lost", name: "lost", response: { result: "" } } }
         ]
-      }
+      },
+      { role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "AA" } }, { text: "so?" }] }
+    ])
+  })
+
+  it("has the results of a turn together, and nothing else with them", () => {
+    const result = (id: string): Message => ({ role: "tool", toolCallId: id, content: [text("{}")] })
+    const sent = contents([
+      { role: "user", content: [text("hello")] },
+      { role: "assistant", content: [], toolCalls: [called("a", "f", "{}"), called("b", "f", "{}")] },
+      result("a"),
+      { role: "system", content: [text("be brief")] },
+      result("b"),
+      { role: "user", content: [text("so?")] },
+      { role: "user", content: [text("well?")] }
+    ])
+    const kinds = sent.map(({ parts }: { readonly parts: ReadonlyArray<object> }) => parts.flatMap(Object.keys))
+    assert.deepStrictEqual(kinds, [
+      ["text"],
+      ["functionCall", "functionCall"],
+      ["functionResponse", "functionResponse"],
+      ["text", "text"]
     ])
   })
 
