@@ -37,13 +37,17 @@ interface Turn {
 
 type Content = Pick<Turn, "role" | "parts">
 
+/** What the host refuses as a conversation that says nothing, or that the user does not begin, begins with this. */
+const PLACEHOLDER: Content = { role: "user", parts: [{ text: "." }] }
+
 /** This wire has one instruction beside the turns, so every system message goes there, wherever it stood. */
 const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object => {
   const parts = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
   const contents = encodeTurns(messages, model)
   // A request of instructions alone is refused.
-  if (contents.length === 0) return { contents: [{ role: "user", parts }] }
-  return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents }
+  if (contents.length === 0 && parts.length > 0) return { contents: [{ role: "user", parts }] }
+  const begun = contents[0]?.role === "user" ? contents : [PLACEHOLDER, ...contents]
+  return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents: begun }
 }
 
 /**

@@ -57,6 +57,17 @@ describe("encodeChat", () => {
     assert.notProperty(body, "systemInstruction")
   })
 
+  it("lets the user begin, and say something", () => {
+    const dot = { role: "user", parts: [{ text: "." }] }
+    const greeting: Message = { role: "assistant", content: [text("Hello!")], toolCalls: [] }
+    assert.deepStrictEqual(contents([greeting, { role: "user", content: [text("hi")] }]), [
+      dot,
+      { role: "model", parts: [{ text: "Hello!" }] },
+      { role: "user", parts: [{ text: "hi" }] }
+    ])
+    assert.deepStrictEqual(contents([{ role: "user", content: [text("")] }]), [dot])
+  })
+
   it("sends images as bytes, with their type as the wire has it", () => {
     const urls = [
       ["data:image/png;base64,AA==", { inlineData: { mimeType: "image/png", data: "AA==" } }],
@@ -132,7 +143,8 @@ describe("encodeChat", () => {
 
   it("sends a result as a text where its numbers would lose digits", () => {
     const result = '{"order":1234567890123456789}'
-    const [, turn] = contents([
+    const [, , turn] = contents([
+      { role: "user", content: [text("hi")] },
       { role: "assistant", content: [], toolCalls: [called("c", "f", "{}")] },
       { role: "tool", toolCallId: "c", content: [text(result)] }
     ])
