@@ -43,7 +43,7 @@ interface Turn {
   readonly blocks: Array<Block>
 }
 
-/** What the host refuses as a turn without content, or as a conversation that the user does not begin, says this instead. */
+/** What the host refuses as a turn without content, or as a conversation that the user does not begin or end, says this instead. */
 const PLACEHOLDER: Block = { body: { type: "text", text: "." }, breakpoint: false }
 
 /** The wire has no word for any JSON object: it is asked for. */
@@ -62,7 +62,10 @@ const encodeMessages = ({ format, messages }: Conversation, schema: object | und
   const turns = turnsOf(messages, system)
   // Instructions alone are the question.
   if (turns.length === 0 && system.some(isTaken)) turns.push({ role: "user", results: [], blocks: system.splice(0) })
-  if (turns[0]?.role !== "user") turns.unshift({ role: "user", results: [], blocks: [PLACEHOLDER] })
+  const placeholder: Turn = { role: "user", results: [], blocks: [PLACEHOLDER] }
+  if (turns[0]?.role !== "user") turns.unshift(placeholder)
+  // It is not the assistant's words that the model is to go on with.
+  if (messages.at(-1)?.role === "system" && turns.at(-1)?.role === "assistant") turns.push(placeholder)
   return {
     system: [...system, ...instruction],
     turns: turns.map(({ blocks, results, role }) => ({ role, blocks: [...results, ...blocks] }))

@@ -37,7 +37,7 @@ interface Turn {
 
 type Content = Pick<Turn, "role" | "parts">
 
-/** What the host refuses as a conversation that says nothing, or that the user does not begin, begins with this. */
+/** What the host refuses as a conversation that says nothing, or that the user does not begin or end, has this for it. */
 const PLACEHOLDER: Content = { role: "user", parts: [{ text: "." }] }
 
 /** This wire has one instruction beside the turns, so every system message goes there, wherever it stood. */
@@ -47,7 +47,9 @@ const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object
   // A request of instructions alone is refused.
   if (contents.length === 0 && parts.length > 0) return { contents: [{ role: "user", parts }] }
   const begun = contents[0]?.role === "user" ? contents : [PLACEHOLDER, ...contents]
-  return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents: begun }
+  // It is not the model's words that it is to go on with.
+  const ended = messages.at(-1)?.role === "system" && begun.at(-1)?.role === "model" ? [...begun, PLACEHOLDER] : begun
+  return { systemInstruction: parts.length === 0 ? undefined : { parts }, contents: ended }
 }
 
 /**

@@ -191,6 +191,19 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(messages[1], { role: "assistant", content: [text("so"), text("it is")] })
   })
 
+  it("lets the user have the last word where the system had it, and goes on with what the assistant begins", () => {
+    const talk = [user("a"), assistant("b")]
+    assert.deepStrictEqual(said([...talk, system("now rhyme")]), {
+      system: [text("now rhyme")],
+      messages: [
+        { role: "user", content: [text("a")] },
+        { role: "assistant", content: [text("b")] },
+        { role: "user", content: [text(".")] }
+      ]
+    })
+    assert.strictEqual(said([system("rhyme"), ...talk]).messages.length, 2)
+  })
+
   const tool = { name: "f", description: "does", parameters: { properties: { x: { minimum: 1 } } }, strict: undefined }
 
   it("encodes tools", () => {

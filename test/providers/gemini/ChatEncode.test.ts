@@ -68,6 +68,19 @@ describe("encodeChat", () => {
     assert.deepStrictEqual(contents([{ role: "user", content: [text("")] }]), [dot])
   })
 
+  it("lets the user have the last word where the system had it, and goes on with what the assistant begins", () => {
+    const talk: ReadonlyArray<Message> = [
+      { role: "user", content: [text("a")] },
+      { role: "assistant", content: [text("b")], toolCalls: [] }
+    ]
+    const late: Message = { role: "system", content: [text("now rhyme")] }
+    assert.deepStrictEqual(contents([...talk, late]).slice(1), [
+      { role: "model", parts: [{ text: "b" }] },
+      { role: "user", parts: [{ text: "." }] }
+    ])
+    assert.strictEqual(contents([late, ...talk]).length, 2)
+  })
+
   it("sends images as bytes, with their type as the wire has it", () => {
     const urls = [
       ["data:image/png;base64,AA==", { inlineData: { mimeType: "image/png", data: "AA==" } }],
