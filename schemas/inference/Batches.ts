@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { Count, integer, storable } from "../Bounds.ts"
+import { Count, integer, storable, textOf } from "../Bounds.ts"
 import { ConflictError, IdempotencyError, InsufficientCreditsError, NotFoundError } from "../Errors.ts"
 import { ResourceId } from "../Ids.ts"
 import { operation } from "../Operation.ts"
@@ -20,10 +20,7 @@ export const batchEndpoints = [
   "/messages"
 ] as const
 
-const text = (maximum: number) => {
-  const message = `at most ${maximum} characters`
-  return Schema.String.check(Schema.isMaxLength(maximum, { message }), storable)
-}
+const text = (maximum: number) => textOf(0, maximum).check(storable)
 
 /** Up to 16 pairs of the caller's own. */
 const Metadata = Schema.Record(text(64), text(512)).check(Schema.isMaxProperties(16, { message: "at most 16 pairs" }))

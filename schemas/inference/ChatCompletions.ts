@@ -1,9 +1,8 @@
 import { Schema } from "effect"
-import { between, integer, sized, Count, Usd } from "../Bounds.ts"
+import { between, integer, sized, textOf, Count, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
-const text = (minimum: number, maximum: number) => Schema.String.check(...sized(minimum, maximum, "characters"))
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
@@ -119,7 +118,7 @@ export const ResponseFormat = Schema.Union([
   Schema.Struct({
     type: Schema.Literal("json_schema"),
     json_schema: Schema.Struct({
-      name: text(1, 64),
+      name: textOf(1, 64),
       description: orNull(Schema.String),
       schema: orNull(JsonObject),
       strict: orNull(Schema.Boolean)
@@ -173,14 +172,14 @@ export const ChatCompletionRequest = Schema.Struct({
   top_logprobs: orNull(integer(0, 20)),
   /** How much is said in an answer. */
   verbosity: orNull(Schema.Literals(["low", "medium", "high"])),
-  user: orNull(text(0, 256)),
+  user: orNull(textOf(0, 256)),
   /** Stands in for `user`, where that is absent. */
-  safety_identifier: orNull(text(0, 64)),
+  safety_identifier: orNull(textOf(0, 64)),
   /** A hint for OpenAI's prompt cache: requests with the same one have much in common. */
-  prompt_cache_key: orNull(text(0, 64)),
+  prompt_cache_key: orNull(textOf(0, 64)),
   metadata: orNull(Schema.Record(Schema.String, Schema.String)),
   /** Requests with the same one are of one session; see `router.pin_model`. */
-  session_id: orNull(text(1, 256)),
+  session_id: orNull(textOf(1, 256)),
   routing: orNull(RoutingPolicy),
   /** How `svc/auto` may choose. */
   router: orNull(RouterOptions),

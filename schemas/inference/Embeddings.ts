@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { InferenceAccess } from "../Access.ts"
-import { Count, sized, Usd } from "../Bounds.ts"
+import { Count, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
 import { operation } from "../Operation.ts"
 import { BalanceWarning } from "../Routing.ts"
@@ -36,7 +36,7 @@ export const EmbeddingsRequest = Schema.Struct({
   input_type: Schema.optionalKey(Schema.NullOr(Schema.Literals(["query", "document"]))),
   /** False unless told. */
   truncation: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
-  user: Schema.optionalKey(Schema.NullOr(Schema.String.check(...sized(0, 256, "characters"))))
+  user: Schema.optionalKey(Schema.NullOr(textOf(0, 256)))
 }).annotate({ identifier: "EmbeddingsRequest" })
 export type EmbeddingsRequest = typeof EmbeddingsRequest.Type
 

@@ -54,7 +54,7 @@ export const ImageRequest = Schema.Struct({
   output_format: Schema.optionalKey(Schema.NullOr(ImageFormat)),
   background: Schema.optionalKey(Schema.NullOr(Schema.Literals(["transparent", "opaque", "auto"]))),
   style: Schema.optionalKey(Schema.NullOr(Schema.Literals(["vivid", "natural"]))),
-  user: Schema.optionalKey(Schema.NullOr(Schema.String.check(...sized(0, 256, "characters"))))
+  user: Schema.optionalKey(Schema.NullOr(textOf(0, 256)))
 }).annotate({ identifier: "ImageRequest" })
 export type ImageRequest = typeof ImageRequest.Type
 

@@ -1,10 +1,9 @@
 import { Schema } from "effect"
-import { between, Count, integer, sized, Usd } from "../Bounds.ts"
+import { between, Count, integer, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { MessagesErrorObject } from "../MessagesErrors.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
-const text = (minimum: number, maximum: number) => Schema.String.check(...sized(minimum, maximum, "characters"))
 const filled = (what: string) => Schema.String.check(Schema.isMinLength(1, { message: what }))
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
@@ -62,8 +61,8 @@ export const MessagesDocumentBlock = Schema.Struct({
 /** A call of a tool that the assistant made. */
 export const MessagesToolUseBlock = Schema.Struct({
   type: Schema.Literal("tool_use"),
-  id: text(1, 256),
-  name: text(1, 200),
+  id: textOf(1, 256),
+  name: textOf(1, 200),
   input: JsonObject,
   caller: orNull(Schema.Struct({ type: Schema.Literal("direct") })),
   ...cacheable
@@ -74,7 +73,7 @@ const prompting = [MessagesTextBlock, MessagesImageBlock, MessagesDocumentBlock]
 /** What a tool answered to a call. */
 export const MessagesToolResultBlock = Schema.Struct({
   type: Schema.Literal("tool_result"),
-  tool_use_id: text(1, 256),
+  tool_use_id: textOf(1, 256),
   content: orNull(Schema.Union([Schema.String, Schema.Array(Schema.Union(prompting)).check(atMost(512))])),
   is_error: orNull(Schema.Boolean),
   ...cacheable
@@ -185,15 +184,15 @@ export const MessagesRequest = Schema.Struct({
   ),
   /** The same as `output_config.format`, which wins. */
   output_format: orNull(MessagesOutputFormat),
-  metadata: orNull(Schema.Struct({ user_id: orNull(text(0, 256)) })),
+  metadata: orNull(Schema.Struct({ user_id: orNull(textOf(0, 256)) })),
   /** Every request is served at the standard tier. */
   service_tier: orNull(Schema.Literals(["auto", "standard_only"])),
   /** Breakpoints of the prompt cache are set for the caller, as `routing.caching: "auto"` does. */
   cache_control: orNull(MessagesCacheControl),
   /** The same as `metadata.user_id`, before which it goes. */
-  user: orNull(text(0, 256)),
+  user: orNull(textOf(0, 256)),
   /** Requests with the same one are of one session; see `router.pin_model`. */
-  session_id: orNull(text(1, 256)),
+  session_id: orNull(textOf(1, 256)),
   routing: orNull(RoutingPolicy),
   /** OpenRouter's words for `routing`. */
   provider: orNull(JsonObject),

@@ -1,12 +1,11 @@
 import { Schema } from "effect"
-import { between, Count, integer, sized, Usd } from "../Bounds.ts"
+import { between, Count, integer, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
-const short = (maximum: number) =>
-  Schema.String.check(Schema.isMaxLength(maximum, { message: `at most ${maximum} characters` }))
+const short = (maximum: number) => textOf(0, maximum)
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 /** The most pairs that `metadata` may have. */
@@ -122,7 +121,7 @@ export const ResponsesTextFormat = Schema.Union([
   Schema.Struct({ type: Schema.Literal("json_object") }),
   Schema.Struct({
     type: Schema.Literal("json_schema"),
-    name: Schema.String.check(...sized(1, 64, "characters")),
+    name: textOf(1, 64),
     description: orNull(Schema.String),
     schema: orNull(JsonObject),
     strict: orNull(Schema.Boolean)
@@ -199,7 +198,7 @@ export const ResponsesRequest = Schema.Struct({
   /** A hint for OpenAI's prompt cache: requests with the same one have much in common. */
   prompt_cache_key: orNull(short(64)),
   /** Requests with the same one are of one session; see `router.pin_model`. */
-  session_id: orNull(Schema.String.check(...sized(1, 256, "characters"))),
+  session_id: orNull(textOf(1, 256)),
   routing: orNull(RoutingPolicy),
   /** How `svc/auto` may choose. */
   router: orNull(RouterOptions),

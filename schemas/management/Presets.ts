@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { integer, sized } from "../Bounds.ts"
+import { integer, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 import { ChatCompletionRequest } from "../inference/ChatCompletions.ts"
 import { Limit } from "../Page.ts"
@@ -53,14 +53,14 @@ export const PresetConfig = Schema.Struct({
   ]),
   ...presetMaxTokens,
   /** Said to the model as a system message before all others. */
-  instructions: Schema.optionalKey(Schema.NullOr(Schema.String.check(...sized(1, 32_768, "characters"))))
+  instructions: Schema.optionalKey(Schema.NullOr(textOf(1, 32_768)))
 })
   .check(Schema.makeFilter(chainProblem))
   .annotate({ identifier: "PresetConfig" })
 export type PresetConfig = typeof PresetConfig.Type
 
-const name = Schema.String.check(...sized(1, 128, "characters"))
-const description = Schema.NullOr(Schema.String.check(...sized(1, 1_024, "characters")))
+const name = textOf(1, 128)
+const description = Schema.NullOr(textOf(1, 1_024))
 
 /** A preset to be made. */
 export const NewPreset = Schema.Struct({

@@ -77,6 +77,22 @@ describe("a session of the legacy chat", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is found by any name that it can be opened by, as long as that is", () =>
+    Effect.gen(function* () {
+      const { account, chat, key, service } = yield* talking
+      const session_id = "\u{1f375}".repeat(256)
+      const opened = yield* Effect.flatMap(post(`${service.api}/sessions`, key, { session_id }), json)
+      assert.strictEqual((yield* chat([user("Hello")], { session_id })).status, 200)
+      const said = yield* Effect.flatMap(get(`${service.api}/sessions/${opened.id}/export`, key), json)
+      assert.lengthOf(said.messages, 2)
+      const before = yield* service.balance(account.id)
+      const longer = yield* chat([user("Hello")], { session_id: `${session_id}s` })
+      const { code, error } = yield* json(longer)
+      assert.deepStrictEqual([longer.status, code, error.param], [400, "validation_error", "session_id"])
+      assert.deepStrictEqual(yield* service.balance(account.id), before)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("takes no part in the prompt, nor in the cache", () =>
     Effect.gen(function* () {
       const { asked, exported, recorded } = yield* talking
