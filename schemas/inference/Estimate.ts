@@ -67,6 +67,7 @@ export const UnitEstimateLine = Schema.Struct({
 /**
  * `hold_usd` is what must be available for the call to be admitted: it comes from the same function as the hold itself.
  * `max_cost_usd` is the most the call can cost; the two are equal when `max_tokens` is given, and for all work other than chat.
+ * `affordable` says whether the balance and the budgets of key and project have room for the hold.
  */
 export const CostEstimate = Schema.Struct({
   object: Schema.Literal("cost_estimate"),

@@ -1,10 +1,10 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
-import { centsFromNano, maxNano, NANO_PER_CENT } from "../domain/Money.ts"
+import { centsFromNano, maxNano, minNano, type Nano, NANO_PER_CENT } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { budgetsById, changeLimit, insertBudget } from "./BudgetsSql.ts"
+import { type BudgetRow, budgetsById, changeLimit, insertBudget } from "./BudgetsSql.ts"
 
 /** The most that a budget may be, in cents: what is beyond it no account has, and all of it fits the books' integers. */
 export const MAX_BUDGET_CENTS = 100_000_000_000
@@ -43,12 +43,24 @@ export class Budgets extends Context.Service<
     readonly set: (wish: BudgetWish) => Effect.Effect<string | null, SqlError.SqlError>
     /** By their ids, of which those of no budget are left out. */
     readonly statesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, BudgetState>, Unavailable>
+    /** What a hold that counts towards all of these may be at the most; undefined where there is none of them. */
+    readonly roomIn: (ids: ReadonlyArray<string>) => Effect.Effect<Nano | undefined, Unavailable>
   }
 >()("tollgate/account/Budgets") {
   static readonly layer = Layer.effect(
     Budgets,
-    Effect.map(SqlClient.SqlClient, (sql) =>
-      Budgets.of({
+    Effect.map(SqlClient.SqlClient, (sql) => {
+      const read = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
+        if (ids.length === 0) return []
+        const nowMs = yield* Clock.currentTimeMillis
+        return yield* budgetsById(sql, ids, {
+          daily: periodStart("daily", nowMs),
+          weekly: periodStart("weekly", nowMs),
+          monthly: periodStart("monthly", nowMs),
+          lifetime: periodStart("lifetime", nowMs)
+        })
+      }, storeErrors)
+      return Budgets.of({
         set: ({ accountId, budgetId, limitCents, owner: { id: ownerId, scope }, period }) =>
           Effect.gen(function* () {
             if (limitCents === null) return null
@@ -58,28 +70,19 @@ export class Budgets extends Context.Service<
             yield* insertBudget(sql, { id, ownerId, ...budget })
             return id
           }),
-        statesOf: Effect.fnUntraced(function* (ids) {
-          if (ids.length === 0) return new Map()
-          const nowMs = yield* Clock.currentTimeMillis
-          const rows = yield* budgetsById(sql, ids, {
-            daily: periodStart("daily", nowMs),
-            weekly: periodStart("weekly", nowMs),
-            monthly: periodStart("monthly", nowMs),
-            lifetime: periodStart("lifetime", nowMs)
-          })
-          return new Map(
-            rows.map(({ held, id, limit_nano, period, spent }) => [
-              id,
-              {
-                period: period as BudgetPeriodName,
-                budgetCents: centsFromNano(limit_nano),
-                spentCents: centsFromNano(spent),
-                remainingCents: centsFromNano(maxNano(0n, limit_nano - spent - held))
-              }
-            ])
-          )
-        }, storeErrors)
+        statesOf: (ids) => Effect.map(read(ids), (rows) => new Map(rows.map((row) => [row.id, stateOf(row)]))),
+        roomIn: (ids) =>
+          Effect.map(read(ids), ([first, ...others]) => first && others.map(leftOf).reduce(minNano, leftOf(first)))
       })
-    )
+    })
   )
 }
+
+const leftOf = ({ held, limit_nano, spent }: BudgetRow): Nano => maxNano(0n, limit_nano - spent - held)
+
+const stateOf = (row: BudgetRow): BudgetState => ({
+  period: row.period as BudgetPeriodName,
+  budgetCents: centsFromNano(row.limit_nano),
+  spentCents: centsFromNano(row.spent),
+  remainingCents: centsFromNano(leftOf(row))
+})

@@ -82,6 +82,8 @@ export const decodeEstimate = (
 export interface Balance {
   readonly posted: Nano
   readonly held: Nano
+  /** What the budgets of the calling key leave room for, where it has any. */
+  readonly budgetRoom?: Nano | undefined
 }
 
 interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
@@ -90,10 +92,10 @@ interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
   readonly most: Nano
 }
 
-/** The answer for any kind of work: its likely cost is that of the first candidate, and it is affordable if the hold is available. */
+/** The answer for any kind of work: its likely cost is that of the first candidate, and it is affordable if the hold would be granted. */
 export const estimateOf = (
   { breakdown, hold, model, most, plan, unit }: Estimated,
-  { held, posted }: Balance
+  { budgetRoom, held, posted }: Balance
 ): CostEstimate => ({
   object: "cost_estimate",
   model,
@@ -104,7 +106,7 @@ export const estimateOf = (
   unit,
   breakdown,
   balance_usd: usdFromNano(posted),
-  affordable: posted - held >= hold
+  affordable: posted - held >= hold && (budgetRoom === undefined || budgetRoom >= hold)
 })
 
 /**

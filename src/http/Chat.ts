@@ -1,8 +1,9 @@
 import { Effect, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { Caller } from "../../schemas/Access.ts"
+import { Caller, type Principal } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
+import { Budgets } from "../account/Budgets.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
@@ -51,11 +52,13 @@ const estimates = Effect.gen(function* () {
   const presets = yield* Presets
   const catalogue = yield* Catalogue
   const work = yield* Work
-  const balanceOf = (accountId: string) =>
-    ledger.balance(accountId).pipe(
-      Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)),
-      Effect.map((balance) => balance ?? { posted: 0n, held: 0n })
-    )
+  const budgets = yield* Budgets
+  const balanceOf = ({ accountId, budgets: limits }: Principal) =>
+    Effect.zipWith(
+      ledger.balance(accountId),
+      budgets.roomIn(limits.map(({ id }) => id)),
+      (balance = { posted: 0n, held: 0n }, budgetRoom) => ({ ...balance, budgetRoom })
+    ).pipe(Effect.mapError((error) => failure({ _tag: "StoreUnavailable" }, error)))
   /** What the model that a body names makes, if that is none for chat. */
   const otherThanChat = (body: unknown) => {
     const model = objectOf(body)?.["model"]
@@ -70,12 +73,12 @@ const estimates = Effect.gen(function* () {
     if (modality !== undefined) {
       const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
       const ready = yield* Effect.fromResult(work.prepare(asked))
-      return HttpServerResponse.jsonUnsafe(encodeWorkEstimate(asked, ready, yield* balanceOf(accountId)))
+      return HttpServerResponse.jsonUnsafe(encodeWorkEstimate(asked, ready, yield* balanceOf(principal)))
     }
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config, basePolicy(principal)))
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
-    return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, yield* balanceOf(accountId)))
+    return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, yield* balanceOf(principal)))
   })
 })
 

@@ -82,6 +82,32 @@ describe("budgets", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("make an estimate say that what they refuse is not affordable", () =>
+    Effect.gen(function* () {
+      const { ask, first, make, manage, price, second } = yield* scene
+      const { data: project } = yield* make("/projects", { budget_cents: 1 })
+      const { data, key } = yield* make("/keys", { project_id: project.id, budget_cents: 1 })
+      const affordable = (body: object = chat) =>
+        Effect.map(Effect.flatMap(post(`${second.api}/estimate`, key, body), json), (said) => said.affordable)
+      const status = Effect.map(ask(second, key), (response) => response.status)
+      assert.isTrue(yield* affordable())
+      assert.isFalse(yield* affordable({ model: "tts-1", characters: 4_096 }))
+      // Exactly as much as one more request may cost is left, then a nano-USD less.
+      const leave = (left: bigint) => first.sql`UPDATE budget_period SET spent = ${NANO_PER_CENT - left}
+        WHERE budget_id = (SELECT budget_id FROM api_key WHERE id = ${data.id})`
+      assert.strictEqual(yield* status, 200)
+      yield* leave(price)
+      assert.isTrue(yield* affordable())
+      yield* leave(price - 1n)
+      assert.deepStrictEqual([yield* affordable(), yield* status], [false, 402])
+
+      yield* manage("PATCH", `/keys/${data.id}`, { budget_cents: null })
+      assert.deepStrictEqual([yield* affordable(), yield* status], [true, 200])
+      yield* manage("PATCH", `/projects/${project.id}`, { budget_cents: 0 })
+      assert.deepStrictEqual([yield* affordable(), yield* status], [false, 402])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("hold at once on a node that remembers the key without them", () =>
     Effect.gen(function* () {
       const { ask, first, make, manage, second, served } = yield* scene
