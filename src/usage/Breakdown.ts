@@ -62,8 +62,8 @@ export class Breakdown extends Context.Service<
       return Breakdown.of({
         page: Effect.fnUntraced(function* (question) {
           const { accountId, by, cursor, limit } = question
-          const range = yield* rangeOf(question, yield* Clock.currentTimeMillis)
-          const after = cursor === undefined ? undefined : yield* placeOf(cursor)
+          const { after, untilMs } = cursor === undefined ? noPage : yield* pageOf(cursor)
+          const range = yield* rangeOf(question, Math.min(untilMs, (yield* Clock.currentTimeMillis) + 1))
           const selection = {
             ...{ accountId, by, after, limit: limit + 1, width: widths[range.width].width },
             ...{ from: new Date(range.fromMs), until: new Date(range.untilMs) }
@@ -71,7 +71,7 @@ export class Breakdown extends Context.Service<
           const found = yield* turns.read(accountId, breakdown(sql, selection))
           const rows = found.slice(0, -1).slice(0, limit)
           const more = found.length - 1 > limit
-          return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!) : null }
+          return { ...range, totals: found.at(-1)!, rows, next: more ? cursorOf(rows.at(-1)!, range.untilMs) : null }
         }, storeErrors)
       })
     })
@@ -80,13 +80,13 @@ export class Breakdown extends Context.Service<
 
 const rangeOf = (
   { endMs, period, startMs, width: wanted }: BreakdownQuestion,
-  nowMs: number
+  openEndMs: number
 ): Effect.Effect<Pick<UsageBreakdown, "fromMs" | "untilMs" | "width" | "bucketMs">, Failure> => {
   if (period !== undefined && (startMs ?? endMs) !== undefined) return invalid("period", "stands without times")
   if (startMs === undefined && endMs !== undefined) return invalid("end_time", "needs start_time")
   const width = wanted ?? (period === "1d" ? "1h" : "1d")
   const { bucketMs, most } = widths[width]
-  const end = endMs ?? nowMs + 1
+  const end = endMs ?? openEndMs
   const untilMs = Math.ceil(end / bucketMs) * bucketMs
   const days = periodDays[period ?? "30d"]
   const fromMs = startMs === undefined ? untilMs - days * DAY_MS : Math.floor(startMs / bucketMs) * bucketMs
@@ -101,13 +101,21 @@ const rangeOf = (
 
 const names = Object.keys(dimensions) as ReadonlyArray<Dimension>
 
-const cursorOf = (place: Place): string =>
-  Buffer.from(JSON.stringify([place.start.getTime(), ...names.map((name) => place[name])])).toString("base64url")
+/** Where a page ended, and the span of its list: one up to now would move on between two pages, and its oldest bucket be lost. */
+const cursorOf = (place: Place, untilMs: number): string =>
+  Buffer.from(JSON.stringify([untilMs, place.start.getTime(), ...names.map((name) => place[name])])).toString(
+    "base64url"
+  )
+
+const noPage = { after: undefined, untilMs: Infinity }
 
 /** The last moment that a time of PostgreSQL and one of JavaScript have in common. */
 const MAX_MS = 8_640_000_000_000_000
 
-const placeOf = (cursor: string): Effect.Effect<Place, Failure> =>
+const isMoment = (ms: unknown): ms is number =>
+  typeof ms === "number" && Number.isInteger(ms) && ms >= 0 && ms <= MAX_MS
+
+const pageOf = (cursor: string): Effect.Effect<{ readonly after: Place; readonly untilMs: number }, Failure> =>
   Effect.suspend(() => {
     const bad = invalid("cursor", "must be the next_cursor of a page of usage")
     let parts: unknown
@@ -116,14 +124,14 @@ const placeOf = (cursor: string): Effect.Effect<Place, Failure> =>
     } catch {
       return bad
     }
-    if (!Array.isArray(parts) || parts.length !== names.length + 1) return bad
-    const [ms, ...words] = parts as ReadonlyArray<unknown>
-    if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0 || ms > MAX_MS) return bad
+    if (!Array.isArray(parts) || parts.length !== names.length + 2) return bad
+    const [untilMs, startMs, ...words] = parts as ReadonlyArray<unknown>
+    if (!isMoment(untilMs) || !isMoment(startMs)) return bad
     if (
       !words.every((word): word is string => typeof word === "string" && !word.includes("\0") && word.isWellFormed())
     ) {
       return bad
     }
     const [project = "", key = "", model = "", provider = ""] = words
-    return Effect.succeed({ start: new Date(ms), project, key, model, provider })
+    return Effect.succeed({ after: { start: new Date(startMs), project, key, model, provider }, untilMs })
   })

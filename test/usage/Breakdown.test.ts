@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Breakdown, type BreakdownQuestion } from "../../src/usage/Breakdown.ts"
 import type { BreakdownRow, Dimension } from "../../src/usage/BreakdownSql.ts"
@@ -121,6 +121,31 @@ describe("usage told apart", () => {
     }).pipe(Effect.provide(rooms))
   )
 
+  it.live("is of one span on all pages, also where a bucket of a period ends between two of them", () =>
+    Effect.gen(function* () {
+      const { accountId, made } = yield* history
+      const breakdown = yield* Breakdown
+      const at = <A, E, R>(time: string, work: Effect.Effect<A, E, R>) =>
+        Effect.updateService(work, Clock.Clock, (clock): Clock.Clock =>
+          Object.assign(Object.create(clock), { currentTimeMillis: Effect.succeed(Date.parse(time)) })
+        )
+      const spans = [
+        { period: "1d", width: "1h", before: "2026-03-05T09:59:59.500Z", after: "2026-03-05T10:00:00.500Z" },
+        { period: "7d", width: "1d", before: "2026-03-10T23:59:59.500Z", after: "2026-03-11T00:00:00.500Z" }
+      ] as const
+      for (const { after, before, ...span } of spans) {
+        const question = questionOf(accountId, { ...span, startMs: undefined, endMs: undefined, by: ["key", "model"] })
+        const first = yield* at(before, breakdown.page({ ...question, limit: 1 }))
+        assert.strictEqual(first.totals.requests, BigInt(made.length))
+        const rest = yield* at(after, breakdown.page({ ...question, cursor: first.next! }))
+        const { fromMs, totals, untilMs } = first
+        assert.deepInclude(rest, { fromMs, untilMs, next: null, totals })
+        const told = [...first.rows, ...rest.rows].reduce((sum, { requests }) => sum + requests, 0n)
+        assert.strictEqual(told, totals.requests)
+      }
+    }).pipe(Effect.provide(rooms))
+  )
+
   it.live("is refused for what is no range, is too long a one, or a cursor that is none", () =>
     Effect.gen(function* () {
       const { accountId } = yield* history
@@ -138,7 +163,7 @@ describe("usage told apart", () => {
       assert.strictEqual(yield* refused({ startMs: Date.now() + 86_400_000, endMs: undefined }), "start_time")
       assert.strictEqual(yield* refused({ endMs: from + 745 * 3_600_000, width: "1h" }), "start_time")
       assert.strictEqual(yield* refused({ endMs: from + 367 * 86_400_000 }), "start_time")
-      for (const wrong of ["x", "e30", Buffer.from('[1,"","","\\u0000",""]').toString("base64url")]) {
+      for (const wrong of ["x", "e30", Buffer.from('[1,1,"","","\\u0000",""]').toString("base64url")]) {
         assert.strictEqual(yield* refused({ cursor: wrong }), "cursor", wrong)
       }
       yield* breakdown.page(questionOf(accountId, { endMs: from + 744 * 3_600_000, width: "1h" }))
