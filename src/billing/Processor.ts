@@ -34,6 +34,8 @@ export type Told =
       readonly topUpId: string | null
       /** In the smallest unit of its currency. */
       readonly amount: number | null
+      /** Three lowercase letters. */
+      readonly currency: string | null
     }
   /** Something that is not listened to. */
   | { readonly _tag: "Other"; readonly type: string }

@@ -30,9 +30,9 @@ const Session = Schema.Struct({
 })
 type Session = typeof Session.Type
 
-const Charge = Schema.Struct({ payment_intent: Payment, metadata: Metadata, amount_refunded: Amount })
+const Charge = Schema.Struct({ payment_intent: Payment, metadata: Metadata, amount_refunded: Amount, currency: Text })
 
-const Dispute = Schema.Struct({ payment_intent: Payment, amount: Amount })
+const Dispute = Schema.Struct({ payment_intent: Payment, amount: Amount, currency: Text })
 
 const decodeSession = Schema.decodeUnknownOption(Session)
 const decodeCharge = Schema.decodeUnknownOption(Charge)
@@ -78,11 +78,9 @@ const checkout = (object: unknown, said: (session: Session) => CheckoutSaid): Op
 
 const notice = (
   { id: eventId, type }: Stripe.Event,
-  found: Option.Option<{
-    readonly paymentId: string | null
-    readonly topUpId: string | null
-    readonly amount: number | null
-  }>
+  found: Option.Option<
+    Pick<Extract<Told, { readonly _tag: "Notice" }>, "amount" | "currency" | "paymentId" | "topUpId">
+  >
 ): Option.Option<Told> =>
   Option.map(found, (one) => {
     const about = type === "charge.refunded" ? "refund" : "dispute"
@@ -106,10 +104,10 @@ const toldOf = (event: Stripe.Event): Option.Option<Told> | undefined => {
     case "charge.refunded":
       return notice(
         event,
-        Option.map(decodeCharge(object), ({ amount_refunded: amount = null, metadata, payment_intent: payment }) => ({
-          paymentId: idOf(payment),
-          topUpId: topUpIdOf(metadata?.top_up_id),
-          amount
+        Option.map(decodeCharge(object), ({ amount_refunded: amount = null, currency = null, ...charge }) => ({
+          paymentId: idOf(charge.payment_intent),
+          topUpId: topUpIdOf(charge.metadata?.top_up_id),
+          ...{ amount, currency }
         }))
       )
     case "charge.dispute.created":
@@ -118,10 +116,10 @@ const toldOf = (event: Stripe.Event): Option.Option<Told> | undefined => {
     case "charge.dispute.funds_reinstated":
       return notice(
         event,
-        Option.map(decodeDispute(object), ({ amount = null, payment_intent: payment }) => ({
+        Option.map(decodeDispute(object), ({ amount = null, currency = null, payment_intent: payment }) => ({
           paymentId: idOf(payment),
           topUpId: null,
-          amount
+          ...{ amount, currency }
         }))
       )
     default:

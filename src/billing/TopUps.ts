@@ -258,6 +258,12 @@ const credit = ({ audit, ledger, sql }: Desk, row: TopUpRow, said: CheckoutSaid)
     if (moved._tag === "Gone") return yield* Effect.die(new Error(`top-up ${id} could not be credited`))
   })
 
+/** An amount as the audit log has it: in another currency than dollars, in the smallest unit of that one. */
+const amountsOf = ({ amount, currency }: Extract<Told, { readonly _tag: "Notice" }>) => {
+  if (amount === null) return { amount_usd: null }
+  return currency === "usd" ? { amount_usd: usdFromNano(nanoOfTopUp(amount)) } : { amount_usd: null, amount, currency }
+}
+
 /**
  * What the processor did with money that was credited is for an operator to judge; the balance stays as it is. What is told before that
  * keeps all that was given back from being credited, and keeps nobody from asking what became of the checkout.
@@ -278,7 +284,7 @@ const notice = (
       type: about === "refund" ? "top_up.refund_reported" : "top_up.dispute_reported",
       actor: { type: "service", id: row.processor },
       resource: { type: "top_up", id: row.id },
-      changes: { event: type, event_id: eventId, amount_usd: amount === null ? null : usdFromNano(nanoOfTopUp(amount)) }
+      changes: { event: type, event_id: eventId, ...amountsOf(told) }
     })
     yield* Effect.logError(`top-up ${row.id} needs an operator: ${type}; its account keeps what it was credited`)
   }).pipe(sql.withTransaction)

@@ -45,14 +45,17 @@ describe("an event of Stripe's", () => {
 
   it.effect("tells what was given back or is disputed", () =>
     Effect.gen(function* () {
-      const charge = { id: "ch_1", payment_intent: "pi_1", metadata: { top_up_id: topUpId }, amount_refunded: 700 }
+      const metadata = { top_up_id: topUpId }
+      const charge = { id: "ch_1", payment_intent: "pi_1", metadata, amount_refunded: 700, currency: "usd" }
       assert.deepStrictEqual(yield* read("charge.refunded", charge), {
         ...{ _tag: "Notice", eventId: "evt_charge_refunded", type: "charge.refunded", about: "refund" },
-        ...{ paymentId: "pi_1", topUpId, amount: 700 }
+        ...{ paymentId: "pi_1", topUpId, amount: 700, currency: "usd" }
       })
       for (const what of ["created", "closed", "funds_withdrawn", "funds_reinstated"]) {
-        const told = yield* read(`charge.dispute.${what}`, { id: "dp_1", payment_intent: "pi_1", amount: 2_500 })
-        assert.deepInclude(told, { _tag: "Notice", about: "dispute", paymentId: "pi_1", topUpId: null, amount: 2_500 })
+        const dispute = { id: "dp_1", payment_intent: "pi_1", amount: 2_500, currency: "eur" }
+        const told = yield* read(`charge.dispute.${what}`, dispute)
+        assert.deepInclude(told, { _tag: "Notice", about: "dispute", paymentId: "pi_1", topUpId: null })
+        assert.deepInclude(told, { amount: 2_500, currency: "eur" })
       }
     })
   )

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { fileURLToPath } from "node:url"
+import { Audit } from "../../src/account/Audit.ts"
 import { makeSimulated } from "../../src/billing/SimulatedPayments.ts"
 import { makeStripe } from "../../src/billing/StripePayments.ts"
 import { TopUps } from "../../src/billing/TopUps.ts"
@@ -261,6 +262,38 @@ describe("money that was taken and not credited", () => {
         assert.match((yield* row(id)).attention ?? "", /^paid 2499 usd instead/)
         assert.strictEqual(yield* posted, 0n)
         assert.deepStrictEqual(yield* faults, [])
+      })
+    )
+  )
+})
+
+describe("an amount that was given back or is disputed", () => {
+  it.live("is told in the audit log as dollars where it is in dollars", () =>
+    within(({ nodes: [topUps], stripe }) =>
+      Effect.gen(function* () {
+        const audit = yield* Audit
+        const { accountId, opened } = yield* payer
+        const told = (currency: string) =>
+          Effect.gen(function* () {
+            const { id, sessionId } = yield* opened()
+            const session = { ...stripe.pay(sessionId), currency }
+            yield* deliver(topUps, stripeEvent(COMPLETED, session))
+            const about = { payment_intent: session.payment_intent, metadata: { top_up_id: id }, currency }
+            const refund = { ...about, amount_refunded: 2_500 }
+            const event = (what: string) => ({ id: `evt_${what}_${sessionId}` })
+            yield* deliver(topUps, stripeEvent("charge.refunded", refund, event("refund")))
+            yield* deliver(topUps, stripeEvent("charge.dispute.created", { ...about, amount: 1_200 }, event("dispute")))
+            const lines = yield* audit.list(accountId, 2)
+            return lines.map(({ changes }) => {
+              const { event: _, event_id: __, ...amounts } = changes as Record<string, unknown>
+              return amounts
+            })
+          })
+        assert.deepStrictEqual(yield* told("usd"), [{ amount_usd: 12 }, { amount_usd: 25 }])
+        assert.deepStrictEqual(yield* told("jpy"), [
+          { amount_usd: null, amount: 1_200, currency: "jpy" },
+          { amount_usd: null, amount: 2_500, currency: "jpy" }
+        ])
       })
     )
   )
