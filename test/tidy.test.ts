@@ -80,6 +80,7 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "h264-mp4-encoder": ["providers"],
   aws4fetch: ["platform"],
   nodemailer: ["platform"],
+  redis: ["platform"],
   stripe: ["billing"],
   "libphonenumber-js": ["billing"],
   undici: ["platform"],

@@ -1,7 +1,7 @@
 /** A connection to Redis for what can do without: nobody waits for it long, and while it is away nobody waits at all. */
-import { NodeRedis } from "@effect/platform-node"
-import { type Cause, Effect, Fiber, Layer, Redacted, References, type Scope } from "effect"
+import { type Cause, Effect, Fiber, Redacted, type Scope } from "effect"
 import { Redis } from "effect/persistence"
+import { createClient } from "redis"
 import { millisOf } from "./Monotonic.ts"
 
 /** A request waits no longer than this for Redis. */
@@ -14,6 +14,13 @@ const answerMillis = 500
 const retryMillis = 1000
 /** How long the start waits for the first connection before it goes on without. */
 const startMillis = 2000
+/**
+ * A connection over which nothing has come or gone for so long is given up for a new one, above all one that was taken and whose
+ * greeting nobody answers: as long as it neither stands nor fails, no other is made.
+ */
+const silenceMillis = 5000
+/** How often one that nobody uses is used, so that it is not silent. */
+const pingMillis = 2000
 /** Commands waiting for an answer; beyond it Redis counts as unreachable. */
 const mostWaiting = 10_000
 
@@ -44,42 +51,52 @@ interface Connected {
 // background.
 const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const link: Connected = { redis: undefined, renew: () => {}, trouble: undefined }
-  const client = NodeRedis.layer({
+  const failed = (cause: unknown) => {
+    link.trouble = cause
+  }
+  const client = createClient({
     url: Redacted.value(url),
     disableOfflineQueue: true,
     commandsQueueMaxLength: mostWaiting,
+    pingInterval: pingMillis,
     // The client's own timeout only covers commands not yet sent, and costs a timer each.
     commandOptions: { timeout: 0 },
     socket: {
+      socketTimeout: silenceMillis,
       reconnectStrategy: (retries, cause) => {
-        link.trouble = cause
+        failed(cause)
         return Math.min(50 * 2 ** retries, retryMillis) + Math.random() * 100
       }
     }
   })
-  const connecting = yield* Effect.gen(function* () {
-    const context = yield* Layer.build(client)
-    const { client: connection } = yield* Effect.provide(NodeRedis.NodeRedis, context)
-    // Closing politely would wait for ever for the answers of a hung server.
-    yield* Effect.addFinalizer(() => Effect.sync(() => connection.destroy()))
-    const renew = () => {
-      if (!connection.isReady) return
-      connection.destroy()
-      connection.connect().catch((cause: unknown) => {
-        link.trouble = cause
+  // Without a listener they would end this process. An outage is reported once, below.
+  client.on("error", () => {})
+  // Closing politely would wait for ever for the answers of a hung server.
+  yield* Effect.addFinalizer(() => Effect.sync(() => client.destroy()))
+  const send = <A = unknown>(command: string, ...args: ReadonlyArray<string>) =>
+    Effect.tryPromise({
+      try: () => client.sendCommand<A>([command, ...args]),
+      catch: (cause) => new Redis.RedisError({ cause })
+    })
+  const unused = Effect.die(new Error("commands are all that is sent over this link"))
+  const redis = yield* Redis.make({ send, connect: unused, subscribe: () => unused })
+  const renew = () => {
+    if (!client.isReady) return
+    client.destroy()
+    client.connect().catch(failed)
+  }
+  const connecting = yield* Effect.tryPromise({ try: () => client.connect(), catch: failed }).pipe(
+    Effect.tap(() =>
+      Effect.sync(() => {
+        link.redis = redis
+        link.renew = renew
+        link.trouble = undefined
       })
-    }
-    link.renew = renew
-    link.redis = yield* Effect.provide(Redis.Redis, context)
-    link.trouble = undefined
-  }).pipe(
-    // It warns at every attempt; an outage is reported once, below.
-    Effect.provideService(References.MinimumLogLevel, "Error"),
-    // It fails only when closed.
+    ),
     Effect.ignore,
     Effect.forkScoped
   )
-  yield* Fiber.join(connecting).pipe(Effect.timeoutOption(startMillis))
+  yield* Effect.timeoutOption(Fiber.join(connecting), startMillis)
   return link
 })
 

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Logger, Redacted, Schedule } from "effect"
+import { once } from "node:events"
+import { connect, createServer, type Socket } from "node:net"
 import { makeRedisLink, type RedisLink } from "../../src/platform/RedisLink.ts"
 import { announceSkip, missing, RedisServer } from "../support/Redis.ts"
 
@@ -28,6 +30,33 @@ const untilBack = (link: RedisLink) => {
     Effect.repeat({ until: (answer) => answer !== undefined, schedule: Schedule.spaced("20 millis") })
   )
 }
+
+/** Stands before a Redis and takes connections whether or not it hands on what comes over them; one that it kept nothing of stays mute. */
+const middleman = (port: number) =>
+  Effect.gen(function* () {
+    let silent = false
+    const sockets = new Set<Socket>()
+    const swallowed: Array<Socket> = []
+    const server = createServer((client) => {
+      sockets.add(client.on("error", () => {}))
+      if (silent) return void swallowed.push(client.resume())
+      const upstream = connect(port, "127.0.0.1").on("error", () => {})
+      sockets.add(upstream)
+      client.on("data", (data) => silent || upstream.write(data))
+      upstream.on("data", (data) => silent || client.write(data))
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+      () =>
+        Effect.sync(() => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        })
+    )
+    const address = server.address()
+    const url = Redacted.make(`redis://127.0.0.1:${typeof address === "object" ? address?.port : ""}`)
+    return { url, swallowed, fallSilent: () => void (silent = true), speak: () => void (silent = false) }
+  })
 
 describe.skipIf(missing !== undefined)("a link to Redis", () => {
   it.live("answers what Redis does, and nothing while it is away, which it says once", () => {
@@ -70,6 +99,44 @@ describe.skipIf(missing !== undefined)("a link to Redis", () => {
       assert.include(lines[0], "no answer in time")
     }).pipe(Effect.provide([RedisServer.layer, layer]))
   })
+
+  it.live(
+    "gives up a connection that was taken and never answered",
+    () => {
+      const { layer, lines } = recorder()
+      return Effect.gen(function* () {
+        const server = yield* RedisServer
+        const between = yield* middleman(server.port)
+        const link = yield* makeRedisLink(between.url, words)
+        assert.strictEqual(yield* ping(link), "PONG")
+        between.fallSilent()
+        assert.isUndefined(yield* ping(link))
+        yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => between.swallowed.length > 0 })
+        between.speak()
+        assert.strictEqual(yield* Effect.timeout(untilBack(link), "12 seconds"), "PONG")
+        assert.lengthOf(lines, 2, lines.join("\n"))
+      }).pipe(Effect.provide([RedisServer.layer, layer]))
+    },
+    20_000
+  )
+
+  it.live(
+    "is made where a connection is taken and never answered, and comes to be",
+    () => {
+      const { layer, lines } = recorder()
+      return Effect.gen(function* () {
+        const server = yield* RedisServer
+        const between = yield* middleman(server.port)
+        between.fallSilent()
+        const link = yield* makeRedisLink(between.url, words)
+        assert.isUndefined(yield* ping(link))
+        between.speak()
+        assert.strictEqual(yield* Effect.timeout(untilBack(link), "12 seconds"), "PONG")
+        assert.lengthOf(lines, 2, lines.join("\n"))
+      }).pipe(Effect.provide([RedisServer.layer, layer]))
+    },
+    20_000
+  )
 
   it.live("is made without a Redis, and shows no password", () => {
     const { layer, lines } = recorder()
