@@ -163,6 +163,10 @@ export const keptRefusal = (admitted: Pick<Admitted, "plan">, error: Reason | un
 export const failureOfPool = (admitted: Pick<Admitted, "plan">, error: PoolError): Failure =>
   keepsNothing(admitted) ? failure(error.reason) : failure(error.reason, error.failures)
 
+/** The last attempt gave nothing that could be given out, or a part, and failed then. */
+export const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
+  attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
+
 /** What is known of a request nobody served. */
 export const unserved = (
   exit: Exit.Failure<unknown, PoolError>,

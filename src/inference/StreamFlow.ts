@@ -17,7 +17,7 @@ import { eachOf, type ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
 import { type AdmittedChat, answerOf, type CarriedChat, keptAnswer, poolCall, promptOnce } from "./ChatFlow.ts"
 import { abandon, close, type MeteredOptions } from "./Metered.ts"
-import { failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
+import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
 import type { PresetUse } from "./Request.ts"
@@ -208,12 +208,13 @@ const carriedOf = (
       : { failures: [], outcome: { _tag: "Nothing", error: { _tag: "InternalError" } } as const }
     return { outcome, served: undefined, attempts: failures, ...common }
   }
-  const by = { served: served.candidate, attempts: served.attempts, ...common }
   const delivered = { reported: delivery.usage, counted: () => delivery.counted() }
+  const error = Exit.isFailure(exit) ? brokenReason(exit.cause) : undefined
+  const attempts = error === undefined ? served.attempts : brokenOff(served.attempts)
+  const by = { served: served.candidate, attempts, ...common }
   if (Exit.isSuccess(exit)) {
     return { outcome: { _tag: "Whole", finish: delivery.finished, delivered }, ...by }
   }
-  const error = brokenReason(exit.cause)
   return { outcome: delivery.anything ? { _tag: "Partial", error, delivered } : { _tag: "Nothing", error }, ...by }
 }
 

@@ -2,7 +2,7 @@ import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope 
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
-import type { Attempt, Plan } from "../domain/Plan.ts"
+import type { Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
 import { operationOf } from "../providers/AttemptRecord.ts"
@@ -14,6 +14,7 @@ import { Router } from "../router/Router.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer } from "./Answer.ts"
 import { type Admitted, type Bounds, type Carried, close, routingOf } from "./Metered.ts"
 import {
+  brokenOff,
   failureOfPool,
   followedBy,
   keepsNothing,
@@ -176,10 +177,6 @@ const delivered = <A>({ deliver, empty }: WorkRequest<A>, output: A): Effect.Eff
   if (reason !== undefined) return Effect.succeed(Result.fail(failure(reason)))
   return deliver === undefined ? Effect.succeed(Result.succeed(output)) : Effect.result(deliver(output))
 }
-
-/** The last attempt gave nothing that could be given out, or a part, and failed then. */
-const brokenOff = (attempts: ReadonlyArray<Attempt>): ReadonlyArray<Attempt> =>
-  attempts.map((attempt) => (attempt.outcome === "served" ? { ...attempt, outcome: "failed" } : attempt))
 
 const failedOutcome = (error: Reason | undefined, rest: WorkRest | undefined): WorkOutcome =>
   rest?.part === undefined ? { _tag: "Nothing", error } : { _tag: "Partial", counted: rest.part, error }

@@ -149,7 +149,7 @@ export class AttemptRecord {
 
   /** It broke off after content had come, so that nobody else could be asked. */
   broke(fault: ProviderFault): void {
-    this.#end("failed", "served", errorTypeOf(fault))
+    this.#end("failed", "failed", errorTypeOf(fault))
   }
 
   /** We hung up: the caller had gone, or the service stops. */

@@ -292,6 +292,7 @@ describe("a provider that fails", () => {
       const receipt = yield* receiptOf(service, inferenceKey, id)
       assert.deepStrictEqual([receipt.status, receipt.usage_basis, receipt.provider], ["failed", "counted", "a"])
       assert.isAbove(receipt.settled_usd, 0)
+      assert.deepStrictEqual(attemptsOf(receipt), ["a failed"])
       // Five broken streams weigh less than five answers that never came, but twenty in a row weigh enough.
       for (let stream = 1; stream < rules.minimumSamples; stream++) yield* frames(yield* ask({ stream: true }))
       assert.strictEqual(a.calls.length, rules.minimumSamples)

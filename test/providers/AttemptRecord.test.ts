@@ -102,7 +102,7 @@ describe("an attempt", () => {
         "ServerError"
       ],
       [(one: AttemptRecord) => one.failed(undefined, "failed"), "failed", "failed", "Empty"],
-      [(one: AttemptRecord) => one.broke({ _tag: "Broken", detail: "PLANTED" }), "failed", "served", "Broken"],
+      [(one: AttemptRecord) => one.broke({ _tag: "Broken", detail: "PLANTED" }), "failed", "failed", "Broken"],
       [(one: AttemptRecord) => one.cancelled(), "cancelled", "cancelled", undefined]
     ] as const
     for (const [end, outcome, said, errorType] of ends) {
