@@ -4,7 +4,7 @@ import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { saidStops } from "../StopSequences.ts"
 import { callIdFor } from "./CallId.ts"
-import { type Effort, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
+import { type Effort, effortBesideTools, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
 
 /** What a host takes of the OpenAI chat wire. */
@@ -26,7 +26,8 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
     ...encodeTools(conversation, candidate, options),
     response_format: encodeFormat(conversation),
     ...encodeSampling(conversation, candidate, options),
-    reasoning_effort: effortOf(conversation.reasoning, candidate, effortsOf(call, options)),
+    reasoning_effort:
+      besideTools(call, options) ?? effortOf(conversation.reasoning, candidate, effortsOf(call, options)),
     user: conversation.user && endUserOf(conversation.user),
     prompt_cache_key: options.flavour === "openai" ? conversation.cacheKey : undefined
   })
@@ -170,6 +171,9 @@ const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, option
       : { verbosity: taken("verbosity", sampling.verbosity) })
   }
 }
+
+const besideTools = ({ candidate, conversation }: ChatCall, { flavour }: ChatWireOptions): Effort | undefined =>
+  flavour === "openai" && conversation.tools.length > 0 ? effortBesideTools(candidate.offer.upstreamId) : undefined
 
 const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions): ReadonlyArray<Effort> => {
   const { upstreamId } = candidate.offer

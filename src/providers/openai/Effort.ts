@@ -35,14 +35,26 @@ const wantedOf = ({ effort, enabled, maxTokens }: Reasoning): Effort | undefined
   return maxTokens <= 2_048 ? "low" : maxTokens <= 8_192 ? "medium" : "high"
 }
 
+/** Of a GPT: 502 is 5.2. */
+const versionOf = (upstreamId: string): number | undefined => {
+  const [, major, minor] = /^gpt-(\d+)(?:\.(\d+))?/.exec(upstreamId) ?? []
+  return major === undefined ? undefined : Number(major) * 100 + Number(minor ?? 0)
+}
+
+/**
+ * What a model of OpenAI's must be told beside functions: since 5.4 it refuses to reason beside them on this wire, and since 5.6 it
+ * does so where nothing is said.
+ */
+export const effortBesideTools = (upstreamId: string): Effort | undefined =>
+  (versionOf(upstreamId) ?? 0) >= 504 ? "none" : undefined
+
 /**
  * The efforts OpenAI's models take (https://platform.openai.com/docs/guides/reasoning): those of the o series and the Codex models
  * before 5.1 always reason, GPT-5 at least a little, and later ones can leave it; the highest came with 5.2.
  */
 export const effortsOfOpenAi = (upstreamId: string): ReadonlyArray<Effort> => {
-  const [, major, minor] = /^gpt-(\d+)(?:\.(\d+))?/.exec(upstreamId) ?? []
-  if (major === undefined) return /^o\d/.test(upstreamId) ? ["low", "medium", "high"] : EFFORTS
-  const version = Number(major) * 100 + Number(minor ?? 0)
+  const version = versionOf(upstreamId)
+  if (version === undefined) return /^o\d/.test(upstreamId) ? ["low", "medium", "high"] : EFFORTS
   if (version >= 502) return ["none", "low", "medium", "high", "xhigh"]
   if (version === 501) return ["none", "low", "medium", "high"]
   return upstreamId.includes("-codex") ? ["low", "medium", "high"] : ["minimal", "low", "medium", "high"]

@@ -233,6 +233,25 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ reasoning }, openai), "reasoning_effort")
   })
 
+  it("keeps OpenAI's models since 5.4 from reasoning beside functions, which they refuse together", () => {
+    const reasoning = { effort: "high", maxTokens: undefined, enabled: undefined } as const
+    const tools = [{ name: "f", description: undefined, parameters: undefined, strict: undefined }]
+    const effort = (upstreamId: string, more: Partial<Conversation>, options = openai) =>
+      wire(more, options, { candidate: candidate("up", { upstreamId, model: { capabilities: ["reasoning"] } }) })
+        .reasoning_effort
+    for (const model of ["gpt-5.4-mini", "gpt-5.5", "gpt-5.6-luna", "gpt-6"]) {
+      assert.strictEqual(effort(model, { tools, reasoning }), "none", model)
+      assert.strictEqual(effort(model, { tools }), "none", model)
+      assert.strictEqual(effort(model, { reasoning }), "high", model)
+      assert.isUndefined(effort(model, {}), model)
+    }
+    for (const model of ["o3", "gpt-5", "gpt-5.2"]) {
+      assert.strictEqual(effort(model, { tools, reasoning }), "high", model)
+      assert.isUndefined(effort(model, { tools }), model)
+    }
+    assert.strictEqual(effort("gpt-5.6-luna", { tools, reasoning }, compatible), "high")
+  })
+
   it("leaves a failed tool's own words, and says so of one without", () => {
     const failed = { role: "tool", toolCallId: "a", isError: true } as const
     const said = (content: ReadonlyArray<Part>) => wire({ messages: [{ ...failed, content }] }).messages[0].content
