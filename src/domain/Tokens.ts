@@ -77,6 +77,8 @@ const partBound = (part: Part): number => (part.type === "text" ? bytesOf(part.t
  */
 export const promptBound = (conversation: Conversation): number => {
   let bound = TOKENS_PER_PROMPT
+  const declared = conversation.tools.length > 0
+  let called = false
   for (const message of conversation.messages) {
     bound += TOKENS_PER_MESSAGE
     for (const part of message.content) bound += partBound(part)
@@ -85,9 +87,12 @@ export const promptBound = (conversation: Conversation): number => {
     if (message.role !== "assistant") continue
     for (const call of message.toolCalls) {
       bound += TOKENS_PER_MESSAGE + bytesOf(call.id) + bytesOf(call.name) + bytesOf(call.arguments)
+      // Where a host wants them declared, each tool once.
+      if (!declared) bound += TOKENS_PER_MESSAGE + bytesOf(call.name)
+      called = true
     }
   }
-  if (conversation.tools.length > 0) bound += TOKENS_FOR_TOOLS
+  if (declared || called) bound += TOKENS_FOR_TOOLS
   for (const tool of conversation.tools) {
     bound += TOKENS_PER_MESSAGE + bytesOf(tool.name) + bytesOf(tool.description ?? "")
     if (tool.parameters !== undefined) bound += bytesOf(JSON.stringify(tool.parameters))

@@ -21,6 +21,8 @@ describe("Tokens", () => {
     const tools = [{ name: "t", description: "d", parameters: { type: "object" }, strict: undefined }]
     const image = { type: "image", url: "https://example.com/a.png", detail: "auto" } as const
     assert.isAbove(promptBound(asked("hi", { tools })), bare + 1_000)
+    const called = { role: "assistant", content: [], toolCalls: [{ id: "a", name: "t", arguments: "{}" }] } as const
+    assert.isAbove(promptBound(asked("hi", { messages: [called] })), 1_000)
     const named = { role: "user", name: "Ann", content: [{ type: "text", text: "hi" }] } as const
     assert.strictEqual(promptBound(asked("", { messages: [named] })), bare + 3)
     assert.isAbove(promptBound(asked("hi", { messages: [{ role: "user", content: [image] }] })), bare + 1_000)

@@ -157,8 +157,9 @@ const inputOf = (text: string): object => {
   return objectOf(parsedExact(text)) ?? { arguments: text }
 }
 
-const encodeTools = ({ tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> =>
-  tools.map(({ cacheBreakpoint, description, name, parameters, strict }) => {
+const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> => {
+  if (tools.length === 0) return toolsOfHistory(messages)
+  return tools.map(({ cacheBreakpoint, description, name, parameters, strict }) => {
     const schema = { type: "object", ...parameters }
     // Closed, as strictness wants it, an object whose members the model is to name would have none.
     const held = strict === true && isStructured(candidate) && !hasMap(parameters)
@@ -167,9 +168,17 @@ const encodeTools = ({ tools }: Conversation, candidate: Candidate): ReadonlyArr
       breakpoint: cacheBreakpoint === true
     }
   })
+}
 
-const encodeToolChoice = ({ parallelToolCalls, toolChoice }: Conversation, { freeChoice }: Thinking): object => {
-  if (toolChoice.type === "none") return { type: "none" }
+/** The host refuses calls and results in a request that declares no tools: those that were called are declared by their names. */
+const toolsOfHistory = (messages: ReadonlyArray<Message>): ReadonlyArray<Block> => {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []))
+  const names = new Set(calls.map(({ name }) => name))
+  return [...names].map((name) => ({ body: { name, input_schema: { type: "object" } }, breakpoint: false }))
+}
+
+const encodeToolChoice = ({ parallelToolCalls, toolChoice, tools }: Conversation, { freeChoice }: Thinking): object => {
+  if (toolChoice.type === "none" || tools.length === 0) return { type: "none" }
   const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {}
   if (toolChoice.type === "auto" || freeChoice) return { type: "auto", ...single }
   return toolChoice.type === "tool" ? { type: "tool", name: toolChoice.name, ...single } : { type: "any", ...single }

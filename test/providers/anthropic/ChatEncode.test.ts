@@ -232,6 +232,27 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ toolChoice: { type: "required" }, parallelToolCalls: false }), "tool_choice")
   })
 
+  it("declares the tools of calls in a history that comes without, so that it is taken, and lets none be called", () => {
+    const call = (id: string, name: string) => ({ id, name, arguments: "{}" })
+    const result = (id: string): Message => ({ role: "tool", toolCallId: id, content: [text("x")] })
+    const toolCalls = [call("a", "f"), call("b", "g"), call("c", "f")]
+    const messages = [
+      user("hi"),
+      { role: "assistant" as const, content: [], toolCalls },
+      ...["a", "b", "c"].map(result)
+    ]
+    const body = wire({ messages, toolChoice: { type: "auto" } })
+    assert.deepStrictEqual(body.tools, [
+      { name: "f", input_schema: { type: "object" } },
+      { name: "g", input_schema: { type: "object" } }
+    ])
+    assert.deepStrictEqual(body.tool_choice, { type: "none" })
+    assert.deepStrictEqual(
+      wire({ messages, tools: [tool] }).tools.map(({ name }: { readonly name: string }) => name),
+      ["f"]
+    )
+  })
+
   const choices = [
     [{ type: "auto" }, { type: "auto" }],
     [{ type: "required" }, { type: "any" }],
