@@ -49,10 +49,15 @@ const usageOf = (usage: Used): RequestReceipt["usage"] =>
         reasoning_tokens: usage.reasoning
       }
 
+/** One that was ended by its expiry says no more than its error; what it was charged all the same is of progress that was counted. */
+const basisOf = (closed: Partial<ClosedFacts> | null, cost: bigint): RequestReceipt["usage_basis"] =>
+  closed?.basis ?? (closed !== null && cost > 0n ? "counted" : "none")
+
 /** The receipt of a request row. */
 export const receiptOf = (row: RequestRow): RequestReceipt => {
   const opened = row.opened as Opened
   const closed = row.closed as Partial<ClosedFacts> | null
+  const cost = row.settled - row.refunded
   const price = [...opened.prices, ...(closed?.price === undefined ? [] : [closed.price])].find(
     (kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model)
   )
@@ -72,8 +77,8 @@ export const receiptOf = (row: RequestRow): RequestReceipt => {
     ...(opened.preset === undefined ? {} : { preset: opened.preset }),
     streamed: opened.streamed,
     usage: closed?.usage === undefined ? null : usageOf(closed.usage),
-    usage_basis: closed?.basis ?? "none",
-    cost_usd: usdFromNano(row.settled - row.refunded),
+    usage_basis: basisOf(closed, cost),
+    cost_usd: usdFromNano(cost),
     held_usd: usdFromNano(row.held),
     settled_usd: usdFromNano(row.settled),
     absorbed_usd: usdFromNano(row.absorbed),

@@ -62,6 +62,24 @@ describe("receipts", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("say of a request whose process died that what it was charged for had been counted", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey: key } = yield* service.account(10)
+      const stalled = { "x-svc-sandbox": "fault=stall,after=3" }
+      const stream = yield* post(`${service.api}/chat/completions`, key, { ...chat, stream: true }, stalled)
+      const id = stream.headers.get("x-request-id") ?? ""
+      const receiptNow = Effect.map(Effect.flatMap(get(`${service.api}/requests/${id}`, key), json), receipt)
+      assert.deepInclude(yield* receiptNow, { status: "open", usage_basis: "none", cost_usd: 0 })
+      yield* service.sql`UPDATE request SET progress = 4800, expires_at = now() - interval '1 second' WHERE id = ${id}`
+      assert.strictEqual(yield* service.ledger.expireOverdue, 1)
+      yield* Effect.promise(async () => stream.body?.cancel())
+      const said = yield* receiptNow
+      assert.deepInclude(said, { status: "failed", usage_basis: "counted", cost_usd: 0.0000048, usage: null })
+      assert.strictEqual(said.error?.code, "request_expired")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("are listed newest first, page by page, without a gap or a repeat", () =>
     Effect.gen(function* () {
       const { ask, page } = yield* customer
