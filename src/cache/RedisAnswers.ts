@@ -10,7 +10,8 @@ const ENDS = `${PREFIX}ends`
 const SIZES = `${PREFIX}sizes`
 
 // An answer ends by its own expiry, so by Redis's clock. Beside it stand when each ends and how large it is, for the
-// bound: what has ended is taken off it, and what would end next makes room. Both outlast the longest life.
+// bound: what has ended is taken off it, and what would end next makes room. Both outlast the longest life. A Redis that is full may
+// evict the one and not the other; sizes of which nobody knows when they end would be room taken for ever, so they are forgotten.
 const putting = Redis.script(
   (key: CacheKey, text: string, size: number, capacity: number, lifeSeconds: number) => [
     ...[PREFIX + key, ENDS, SIZES],
@@ -35,8 +36,7 @@ drop(id)
 for _, ended in ipairs(redis.call("ZRANGEBYSCORE", KEYS[2], "-inf", now, "LIMIT", 0, 100)) do drop(ended) end
 while tonumber(redis.call("HGET", KEYS[3], "all") or 0) + size > capacity do
   local next = redis.call("ZRANGE", KEYS[2], 0, 0)[1]
-  if not next then break end
-  drop(next)
+  if next then drop(next) else redis.call("DEL", KEYS[3]) end
 end
 redis.call("SET", KEYS[1], ARGV[2], "PX", life)
 redis.call("ZADD", KEYS[2], now + life, id)

@@ -83,5 +83,19 @@ describe.skipIf(missing !== undefined)("ChatCache in Redis", () => {
         }
       })
     )
+
+    it.effect("a Redis that is full and evicts by its own rule leaves no room taken by what is gone", () =>
+      Effect.gen(function* () {
+        const { narrow } = yield* Subject
+        const cache = yield* narrow
+        const { client } = yield* inspector((yield* RedisServer).url)
+        const text = "x".repeat(1_000)
+        for (const _ of [1, 2, 3, 4]) yield* cache.put(freshKey(), text, 300)
+        yield* Effect.promise(() => client.del("tollgate:cache:{chat}:ends"))
+        const keys = [freshKey(), freshKey(), freshKey(), freshKey()]
+        for (const key of keys) yield* cache.put(key, text, 300)
+        for (const key of keys) assert.strictEqual(yield* cache.get(key), text)
+      })
+    )
   })
 })
