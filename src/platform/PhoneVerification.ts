@@ -91,8 +91,11 @@ const numberOf = (answer: OutboundResponse, phone: string): string => {
 
 const unreachable = (detail: string) => new PhoneError({ reason: "unreachable", detail })
 
-/** SMS is not supported by a landline; what is sent to this number is blocked as fraud. Both come as a 403, as what a token may not does. */
-const NO_CODES: ReadonlySet<unknown> = new Set([60205, 60410])
+/**
+ * SMS is not supported by a landline; what is sent to this number is blocked as fraud; its country is not sent to, because it is not
+ * enabled or its rules are not met. All come as a 403, as what a token may not does.
+ */
+const NO_CODES: ReadonlySet<unknown> = new Set([60205, 60410, 60605, 60220])
 
 /** What Twilio's own numbers of errors say beside the status. */
 const refused = (answer: OutboundResponse): PhoneError => {

@@ -109,7 +109,9 @@ describe("PhoneVerification", () => {
           for (const [status, code] of [
             [400, 60200],
             [403, 60205],
-            [403, 60410]
+            [403, 60410],
+            [403, 60605],
+            [403, 60220]
           ] as const) {
             verify.told.answer = (response) => void response.writeHead(status).end(JSON.stringify({ code, status }))
             const error = yield* Effect.flip(phones.begin(NUMBER))
