@@ -153,9 +153,9 @@ export type ModelList = typeof ModelList.Type
 /** Filters; a model must pass all that are given. */
 export const modelQuery = {
   modality: Schema.optional(Modality),
-  /** A provider's id; models that it serves. */
+  /** A provider's id; models that it can be asked for here. */
   provider: Schema.optional(Schema.String.check(...sized(1, 128, "characters"))),
-  /** Only models with a provider that keeps nothing. */
+  /** Only models with a provider that keeps nothing and can be asked for them here: the same one that `provider` names. */
   zdr: Schema.optional(Schema.Boolean),
   /** A comma-separated list; models that take them all. */
   supported_parameters: Schema.optional(Schema.String.check(...sized(0, 1_000, "characters"))),

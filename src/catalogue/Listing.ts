@@ -185,11 +185,14 @@ export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): R
 const words = (text: string | undefined, separator: RegExp) =>
   (text ?? "").split(separator).filter((word) => word !== "")
 
+/** Whether the query names this provider, and it can be called. */
+const isMeant = (one: ModelDetail["providers"][number], { provider, zdr }: ModelQuery): boolean =>
+  one.available && (provider === undefined || one.provider === provider) && (zdr !== true || one.zeroRetentionAvailable)
+
 const passes = (model: ModelDetail, query: ModelQuery): boolean => {
-  const { modality, provider, zdr, max_price: maxPrice } = query
+  const { max_price: maxPrice, modality, provider, zdr } = query
   if (modality !== undefined && model.modality !== modality) return false
-  if (provider !== undefined && !model.providers.some((one) => one.provider === provider)) return false
-  if (zdr === true && !model.providers.some((one) => one.zeroRetentionAvailable)) return false
+  if ((provider !== undefined || zdr === true) && !model.providers.some((one) => isMeant(one, query))) return false
   const parameters = words(query.supported_parameters, /[\s,]+/)
   if (!parameters.every((parameter) => model.supportedParameters.includes(parameter))) return false
   if (maxPrice !== undefined && !(promptPerMillion(model) <= maxPrice)) return false

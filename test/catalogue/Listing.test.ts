@@ -221,6 +221,18 @@ describe("select", () => {
     assert.strictEqual(ids({ zdr: false }).length, wire.length)
   })
 
+  it("finds by provider and zero retention what can be called here, both at one provider", () => {
+    const here = build(new Set(["openai", "anthropic"]), false)
+    const models = here.all.map((model) => toWire(here, live, model))
+    const found = (query: ModelQuery) => select(models, query).map((model) => model.id)
+    assert.include(found({ provider: "openai" }), "gpt-4o-mini")
+    assert.deepStrictEqual(found({ provider: "tavily" }), [])
+    assert.deepStrictEqual(found({ zdr: true }), [], "neither of them keeps nothing")
+    assert.include(ids({ provider: "bedrock", zdr: true }), "claude-haiku-4-5")
+    assert.include(ids({ provider: "anthropic" }), "claude-haiku-4-5")
+    assert.deepStrictEqual(ids({ provider: "anthropic", zdr: true }), [])
+  })
+
   it("filters by supported parameters, all of them", () => {
     const kept = select(wire, { supported_parameters: "tools, reasoning" })
     assert.isAbove(kept.length, 30)
