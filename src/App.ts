@@ -326,8 +326,10 @@ const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
 
 const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
 
-const serving = (ledger: typeof Ledger.layer) =>
-  Layer.mergeAll(readiness, addressed).pipe(
+const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E, R>) =>
+  readiness.pipe(
+    Layer.provideMerge(first),
+    Layer.provideMerge(addressed),
     Layer.provideMerge(server),
     Layer.provideMerge(batchRuns),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
@@ -354,7 +356,12 @@ const serving = (ledger: typeof Ledger.layer) =>
   )
 
 /** The whole service on its database, with this ledger; the bench has one that keeps no books. */
-export const layerWith = (ledger: typeof Ledger.layer) => serving(ledger).pipe(Layer.provideMerge(database))
+export const layerWith = (ledger: typeof Ledger.layer) =>
+  serving(ledger, Layer.empty).pipe(Layer.provideMerge(database))
+
+/** The whole service on its database, ready once this is built on it as well. */
+export const layerAfter = <E, R>(first: Layer.Layer<never, E, R>) =>
+  serving(Ledger.layer, first).pipe(Layer.provideMerge(database))
 
 /** The whole service on its database; needs only the settings. */
 export const layer = layerWith(Ledger.layer)

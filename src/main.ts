@@ -3,7 +3,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
-import { layer as app } from "./App.ts"
+import { layerAfter } from "./App.ts"
 import { demoAccount, localOrigin } from "./Demo.ts"
 import { Ops } from "./http/Ops.ts"
 import { Config } from "./platform/Config.ts"
@@ -24,14 +24,14 @@ Settings come from the environment; README.md lists them. The most used:
 const announce = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const origin = yield* localOrigin
-  yield* demoAccount
   const { host, port } = yield* Ops
   yield* Console.log(`/healthz, /readyz and /metrics are at http://${host}:${port}`)
   yield* Console.log(`tollgate is ready at ${origin}/api/v1${sandbox ? " (sandbox: providers are simulated)" : ""}`)
 })
 
 const service = Layer.effectDiscard(announce).pipe(
-  Layer.provide(app),
+  // Who waits until the service is ready finds the demo account there.
+  Layer.provide(layerAfter(Layer.effectDiscard(demoAccount))),
   Layer.provide(telemetry),
   Layer.provide(logging),
   Layer.provide(Config.layer)
