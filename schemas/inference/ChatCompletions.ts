@@ -128,9 +128,9 @@ export const ResponseFormat = Schema.Union([
 
 /** How much a reasoning model thinks. Nothing but these fields is allowed. */
 export const ChatReasoning = Schema.Struct({
-  effort: Schema.optionalKey(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
-  max_tokens: Schema.optionalKey(integer(0, Number.MAX_SAFE_INTEGER)),
-  enabled: Schema.optionalKey(Schema.Boolean)
+  effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),
+  enabled: orNull(Schema.Boolean)
 }).annotate({ identifier: "ChatReasoning" })
 
 /**

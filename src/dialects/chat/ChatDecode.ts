@@ -96,8 +96,8 @@ const reasoningOf = (wire: Wire): Reasoning | undefined => {
   if (wire.reasoning == null && wire.reasoning_effort == null) return undefined
   return {
     effort: wire.reasoning?.effort ?? wire.reasoning_effort ?? undefined,
-    maxTokens: wire.reasoning?.max_tokens,
-    enabled: wire.reasoning?.enabled
+    maxTokens: wire.reasoning?.max_tokens ?? undefined,
+    enabled: wire.reasoning?.enabled ?? undefined
   }
 }
 

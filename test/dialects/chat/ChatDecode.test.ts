@@ -161,6 +161,8 @@ describe("a chat completion request", () => {
     const of = (body: object) => decoded(body).conversation.reasoning
     assert.deepStrictEqual(of({ reasoning_effort: "low" }), { effort: "low", maxTokens: undefined, enabled: undefined })
     assert.strictEqual(of({ reasoning_effort: "low", reasoning: { effort: "high" } })?.effort, "high")
+    const said = { effort: null, max_tokens: null, enabled: null }
+    assert.deepStrictEqual(of({ reasoning_effort: "low", reasoning: said }), of({ reasoning_effort: "low" }))
     assert.deepStrictEqual(of({ reasoning: { max_tokens: 0, enabled: false } }), {
       effort: undefined,
       maxTokens: 0,
