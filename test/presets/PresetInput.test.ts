@@ -117,6 +117,15 @@ describe("a preset to be made", () => {
     }
   })
 
+  it("has texts of as many characters as the contract says, of which one may be two units", () => {
+    for (const more of [{ name: "😀".repeat(128) }, { description: "😀".repeat(1_024) }]) {
+      assert.deepStrictEqual(fieldsOf(preset({ model: "a" }, more)), [])
+    }
+    assert.deepStrictEqual(fieldsOf(preset({ model: "a" }, { name: "😀".repeat(129) })), ["name"])
+    assert.deepStrictEqual(fieldsOf(preset({ model: "a" }, { description: "a".repeat(1_025) })), ["description"])
+    assert.deepStrictEqual(fieldsOf(preset({ model: "a", instructions: "a".repeat(32_769) })), ["config.instructions"])
+  })
+
   it("names a bounded number of mistakes", () => {
     const tools = Array.from({ length: 120 }, () => ({ type: "function", function: { name: "" } }))
     assert.lengthOf(fieldsOf(preset({ model: "a", tools })), 32)

@@ -197,6 +197,14 @@ describe("a request for a response", () => {
     assert.strictEqual(refusal([])._tag, "ValidationError")
   })
 
+  it("counts characters as the contract does, by code points", () => {
+    const most = { a: "😀".repeat(512), ["😀".repeat(64)]: "" }
+    const said = { ...plain, metadata: most, user: "😀".repeat(256), session_id: "😀".repeat(256) }
+    assert.isTrue(Result.isSuccess(decodeResponses(said, undefined)))
+    assert.deepStrictEqual(fieldsOf({ metadata: { a: "😀".repeat(513) } }), ["metadata.a"])
+    assert.deepStrictEqual(fieldsOf({ session_id: "😀".repeat(257) }), ["session_id"])
+  })
+
   it("names a metadata key that is too long", () => {
     assert.isTrue(fieldsOf({ metadata: { ["k".repeat(65)]: "" } })[0]?.startsWith("metadata"))
   })
