@@ -228,7 +228,14 @@ export const scene = ({ balance = BALANCE, hosts = [new FilmHost("fal")], option
       Layer.provideMerge(Layer.mergeAll(catalogue, LiveFigures.layer, PublicFetch.layerFrom({ allowLoopback: true }))),
       Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer, Media.layer)),
       Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, PublicUrl.layer)),
-      Layer.provideMerge(Jobs.layerFrom({ lease: "30 seconds", pollInterval: "100 millis", idlePollInterval: "100 millis", grace: "1 second" })),
+      Layer.provideMerge(
+        Jobs.layerFrom({
+          lease: "30 seconds",
+          pollInterval: "100 millis",
+          idlePollInterval: "100 millis",
+          grace: "1 second"
+        })
+      ),
       Layer.provideMerge(Audit.layer),
       Layer.provideMerge(Layer.mergeAll(database, directory, Outbound.layer)),
       Layer.provide(Config.layerFrom({ PUBLIC_URL: "https://gate.example" }))
