@@ -129,6 +129,12 @@ export const asOwner: Effect.Effect<Asker, never, Owner> = Effect.map(Owner, ({ 
 
 const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 
+/** What a query says first, if it says anything. */
+const queriedOf = (url: string): string | undefined => {
+  const [first] = new URLSearchParams(url.slice(pathOf(url).length)).keys()
+  return first
+}
+
 /** Carries out a write and answers with what `work` answers, which is what the caller is told. */
 export const makeMutate =
   (mutations: Mutations["Service"]) =>
@@ -141,6 +147,9 @@ export const makeMutate =
       Effect.gen(function* () {
         const asker = yield* by
         const { requestId } = yield* Exchange
+        // What is repeatable has been done in part by now, and that is to be written down.
+        const unknown = repeatable === true ? undefined : queriedOf(request.url)
+        if (unknown !== undefined) return yield* invalid(unknown, "is not known: a write takes no query")
         // Only what would make a second thing needs to be known again: the others come to the same when they come twice.
         const claims = request.method === "POST" && outside !== true && repeatable !== true
         const header = claims ? request.headers["idempotency-key"] : undefined

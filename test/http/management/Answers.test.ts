@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, callsOf, send } from "../../support/Calls.ts"
 import { managing, refusal } from "../../support/Management.ts"
-import { json, startService } from "../../support/Service.ts"
+import { json, post, startService } from "../../support/Service.ts"
 
 const call = (operation: string) => callsOf().get(operation)!
 
@@ -151,6 +151,33 @@ describe("writes of the management API", () => {
       assert.deepStrictEqual(yield* service.audit(account.id), before)
       assert.strictEqual((yield* remove("/management/presets/short", paths[2][1], {})).status, 200)
       assert.strictEqual((yield* remove(`/management/keys/${key}`, paths[3][1], undefined)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("refuse what is said in a query, of which none takes any, and do nothing", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { account, inferenceKey, managementKey } = yield* service.account()
+      yield* service.preset(account.id, "short", { model: "gpt-4o-mini" })
+      const project = (yield* service.project(account.id, "p")).id
+      const ask = managing(service, managementKey)
+      const key = (yield* ask("GET", "/keys")).body.data[0].id
+      const before = yield* service.audit(account.id)
+      const writes = [
+        ["DELETE", "/presets/short?version=3", undefined, "version"],
+        ["POST", `/projects/${project}/archive?dry_run=true&x=1`, undefined, "dry_run"],
+        ["POST", `/keys/${key}/rotate?grace_seconds=60`, undefined, "grace_seconds"],
+        ["POST", "/keys?budget_cents=5", { name: "k" }, "budget_cents"],
+        ["PATCH", `/projects/${project}?slug=q`, { name: "q" }, "slug"]
+      ] as const
+      for (const [method, path, body, param] of writes) {
+        assert.deepStrictEqual(refusal(yield* ask(method, path, body)), [400, "validation_error", param], path)
+      }
+      const url = { url: "http://127.0.0.1:9/", events: ["video.failed"] }
+      const registered = yield* post(`${service.api}/webhooks?status=disabled`, inferenceKey, url)
+      assert.strictEqual(registered.status, 400)
+      assert.deepStrictEqual(yield* service.audit(account.id), before)
+      assert.strictEqual((yield* ask("DELETE", "/presets/short?")).status, 200)
     }).pipe(Effect.scoped)
   )
 })
