@@ -58,7 +58,8 @@ export interface OutboundStream {
 export type OutboundReason =
   /** No connection could be made; nothing was sent. */
   | { readonly _tag: "Connect"; readonly detail: string }
-  | { readonly _tag: "TimedOut"; readonly clock: OutboundClock }
+  /** `held` of a stream whose slow reader has kept it waiting for a part of the time that counts. */
+  | { readonly _tag: "TimedOut"; readonly clock: OutboundClock; readonly held?: true }
   /** The connection failed while in use; `answered` tells whether a response head had come. */
   | { readonly _tag: "Broken"; readonly detail: string; readonly answered: boolean }
   | { readonly _tag: "TooLarge"; readonly limitBytes: number }

@@ -12,6 +12,8 @@ import {
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const NOTHING = new Uint8Array()
+/** A reader that is quick makes a sender of much wait for less of its time. */
+const HELD_PART = 0.1
 
 const DROPPED = new Error("dropped")
 DROPPED.stack = ""
@@ -44,6 +46,10 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   protected abstract onEnd(): void
   protected abstract onFailure(error: OutboundError): void
   protected onSent(): void {}
+  /** For how long, in milliseconds, whoever reads has made the sender wait. */
+  protected get heldMs(): number {
+    return 0
+  }
 
   dispatch(pool: Pool): void {
     const { method, path, headers, body = null, clocks } = this.request
@@ -97,7 +103,8 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #strike(clock: OutboundClock): void {
-    this.fail({ _tag: "TimedOut", clock })
+    const held = clock === "total" && this.heldMs > HELD_PART * (this.request.clocks.totalMs ?? Infinity)
+    this.fail(held ? { _tag: "TimedOut", clock, held } : { _tag: "TimedOut", clock })
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

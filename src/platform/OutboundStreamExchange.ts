@@ -20,6 +20,8 @@ export class StreamExchange extends Exchange {
   #started = false
   #finished = false
   #lingered = 0
+  #pausedAt: number | undefined
+  #pausedMs = 0
   #end: Effect.Effect<undefined, OutboundError> | undefined
   readonly #read = Effect.suspend(() => this.#take())
 
@@ -33,6 +35,10 @@ export class StreamExchange extends Exchange {
 
   protected override onSent(): void {
     this.clock("first", this.request.clocks.firstMs)
+  }
+
+  protected override get heldMs(): number {
+    return this.#pausedMs + (this.#pausedAt === undefined ? 0 : performance.now() - this.#pausedAt)
   }
 
   protected onHead(): void {
@@ -148,11 +154,14 @@ export class StreamExchange extends Exchange {
   #pause(): void {
     if (this.controller?.paused !== false) return
     this.controller.pause()
+    this.#pausedAt = performance.now()
     if (this.#started) this.stopClock()
   }
 
   #resume(): void {
     if (this.controller?.paused !== true || this.over) return
+    this.#pausedMs = this.heldMs
+    this.#pausedAt = undefined
     if (this.#started) this.clock("idle", this.request.clocks.idleMs)
     this.controller.resume()
   }

@@ -24,7 +24,7 @@ export const faultOfOutbound = ({ reason }: OutboundError): ProviderFault => {
     case "Connect":
       return { _tag: "Unreachable", detail: reason.detail }
     case "TimedOut":
-      return { _tag: "TimedOut", clock: reason.clock === "first" ? "first_token" : reason.clock }
+      return { ...reason, clock: reason.clock === "first" ? "first_token" : reason.clock }
     case "Broken":
       return { _tag: reason.answered ? "Broken" : "Unreachable", detail: reason.detail }
     case "TooLarge":

@@ -22,6 +22,7 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
     case "Malformed":
       return fault.ofModel === true ? undefined : {}
     case "TimedOut":
+      if (fault.held === true) return undefined
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
     case "Lost":
       // Nothing of the call itself went wrong, and where little time was left, that was the caller's choice or another's doing.

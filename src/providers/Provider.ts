@@ -51,7 +51,12 @@ export interface ChatCall extends WorkCall {
 /** What can go wrong at a provider. */
 export type ProviderFault =
   | { readonly _tag: "Unreachable"; readonly detail: string }
-  | { readonly _tag: "TimedOut"; readonly clock: "connect" | "first_token" | "idle" | "total" }
+  /** `held` where a slow reader has kept the provider waiting for a part of that time. */
+  | {
+      readonly _tag: "TimedOut"
+      readonly clock: "connect" | "first_token" | "idle" | "total"
+      readonly held?: true
+    }
   | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }
   /** The provider judged the caller's request wrong (400, 404, 413, 422 …); another provider may judge otherwise. */
   | {

@@ -158,6 +158,22 @@ layer(Outbound.layer, { excludeTestServices: true })("a call whose answer is rea
     }).pipe(Effect.scoped)
   )
 
+  it.effect("says at the end of its time that a slow reader has held it up", () =>
+    Effect.gen(function* () {
+      const outbound = yield* Outbound
+      const block = Buffer.alloc(256 * 1024)
+      const host = yield* watched((_, response) => {
+        const more = (): void => void (response.write(block) ? setImmediate(more) : response.once("drain", more))
+        more()
+      })
+      const silent = yield* upstream(() => {})
+      const slow = yield* outbound.open(post(host.origin, { totalMs: 150 }))
+      slow.started()
+      yield* reasonOf(outbound.send(post(silent.origin, { totalMs: 200 })))
+      assert.deepStrictEqual(yield* reasonOf(rest(slow)), { _tag: "TimedOut", clock: "total", held: true })
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("hangs up when its scope closes, and while it waits for the head", () =>
     Effect.gen(function* () {
       const outbound = yield* Outbound

@@ -53,6 +53,10 @@ describe("faultOfOutbound", () => {
       { _tag: "TimedOut", clock: "total" }
     ],
     [
+      { _tag: "TimedOut", clock: "total", held: true },
+      { _tag: "TimedOut", clock: "total", held: true }
+    ],
+    [
       { _tag: "TooLarge", limitBytes: 5 },
       { _tag: "Malformed", detail: "an answer longer than 5 bytes" }
     ]

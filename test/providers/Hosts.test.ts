@@ -29,6 +29,7 @@ describe("what a fault says of a provider's health", () => {
     ["a request that is forbidden", { _tag: "Unauthorized", status: 403 }, { inShareOnly: true }],
     ["work that was done and is lost", { _tag: "Lost", detail: "X" }, { inShareOnly: true }],
     ["work that was lost by us", { _tag: "Lost", detail: "X", ours: true }, undefined],
+    ["a stream that its reader has held up", { _tag: "TimedOut", clock: "total", held: true }, undefined],
     ["a wrong request", { _tag: "Refused", status: 400, detail: "X" }, undefined],
     ["an answer off the caller's schema", { _tag: "OffSchema", detail: "X" }, undefined]
   ]

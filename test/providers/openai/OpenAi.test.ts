@@ -2,6 +2,7 @@ import { LLMock, type FixtureFileResponse } from "@copilotkit/aimock"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Outbound } from "../../../src/platform/Outbound.ts"
+import { weigh } from "../../../src/providers/Hosts.ts"
 import { makeOpenAi, type OpenAiOptions } from "../../../src/providers/openai/OpenAi.ts"
 import { asked } from "../../support/Conversations.ts"
 import { chatCall, joined } from "../calls.ts"
@@ -209,6 +210,25 @@ layer(Outbound.layer, { excludeTestServices: true })("OpenAi", (it) => {
           assert.deepStrictEqual([ends, whole.stopSequence], [[named], named])
           assert.strictEqual(whole.finish, "stop")
         }
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("is not found too slow for what a slow reader made it wait", () =>
+      Effect.gen(function* () {
+        const text = `data: ${JSON.stringify({ choices: [{ delta: { content: "a".repeat(1_000) } }] })}\n\n`
+        const host = yield* upstream((request, response) => {
+          request.resume()
+          response.setHeader("content-type", "text/event-stream")
+          request.on("end", () => response.write(text.repeat(500)))
+        })
+        const call = chatCall()
+        const clocks = { ...call.clocks, totalMs: 200 }
+        const source = yield* (yield* adapter(host.origin)).chatStream({ ...call, clocks })
+        yield* source.next
+        yield* Effect.sleep(300)
+        const fault = yield* faultOf(Effect.forever(source.next))
+        assert.deepInclude(fault, { _tag: "TimedOut", clock: "total" })
+        assert.isUndefined(weigh(fault, clocks, clocks))
       }).pipe(Effect.scoped)
     )
 
