@@ -11,7 +11,7 @@ import { likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
 import type { Preparation, Prepared } from "../inference/Inference.ts"
-import { parseChain } from "../router/Chain.ts"
+import { blamed, listedIn, parseChain } from "../router/Chain.ts"
 import { wishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
@@ -60,13 +60,15 @@ export const decodeEstimate = (
       return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
     }
     const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base)
-    const chain = yield* parseChain(wish.model, wish.models)
+    const listed = listedIn(object)
+    const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, listed))
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish
     const size = wire.messages === undefined ? wire.input_tokens : undefined
     return {
       model: typeof object["model"] === "string" ? object["model"] : (chain[0] ?? ""),
       preparation: {
         chain,
+        listed,
         policy,
         auto,
         conversation,

@@ -24,11 +24,12 @@ export type Reason =
     }
   | { readonly _tag: "InvalidPeriod"; readonly detail: string }
   | { readonly _tag: "UnsupportedParameter"; readonly param: string; readonly detail: string }
-  | { readonly _tag: "UnknownModel"; readonly model: string; readonly detail?: string }
+  /** `param` of this and the like: the member that names the model, where it is not `model`. */
+  | { readonly _tag: "UnknownModel"; readonly model: string; readonly detail?: string; readonly param?: string }
   | { readonly _tag: "NoModelInBudget"; readonly budgetCents: number; readonly least: Nano }
-  | { readonly _tag: "InvalidFallbackChain"; readonly detail: string }
-  | { readonly _tag: "NotVisionCapable"; readonly model: string }
-  | { readonly _tag: "NotToolCapable"; readonly model: string }
+  | { readonly _tag: "InvalidFallbackChain"; readonly detail: string; readonly param?: string }
+  | { readonly _tag: "NotVisionCapable"; readonly model: string; readonly param?: string }
+  | { readonly _tag: "NotToolCapable"; readonly model: string; readonly param?: string }
   | {
       readonly _tag: "ContextLengthExceeded"
       readonly tokens: number

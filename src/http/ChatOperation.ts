@@ -2,11 +2,13 @@
 import { Context, Effect, Result } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
+import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { objectOf } from "../dialects/Decode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../dialects/StreamEncoder.ts"
 import type { ChatWish, Decoded } from "../dialects/Wish.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
+import type { Model } from "../domain/Model.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { Inference } from "../inference/Inference.ts"
@@ -16,7 +18,8 @@ import { Config } from "../platform/Config.ts"
 import { readTraceContext } from "../platform/Tracing.ts"
 import { Presets, type ResolvedPreset } from "../presets/Presets.ts"
 import { parseSteering } from "../providers/sandbox/Steering.ts"
-import { parseChain } from "../router/Chain.ts"
+import { blamed, listedIn, parseChain } from "../router/Chain.ts"
+import { modelsOf } from "../router/Router.ts"
 import { type Arrived, readJson } from "./Body.ts"
 import { EventStream } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
@@ -100,16 +103,32 @@ const modelOf = ({ body, slug }: ChatBody, [first = ""]: ReadonlyArray<string>):
   return slug === undefined || models != null ? first : `@${slug}`
 }
 
+/** The models that a request names whose prompt is only counted, or why one of them cannot be asked for. */
+export const knownModels = (
+  catalogue: Snapshot,
+  body: unknown,
+  { model, models }: Pick<ChatWish, "model" | "models">
+): Result.Result<ReadonlyArray<Model>, Failure> =>
+  Result.mapError(
+    Result.flatMap(parseChain(model, models), (chain) => modelsOf(catalogue, chain)),
+    (failed) => blamed(failed, listedIn(objectOf(body)))
+  )
+
 /** The request of a wish. */
 export const chatRequestOf = (
   circumstances: Circumstances,
   asked: ChatBody,
   wish: ChatWish
-): Result.Result<ChatRequest, Failure> =>
-  Result.map(asked.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([]), (chain) => ({
+): Result.Result<ChatRequest, Failure> => {
+  const listed = listedIn(objectOf(asked.body))
+  const read = asked.gone === undefined ? parseChain(wish.model, wish.models) : Result.succeed([])
+  if (Result.isFailure(read)) return Result.fail(blamed(read.failure, listed))
+  const chain = read.success
+  return Result.succeed({
     ...circumstances,
     model: modelOf(asked, chain),
     chain,
+    listed,
     preset: asked.preset && { slug: asked.preset.slug, version: asked.preset.version },
     policy: wish.policy,
     auto: wish.auto,
@@ -118,7 +137,8 @@ export const chatRequestOf = (
     stream: wish.stream,
     budgetCents: wish.budgetCents,
     unplannable: asked.gone
-  }))
+  })
+}
 
 /** How a dialect reads a request and says its answer. */
 export interface ChatDialect<D extends Decoded> {

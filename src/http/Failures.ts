@@ -206,7 +206,7 @@ const paramOf = (reason: Reason): string | null => {
     case "InvalidFallbackChain":
     case "NotVisionCapable":
     case "NotToolCapable":
-      return "model"
+      return reason.param ?? "model"
     case "NoModelInBudget":
       return "budget_cents"
     case "ContextLengthExceeded":

@@ -9,11 +9,9 @@ import { encodeMessage } from "../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../dialects/messages/MessagesStream.ts"
 import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { Presets } from "../presets/Presets.ts"
-import { parseChain } from "../router/Chain.ts"
-import { modelsOf } from "../router/Router.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { calledBy, type ChatDialect, chatOperation } from "./ChatOperation.ts"
+import { calledBy, type ChatDialect, chatOperation, knownModels } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -36,8 +34,7 @@ const counting = Effect.gen(function* () {
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const { conversation, model, models } = yield* Effect.fromResult(decodeCount(body, preset?.config))
-    const chain = yield* Effect.fromResult(parseChain(model, models))
-    yield* Effect.fromResult(modelsOf(catalogue.current(), chain))
+    yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
     return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })
   })
 })

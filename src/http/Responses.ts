@@ -10,11 +10,9 @@ import { encodeResponse, headersOf } from "../dialects/responses/ResponsesEncode
 import { ResponsesStreamEncoder } from "../dialects/responses/ResponsesStream.ts"
 import { countPrompt } from "../domain/Tokens.ts"
 import { Presets } from "../presets/Presets.ts"
-import { parseChain } from "../router/Chain.ts"
-import { modelsOf } from "../router/Router.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { calledBy, type ChatDialect, chatOperation, ignoredHeader } from "./ChatOperation.ts"
+import { calledBy, type ChatDialect, chatOperation, ignoredHeader, knownModels } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -40,8 +38,7 @@ const counting = Effect.gen(function* () {
     const { conversation, ignored, model, models } = yield* Effect.fromResult(decodePrompt(body, preset?.config))
     // The count is the same whichever model it is, so that none need be named.
     if (model !== undefined || models !== undefined) {
-      const chain = yield* Effect.fromResult(parseChain(model, models))
-      yield* Effect.fromResult(modelsOf(catalogue.current(), chain))
+      yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
     }
     const counted: ResponsesTokens = { object: "response.input_tokens", input_tokens: countPrompt(conversation) }
     return HttpServerResponse.jsonUnsafe(counted, { headers: ignoredHeader(ignored) })

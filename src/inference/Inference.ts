@@ -7,6 +7,7 @@ import { countPrompt, likelyBytes, likelyTokens, promptBound } from "../domain/T
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { enforcedSchema } from "../providers/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
+import { blamed } from "../router/Chain.ts"
 import { Router } from "../router/Router.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { Answer } from "./Answer.ts"
@@ -40,7 +41,7 @@ export interface Prepared {
 /** What of a request decides its plan and its estimate. */
 export type Preparation = Pick<
   ChatRequest,
-  "auto" | "chain" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
+  "auto" | "chain" | "listed" | "policy" | "conversation" | "parameters" | "stream" | "budgetCents" | "unplannable"
 > & {
   /** Whose request it is, where its session may be pinned to a model. */
   readonly accountId?: string
@@ -209,7 +210,10 @@ const preparing =
       auto: isAuto(chain) ? autoRequest(pins, request, promptTokens ?? likelyTokens(bound), objection) : undefined
     })
     return Result.map(
-      Result.flatMap(planned, (plan) => withinBudget(plan, { ...size, budgetCents })),
+      Result.flatMap(
+        Result.mapError(planned, (failed) => blamed(failed, request.listed)),
+        (plan) => withinBudget(plan, { ...size, budgetCents })
+      ),
       (plan) => {
         // What is checked before it is given out is made whole upstream, so it is held for as a whole.
         const whole = plan.candidates.some((one) => enforcedSchema(conversation, one) !== undefined)

@@ -6,6 +6,7 @@ import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Claim } from "../ledger/Operation.ts"
 import type { Trace } from "../platform/Tracing.ts"
 import type { AutoOptions } from "../router/AutoRouter.ts"
+import type { Listed } from "../router/Chain.ts"
 
 /** What a caller says for the case that `svc/auto` chooses. */
 export interface AutoWish {
@@ -53,6 +54,8 @@ export interface PaidRequest {
 export interface ChatRequest extends PaidRequest {
   /** The fallback chain it stands for. */
   readonly chain: ReadonlyArray<string>
+  /** What it says of its models itself, where it lists any. */
+  readonly listed?: Listed | undefined
   readonly auto?: AutoWish | undefined
   readonly conversation: Conversation
   /** Names of the optional parameters that are set. */

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import { AUTO_MODEL } from "./AutoRouter.ts"
 
 export const MAX_CHAIN = 15
@@ -11,6 +11,40 @@ export const presetNamed = (model: unknown): string | undefined => {
   if (typeof model !== "string" || model.includes(",")) return undefined
   const name = model.trim()
   return name.startsWith("@") ? name.slice(1) : undefined
+}
+
+/** What a request says of its models itself, where it lists any. */
+export interface Listed {
+  readonly model: unknown
+  readonly models: ReadonlyArray<unknown>
+}
+
+/** What a body says of its models, where it lists any. */
+export const listedIn = (body: Readonly<Record<string, unknown>> | undefined): Listed | undefined => {
+  const models: unknown = body?.["models"]
+  return Array.isArray(models) ? { model: body?.["model"], models } : undefined
+}
+
+const memberOf = (reason: Reason, { model, models }: Listed): string | undefined => {
+  switch (reason._tag) {
+    case "UnknownModel":
+    case "NotVisionCapable":
+    case "NotToolCapable": {
+      const said = typeof model === "string" ? model.split(",").map((entry) => entry.trim()) : []
+      const index = models.indexOf(reason.model)
+      return index < 0 || said.includes(reason.model) ? undefined : `models.${index}`
+    }
+    case "InvalidFallbackChain":
+      return typeof model === "string" ? undefined : "models"
+    default:
+      return undefined
+  }
+}
+
+/** The failure, blamed on what of `models` it is about where `model` does not name that. */
+export const blamed = (failed: Failure, listed: Listed | undefined): Failure => {
+  const param = listed && memberOf(failed.reason, listed)
+  return param === undefined ? failed : failure({ ...failed.reason, param } as Reason, failed.log)
 }
 
 /**

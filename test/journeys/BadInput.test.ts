@@ -86,7 +86,10 @@ const members: ReadonlyArray<readonly [name: string, patch: object, told: Told]>
   ["models: 16", { models: Array.from({ length: 16 }, (_, at) => `m${at}`) }, wrong("models")],
   ["models: a string", { models: "gpt-4o" }, wrong("models")],
   ["models: with a number", { models: ["gpt-4o", 4] }, wrong("models.1")],
-  ["models: unknown second", { models: ["gpt-0"] }, told(400, "unknown_model", "model")],
+  ["models: unknown second", { models: ["gpt-0"] }, told(400, "unknown_model", "models.0")],
+  ["models: unknown alone", { model: undefined, models: ["gpt-4o", "gpt-0"] }, told(400, "unknown_model", "models.1")],
+  ["models: unknown in both", { model: "gpt-0", models: ["gpt-0"] }, told(400, "unknown_model", "model")],
+  ["models: a preset", { model: undefined, models: ["@fast"] }, told(400, "invalid_fallback_chain", "models")],
   ["chain: empty entry", { model: "gpt-4o,,gpt-4o-mini" }, told(400, "invalid_fallback_chain", "model")],
   ["chain: blank", { model: " " }, told(400, "invalid_fallback_chain", "model")],
   ["chain: duplicate", { model: "gpt-4o, gpt-4o" }, told(400, "invalid_fallback_chain", "model")],
@@ -442,6 +445,13 @@ function* blanks(mebibytes: number) {
 
 const tooLarge = told(413, "request_too_large")
 
+/** Good requests of others that take a list of models, but for that. */
+const unlisted: ReadonlyArray<readonly [path: string, body: object]> = [
+  [RESPONSES, { input: "hello" }],
+  [`${RESPONSES}/input_tokens`, { input: "hello" }],
+  [ESTIMATE, { messages: [hello] }]
+]
+
 const rowsFor = (callers: Callers): ReadonlyArray<Row> => {
   const { broke, foreign, rich, scant } = callers
   const body = JSON.stringify(plain)
@@ -457,6 +467,11 @@ const rowsFor = (callers: Callers): ReadonlyArray<Row> => {
       name: `estimate: ${name}`,
       sent: posted(rich, ESTIMATE, JSON.stringify(estimate)),
       ...rest
+    })),
+    ...unlisted.map(([path, rest]) => ({
+      name: `${path}: models: unknown`,
+      sent: posted(rich, path, JSON.stringify({ ...rest, models: ["gpt-4o", "gpt-0"] })),
+      ...told(400, "unknown_model", "models.1")
     })),
     ...[CHAT, ESTIMATE].flatMap((path) =>
       bodies.map(([name, bytes, rest]) => ({ name: `${path}: ${name}`, sent: posted(rich, path, bytes), ...rest }))
