@@ -5,6 +5,7 @@ import { storable, storeErrors, type Unavailable } from "../platform/Sql.ts"
 import {
   auditEvents,
   type AuditRow,
+  closePending,
   completeAuditEvent,
   insertAuditEvent,
   openAuditEvent,
@@ -95,6 +96,11 @@ export class Audit extends Context.Service<
       olderThanMs: number,
       accountId?: string
     ) => Effect.Effect<{ readonly total: number; readonly rows: ReadonlyArray<PendingRow> }, Unavailable>
+    /**
+     * Counts a line no more among those that have been pending for over a minute, because it was looked into. It stays as it is, and a
+     * line of its own says who did. Answers whose it is; undefined where no such line is pending.
+     */
+    readonly acknowledge: (id: string, actor: Actor) => Effect.Effect<string | undefined, Unavailable>
   }
 >()("tollgate/account/Audit") {
   static readonly layer = Layer.effect(
@@ -137,7 +143,15 @@ export class Audit extends Context.Service<
             const rows = found.slice(0, page.limit)
             return { rows, next: found.length > page.limit ? (rows.at(-1)?.id ?? null) : null }
           }),
-        pending: (olderThanMs, accountId) => storeErrors(pendingEvents(sql, { olderThanMs, accountId, limit: 1_000 }))
+        pending: (olderThanMs, accountId) => storeErrors(pendingEvents(sql, { olderThanMs, accountId, limit: 1_000 })),
+        acknowledge: (id, actor) =>
+          Effect.gen(function* () {
+            const accountId = yield* closePending(sql, { id, olderThanMs: PENDING_AFTER_MS })
+            if (accountId === undefined) return undefined
+            const event = { accountId, actor, type: "audit.acknowledged", resource: { type: "audit_event", id } }
+            yield* insertAuditEvent(sql, { ...written(newResourceId(), event, undefined), changes: "{}" })
+            return accountId
+          }).pipe(sql.withTransaction, storeErrors)
       })
     )
   )

@@ -54,6 +54,19 @@ export const completeAuditEvent = (
       VALUES (${row.id}, ${row.code === null ? "succeeded" : "failed"}, ${row.code}, ${row.changes}::jsonb)
   ) DELETE FROM audit_open WHERE event_id = ${row.id}`
 
+/** Takes a line that has been pending for so long out of those that are to be looked into; answers whose it is, if it was one. */
+export const closePending = (
+  sql: SqlClient.SqlClient,
+  { id, olderThanMs }: { readonly id: string; readonly olderThanMs: number }
+): Effect.Effect<string | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ account_id: string }>`WITH closed AS (
+        DELETE FROM audit_open WHERE event_id = ${id} AND opened_at < now() - ${olderThanMs} * interval '1 millisecond'
+        RETURNING event_id
+      ) SELECT e.account_id FROM audit_event e JOIN closed c ON c.event_id = e.id`,
+    (rows) => rows[0]?.account_id
+  )
+
 /**
  * Lines of an account: those with ids from `least` on and before `end`; of these types, actors and resources where a list of them is
  * given, so that there are none where one is empty. No list has a value twice.

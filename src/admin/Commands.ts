@@ -8,6 +8,7 @@ import type { AuditRow, PendingRow } from "../account/AuditSql.ts"
 import { type KeyKind, Keys } from "../account/Keys.ts"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
+import { nanoOfTopUp } from "../billing/TopUps.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { Config } from "../platform/Config.ts"
 import { verifyBooks } from "../billing/Books.ts"
@@ -132,6 +133,25 @@ const topUp = Command.make(
   Command.provide(database)
 )
 
+const endTopUp = Command.make(
+  "end",
+  { id: Flags.topUpId },
+  Effect.fn("topups end")(function* ({ id }) {
+    const ended = yield* (yield* Customers).endTopUp(id, OPERATOR)
+    if (ended === undefined) return yield* new Refused({ message: `There is no open top-up with the id ${id}` })
+    const { account_id, amount_cents, status } = ended
+    const amount = nanoOfTopUp(amount_cents)
+    yield* print({
+      json: { id, account_id, amount_usd: usdFromNano(amount), status },
+      text: `The top-up ${id} of ${formatUsd(amount)} is ${status}. What is paid for it all the same is credited.`
+    })
+  })
+).pipe(
+  Command.withDescription("End a top-up that stays open"),
+  Command.withExamples([{ command: "npm run admin -- topups end --id 0123456789abcdef01234567" }]),
+  Command.provide(database)
+)
+
 const eventOf = (row: AuditRow) => ({
   id: row.id,
   type: row.type,
@@ -193,19 +213,40 @@ const pendingEvents = Effect.fnUntraced(function* (email: Option.Option<string>,
   yield* print({ json: { pending: total, data: events }, text: text.join("\n") })
 })
 
+const acknowledge = Effect.fnUntraced(function* (id: string) {
+  const accountId = yield* (yield* Audit).acknowledge(id, OPERATOR)
+  if (accountId === undefined) {
+    const message = `No line of the audit log with the id ${id} has been pending for over a minute`
+    return yield* new Refused({ message })
+  }
+  yield* print({
+    json: { id, account_id: accountId, acknowledged: true },
+    text: `The line ${id} of account ${accountId} is acknowledged. It stays pending in that account's audit log.`
+  })
+})
+
 const audit = Command.make(
   "audit",
-  { email: Flags.email.pipe(Flag.optional), pending: Flags.pending, limit: Flags.events },
-  Effect.fn("audit")(function* ({ email, limit, pending }) {
+  {
+    email: Flags.email.pipe(Flag.optional),
+    pending: Flags.pending,
+    acknowledge: Flags.acknowledged,
+    limit: Flags.events
+  },
+  Effect.fn("audit")(function* ({ acknowledge: line, email, limit, pending }) {
+    if (Option.isSome(line)) return yield* acknowledge(line.value)
     if (pending) return yield* pendingEvents(email, limit)
     if (Option.isNone(email)) return yield* new Refused({ message: "audit needs --email, or --pending" })
     return yield* accountEvents(email.value, limit)
   })
 ).pipe(
-  Command.withDescription("Show what was done to an account, the newest first, or what nobody knows the end of"),
+  Command.withDescription(
+    "Show what was done to an account, the newest first, or what nobody knows the end of, and acknowledge that"
+  ),
   Command.withExamples([
     { command: "npm run admin -- audit --email ann@example.com" },
-    { command: "npm run admin -- audit --pending" }
+    { command: "npm run admin -- audit --pending" },
+    { command: "npm run admin -- audit --acknowledge 0123456789abcdef01234567" }
   ]),
   Command.provide(database)
 )
@@ -237,6 +278,11 @@ const key = Command.make("key").pipe(
   Command.withSubcommands([createKey, revokeKey])
 )
 
+const topUps = Command.make("topups").pipe(
+  Command.withDescription("End top-ups that stay open"),
+  Command.withSubcommands([endTopUp])
+)
+
 const ledger = Command.make("ledger").pipe(
   Command.withDescription("Prove the books"),
   Command.withSubcommands([verifyLedger])
@@ -246,7 +292,7 @@ const admin = Command.make("admin").pipe(
   Command.withDescription(
     "What an operator of tollgate does by hand. Settings come from the environment, as for npm start."
   ),
-  Command.withSubcommands([account, key, topUp, audit, ledger]),
+  Command.withSubcommands([account, key, topUp, topUps, audit, ledger]),
   Command.withGlobalFlags([json])
 )
 

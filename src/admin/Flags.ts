@@ -49,9 +49,19 @@ export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, 
   Flag.withDescription("What every rate limit of the account is multiplied by; 1 is the usual limit")
 )
 
-export const keyId = parsed("id", "a key's id, 24 hexadecimal characters", (text) =>
-  /^[0-9a-f]{24}$/.test(text) ? text : undefined
-).pipe(Flag.withMetavar("id"), Flag.withDescription("The key's id, not the key itself"))
+const id = (name: string, expected: string) =>
+  parsed(name, `${expected}, 24 hexadecimal characters`, (text) =>
+    /^[0-9a-f]{24}$/.test(text) ? text : undefined
+  ).pipe(Flag.withMetavar("id"))
+
+export const keyId = id("id", "a key's id").pipe(Flag.withDescription("The key's id, not the key itself"))
+
+export const topUpId = id("id", "a top-up's id").pipe(Flag.withDescription("The top-up's id"))
+
+export const acknowledged = id("acknowledge", "the id of a line of the audit log").pipe(
+  Flag.withDescription("Count a pending line that was looked into no more; it stays as it is"),
+  Flag.optional
+)
 
 export const keyName = parsed("name", `1 to ${MAX_NAME_LENGTH} printable characters`, (text) =>
   text !== "" && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text) ? text : undefined

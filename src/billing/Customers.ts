@@ -9,6 +9,8 @@ import type { Failure } from "../domain/Failure.ts"
 import { type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { nanoOfTopUp } from "./TopUps.ts"
+import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
 /** Somebody with the command line of the machine. */
 export const OPERATOR: Actor = { type: "operator", id: "command-line" }
@@ -32,6 +34,11 @@ export class Customers extends Context.Service<
     ) => Effect.Effect<NewCustomer, EmailTaken | Failure | Unavailable>
     /** Adds to an account's balance, writes that into its audit log and answers what the balance is then. */
     readonly topUp: (account: AccountRow, amount: Nano, actor?: Actor) => Effect.Effect<Nano, Unavailable>
+    /**
+     * Ends a top-up that stays open, as `expired`, and writes that into the audit log; undefined where there is no open one. What is
+     * paid for it all the same is credited.
+     */
+    readonly endTopUp: (id: string, actor: Actor) => Effect.Effect<TopUpRow | undefined, Unavailable>
   }
 >()("tollgate/billing/Customers") {
   static readonly layer = Layer.effect(
@@ -58,8 +65,25 @@ export class Customers extends Context.Service<
           }
           return (yield* ledger.balance(accountId))?.posted ?? 0n
         }).pipe(sql.withTransaction, storeErrors)
+      const endTopUp = (id: string, actor: Actor) =>
+        Effect.gen(function* () {
+          const row = yield* endOpen(sql, id)
+          if (row === undefined) return undefined
+          yield* audit.append({
+            accountId: row.account_id,
+            type: "top_up.ended",
+            actor,
+            resource: { type: "top_up", id },
+            changes: {
+              status: { from: "open", to: row.status },
+              amount_usd: usdFromNano(nanoOfTopUp(row.amount_cents))
+            }
+          })
+          return row
+        }).pipe(sql.withTransaction, storeErrors)
       return Customers.of({
         topUp,
+        endTopUp,
         open: (email, balance, actor) =>
           Effect.gen(function* () {
             const account = yield* accounts.create(email, actor)

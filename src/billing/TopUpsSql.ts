@@ -102,6 +102,12 @@ export const setPaid = (
 export const setEnded = (sql: Sql, id: string, status: "expired" | "failed") =>
   sql`UPDATE top_up SET status = ${status} WHERE id = ${id}`
 
+/** Ends a top-up that is open, and answers it. */
+export const endOpen = (sql: Sql, id: string) =>
+  first(
+    sql<TopUpRow>`UPDATE top_up SET status = 'expired' WHERE id = ${id} AND status = 'open' RETURNING ${columns(sql)}`
+  )
+
 /** Marks a top-up for an operator; what was found first stays. */
 export const setAttention = (sql: Sql, id: string, reason: string) =>
   sql`UPDATE top_up SET attention = COALESCE(attention, ${reason}) WHERE id = ${id}`

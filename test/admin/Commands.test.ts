@@ -114,6 +114,62 @@ describe("commands on an account", () => {
   )
 })
 
+describe("what waits for an operator", () => {
+  it.live("a top-up that stays open is ended, and in the audit log", () =>
+    Effect.gen(function* () {
+      const { command, json, query } = yield* setUp
+      const made = yield* json("account create --email ann@example.com --balance-usd 1")
+      const id = "0123456789abcdef01234567"
+      yield* query(
+        `INSERT INTO top_up (id, account_id, amount_cents, processor, return_url, ask_at, stopped, attention)
+          VALUES ('${id}', '${made.account_id}', 500, 'stripe', 'http://localhost', now(), true, 'lost')`
+      )
+      const ended = yield* json(`topups end --id ${id}`)
+      assert.deepStrictEqual(ended, { id, account_id: made.account_id, amount_usd: 5, status: "expired" })
+      assert.deepStrictEqual(yield* query("SELECT status FROM top_up"), [{ status: "expired" }])
+      assert.deepStrictEqual(yield* query("SELECT posted FROM balance"), [{ posted: 1_000_000_000n }])
+      const { data } = yield* json("audit --email ann@example.com --limit 1")
+      assert.deepInclude(data[0], {
+        type: "top_up.ended",
+        actor: { type: "operator", id: "command-line" },
+        resource: { type: "top_up", id },
+        changes: { status: { from: "open", to: "expired" }, amount_usd: 5 }
+      })
+      const again = yield* command(`topups end --id ${id}`)
+      assert.deepStrictEqual([again.code, again.stderr], [1, [`error: There is no open top-up with the id ${id}`]])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a line of the audit log that is pending is acknowledged, which leaves it as it is", () =>
+    Effect.gen(function* () {
+      const { command, json, query } = yield* setUp
+      const made = yield* json("account create --email ann@example.com --balance-usd 1")
+      const line = "0123456789abcdef01234567"
+      const open = (age: string) =>
+        query(`WITH line AS (INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id,
+            effective_at, awaited) VALUES ('${line}', '${made.account_id}', 'key.revoked', 'key', 'k', 'key', 'k', now(), true)
+            ON CONFLICT DO NOTHING)
+          INSERT INTO audit_open (event_id, opened_at) VALUES ('${line}', now() - interval '${age}')
+            ON CONFLICT (event_id) DO UPDATE SET opened_at = EXCLUDED.opened_at`)
+      const none = [1, [`error: No line of the audit log with the id ${line} has been pending for over a minute`]]
+      yield* open("1 second")
+      const early = yield* command(`audit --acknowledge ${line}`)
+      assert.deepStrictEqual([early.code, early.stderr], none)
+      yield* open("2 minutes")
+      assert.strictEqual((yield* json("audit --pending")).pending, 1)
+      const said = yield* json(`audit --acknowledge ${line}`)
+      assert.deepStrictEqual(said, { id: line, account_id: made.account_id, acknowledged: true })
+      assert.strictEqual((yield* json("audit --pending")).pending, 0)
+      const { data } = yield* json("audit --email ann@example.com")
+      const found = data.find(({ id }: { id: string }) => id === line)
+      assert.deepInclude(found, { status: "pending", outcome: null })
+      assert.deepInclude(data[0], { type: "audit.acknowledged", resource: { type: "audit_event", id: line } })
+      const again = yield* command(`audit --acknowledge ${line}`)
+      assert.deepStrictEqual([again.code, again.stderr], none)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("ledger verify", () => {
   it.live("exits with 0 while the books are in order, and with 1 naming what is not", () =>
     Effect.gen(function* () {
