@@ -330,8 +330,8 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
   readiness.pipe(
     Layer.provideMerge(first),
     Layer.provideMerge(addressed),
-    Layer.provideMerge(server),
-    Layer.provideMerge(batchRuns),
+    // Side by side as well: a service that stops begins no step of a batch while requests have their time to finish.
+    Layer.provideMerge(Layer.mergeAll(server, batchRuns)),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
     Layer.provideMerge(PromptImages.layer),
