@@ -47,6 +47,10 @@ const main = Layer.launch(service).pipe(
   )
 )
 
+// Who takes the log may go before the service does, as with Ctrl-C in front of a pipe. An error that nobody listens for ends the
+// process where it stands.
+for (const output of [process.stdout, process.stderr]) output.on("error", () => {})
+
 /** To stop when told to, having finished what was under way, is no failure. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)

@@ -322,4 +322,26 @@ describe("stopping", () => {
         assert.strictEqual(yield* third.end("SIGINT"), 0)
       }).pipe(Effect.scoped)
   )
+
+  it.live("a service whose log nobody takes any more goes on, and finishes its streams when told to stop", () =>
+    Effect.gen(function* () {
+      const settings = {
+        DATA_DIR: yield* temporaryDirectory,
+        DATABASE_URL: yield* freshDatabase("start"),
+        SANDBOX: "on"
+      }
+      const { api, child, end, greeting } = yield* start(settings)
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      const stream = yield* openStream(api, keysOf(greeting).inference)
+      // A sandbox writes its letters into the log.
+      for (const name of ["ann", "ben", "eve"]) {
+        const asked = yield* post(`${api}/console/sign-in`, "", { email: `${name}@example.com` })
+        assert.isTrue(asked.ok)
+      }
+      const [code, all] = yield* Effect.all([end("SIGTERM"), frames(stream.whole)], { concurrency: 2 })
+      assert.strictEqual(code, 0)
+      assert.strictEqual(all.at(-1), "[DONE]")
+    }).pipe(Effect.scoped)
+  )
 })
