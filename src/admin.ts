@@ -5,9 +5,17 @@ import { run } from "./admin/Commands.ts"
 
 const main = run(process.argv.slice(2)).pipe(
   Effect.map((code) => {
-    process.exitCode = code
+    if (code !== 0) process.exitCode = code
   }),
   Effect.provide(NodeServices.layer)
 )
+
+// A key is shown only once: who ran the command must hear that it was not. Who has read enough has closed the pipe on purpose.
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") return
+  process.exitCode = 1
+  process.stderr.write(`error: The result could not be written (${code}); what the command does is done\n`)
+})
+process.stderr.on("error", () => {})
 
 NodeRuntime.runMain(main)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { closeSync, openSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { freshDatabase } from "./support/Database.ts"
 
@@ -26,5 +27,29 @@ describe("the command line as a process", () => {
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
       assert.match(refused.stderr, /^error: [^\n]*--amount-usd[^\n]*\n$/)
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "fails when its result could not be written, as on a disk that is full, but not when its reader has read enough",
+    () =>
+      Effect.gen(function* () {
+        const env = { DATABASE_URL: yield* freshDatabase("admin"), LOG_LEVEL: "none" }
+        const into = (stdio: number | "pipe") =>
+          Effect.callback<{ readonly code: number | null; readonly said: string }>((resume) => {
+            const child = spawn(process.execPath, [program, "ledger", "verify"], {
+              env,
+              stdio: ["ignore", stdio, "pipe"]
+            })
+            let said = ""
+            child.stderr?.on("data", (chunk) => (said += String(chunk)))
+            child.stdout?.destroy()
+            child.once("close", (code) => resume(Effect.succeed({ code, said })))
+          })
+        const full = openSync("/dev/full", "w")
+        yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(full)))
+        const lost = yield* into(full)
+        assert.deepStrictEqual([lost.code, /^error: [^\n]*ENOSPC[^\n]*\n$/.test(lost.said)], [1, true], lost.said)
+        assert.deepStrictEqual(yield* into("pipe"), { code: 0, said: "" })
+      }).pipe(Effect.scoped)
   )
 })
