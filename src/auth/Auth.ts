@@ -38,6 +38,13 @@ const keyOf = (header: string): string | undefined => {
   return key === undefined || !isWellFormedKey(key) ? undefined : key
 }
 
+/** What is remembered of a key. A corrected wall clock must not prolong that: only the end of the key itself goes by it. */
+interface Known {
+  readonly principal: Principal
+  readonly until: number
+  readonly expiresAt: number
+}
+
 /** Turns a credential into the principal it stands for. */
 export class Auth extends Context.Service<
   Auth,
@@ -70,7 +77,7 @@ export class Auth extends Context.Service<
     Auth,
     Effect.gen(function* () {
       const keys = yield* Keys
-      const cache = new Map<string, { readonly principal: Principal; readonly until: number }>()
+      const cache = new Map<string, Known>()
       let changes = 0
 
       const remember = (hash: string, principal: Principal, row: KeyRow) => {
@@ -78,8 +85,8 @@ export class Auth extends Context.Service<
           const oldest = cache.keys().next()
           if (oldest.done !== true) cache.delete(oldest.value)
         }
-        const until = Date.now() + CACHE_TTL_MS
-        cache.set(hash, { principal, until: Math.min(until, row.expires_at?.getTime() ?? until) })
+        const expiresAt = row.expires_at?.getTime() ?? Infinity
+        cache.set(hash, { principal, until: performance.now() + CACHE_TTL_MS, expiresAt })
       }
 
       const names = new WeakMap<object, { readonly authorization: string; readonly name: string }>()
@@ -133,9 +140,8 @@ export class Auth extends Context.Service<
         remembered: (authorization = "", kind, connection) => {
           const name = nameOf(authorization, connection)
           const known = name === undefined ? undefined : cache.get(name)
-          return known !== undefined && known.until > Date.now() && known.principal.kind === kind
-            ? known.principal
-            : undefined
+          if (known === undefined || known.until <= performance.now() || known.expiresAt <= Date.now()) return undefined
+          return known.principal.kind === kind ? known.principal : undefined
         },
         again: (keyId) =>
           Effect.suspend(() => {

@@ -1,6 +1,7 @@
 import { Effect, Exit, Option } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Failure } from "../domain/Failure.ts"
+import { millisOf } from "../platform/Monotonic.ts"
 import type { ArrivingVectors } from "../providers/Work.ts"
 import { WrittenBody } from "./EventStream.ts"
 
@@ -51,10 +52,10 @@ class PacedClient {
 
   #wait(): Effect.Effect<void> {
     return Effect.clockWith((clock) => {
-      const since = clock.currentTimeMillisUnsafe()
+      const since = millisOf(clock)
       const taken = Effect.timeoutOption(drained(this.#response), Math.max(0, this.#patienceMs))
       return Effect.map(taken, (drain) => {
-        this.#patienceMs -= clock.currentTimeMillisUnsafe() - since
+        this.#patienceMs -= millisOf(clock) - since
         if (Option.isNone(drain)) this.#response.destroy()
       })
     })

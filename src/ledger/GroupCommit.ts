@@ -112,7 +112,7 @@ class Lane {
         const cause = this.#closed ? "the ledger is closed" : "too many operations are waiting"
         return resume(Effect.fail(new Unavailable({ store: "database", cause })))
       }
-      const entry: Entry = { operation, since: Date.now(), resume, unsure: false, place: undefined }
+      const entry: Entry = { operation, since: performance.now(), resume, unsure: false, place: undefined }
       entry.place = this.#unanswered.join(entry)
       Queue.offerUnsafe(this.#arrived, entry)
     })
@@ -218,7 +218,7 @@ class Lane {
 
   /** Those whose patience lasts; the others hear that the store is unavailable. */
   #patient(group: ReadonlyArray<Entry>, error: Unavailable): Array<Entry> {
-    const now = Date.now()
+    const now = performance.now()
     return group.filter((entry) => {
       const patience = entry.operation._tag === "Hold" ? this.#patience.holdMs : this.#patience.closeMs
       if (now - entry.since < patience) return true

@@ -149,10 +149,10 @@ export class Ledger extends Context.Service<
             Effect.map(commitWithin(transaction, operation), ([result]) => result as OperationResult<Op>),
           carve: (fromRequestId, hold, span) => {
             const carved = Effect.suspend(() => {
-              const since = Date.now()
+              const since = performance.now()
               return Effect.retry(timely(carveOne(sql, fromRequestId, hold)), {
                 schedule: Schedule.spaced(RETRY_PAUSE),
-                while: () => Date.now() - since < patience.holdMs
+                while: () => performance.now() - since < patience.holdMs
               })
             }).pipe(Effect.tapError(() => undo(hold)))
             return span === undefined ? carved : recorded(carved, hold, span)

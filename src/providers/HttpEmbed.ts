@@ -1,4 +1,5 @@
 import { Clock, Effect, Exit, Result, Scope } from "effect"
+import { millisOf } from "../platform/Monotonic.ts"
 import { OutboundError, type OutboundStream } from "../platform/OutboundCall.ts"
 import { isShort, roomBytes } from "./AnswerRoom.ts"
 import { decodeEmbeddings, mostEmbedBytes } from "./EmbedDecode.ts"
@@ -72,10 +73,11 @@ const malformed: ProviderFault = { _tag: "Malformed", detail: "the embeddings ar
 /** A reader that takes up too much of the call's time is left, or the host would be found too slow. */
 const waitForReader = (reading: Reading, rest: Arriving): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const since = yield* Clock.currentTimeMillis
+    const clock = yield* Clock.Clock
+    const since = millisOf(clock)
     const left = Effect.sync(() => rest.leave())
     yield* Effect.timeoutOrElse(rest.taken, { duration: Math.max(0, reading.patienceMs), orElse: () => left })
-    reading.patienceMs -= (yield* Clock.currentTimeMillis) - since
+    reading.patienceMs -= millisOf(clock) - since
   })
 
 /** Reads what is left of the list. */

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
+import { vi } from "vitest"
 import { Accounts } from "../../src/account/Accounts.ts"
 import { Audit } from "../../src/account/Audit.ts"
 import { Budgets } from "../../src/account/Budgets.ts"
@@ -133,6 +134,20 @@ describe("Auth", () => {
       auth.forget(inference.id)
       yield* told.open
       yield* Fiber.join(reading)
+      assert.isUndefined(auth.remembered(header, "inference"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("remembers a key for half a minute, though the machine's clock is set back meanwhile", () =>
+    Effect.gen(function* () {
+      const { auth, inference } = yield* scene
+      const header = `Bearer ${inference.key}`
+      const [wall, since] = [Date.now, performance.now.bind(performance)]
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.restoreAllMocks()))
+      yield* auth.authenticate(header, "inference")
+      vi.spyOn(Date, "now").mockImplementation(() => wall() - 3_600_000)
+      assert.isDefined(auth.remembered(header, "inference"))
+      vi.spyOn(performance, "now").mockImplementation(() => since() + 31_000)
       assert.isUndefined(auth.remembered(header, "inference"))
     }).pipe(Effect.scoped)
   )

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
+import { vi } from "vitest"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
 import * as Database from "../support/Database.ts"
@@ -110,6 +111,28 @@ describe("a ledger", () => {
       assert.strictEqual((yield* ledger.commit(hold(owner, 1n)))._tag, "Granted")
       assert.deepStrictEqual(yield* balance(sql, owner), { posted: 80n, held: 1n })
     })
+  )
+
+  it.live("has no more patience when the machine's clock is set back", () =>
+    Effect.gen(function* () {
+      const { ledger, sql, wire } = yield* harmed({ holdMs: 300, closeMs: 60_000, statementMs: 20_000 })
+      const owner = yield* customer(sql, 100n)
+      const parent = hold(owner, 40n)
+      yield* ledger.commit(parent)
+      yield* wire.cut
+      const wall = Date.now
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.restoreAllMocks()))
+      for (const take of [
+        (op: HoldOperation) => ledger.commit(op),
+        (op: HoldOperation) => ledger.carve(parent.requestId, op)
+      ]) {
+        const taking = yield* Effect.forkChild(Effect.flip(Effect.timeout(take(hold(owner, 1n)), "5 seconds")))
+        yield* Effect.sleep("100 millis")
+        vi.spyOn(Date, "now").mockImplementation(() => wall() - 3_600_000)
+        assert.strictEqual((yield* Fiber.join(taking))._tag, "Unavailable")
+        vi.restoreAllMocks()
+      }
+    }).pipe(Effect.scoped)
   )
 
   it.live("ends a hold or a charge that stands though its caller was told that it could not be had", () =>
