@@ -132,7 +132,7 @@ const pathOf = (url: string): string => url.split("?", 1)[0] ?? url
 /** What a query says first, if it says anything. */
 const queriedOf = (url: string): string | undefined => {
   const [first] = new URLSearchParams(url.slice(pathOf(url).length)).keys()
-  return first
+  return first === "" ? "query" : first
 }
 
 /** Carries out a write and answers with what `work` answers, which is what the caller is told. */
