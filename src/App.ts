@@ -66,6 +66,7 @@ import { Router } from "./router/Router.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { Breakdown } from "./usage/Breakdown.ts"
 import { ReadTurns } from "./usage/ReadTurns.ts"
+import { Receipts } from "./usage/Receipts.ts"
 import { Requests } from "./usage/Requests.ts"
 import { Rollups } from "./usage/Rollups.ts"
 import { Usage } from "./usage/Usage.ts"
@@ -339,7 +340,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),
     Layer.provideMerge(
-      Layer.mergeAll(Requests.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer).pipe(
+      Layer.mergeAll(Requests.layer, Receipts.layer, Usage.layer, Breakdown.layer, Rollups.layer, Sessions.layer).pipe(
         Layer.provide(ReadTurns.layer)
       )
     ),

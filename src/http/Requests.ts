@@ -9,6 +9,7 @@ import { failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
 import { type ClosedFacts, type KeptPrice, type KeptReason, type Opened, restoreReason } from "../inference/Receipt.ts"
+import { Receipts } from "../usage/Receipts.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { messageOf, respond, table } from "./Failures.ts"
@@ -110,7 +111,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "requests",
   Effect.fnUntraced(function* (handlers) {
-    const requests = yield* Requests
+    const [receipts, requests] = [yield* Receipts, yield* Requests]
     return handlers.handleAll({
       listRequests: Effect.fnUntraced(
         function* ({ query }) {
@@ -118,9 +119,10 @@ export const layer = HttpApiBuilder.group(
           const { limit = DEFAULT_LIMIT, cursor, model, status } = query
           // The one character a text of PostgreSQL cannot hold.
           if (model?.includes("\0") === true) return respond(invalid("model", "Expected no null characters"))
-          const { next, rows } = yield* requests.list(accountId, { limit, cursor, model, status })
+          const { next, rows } = yield* receipts.page(accountId, { limit, cursor, model, status })
           return HttpServerResponse.jsonUnsafe({ object: "list", data: rows.map(receiptOf), next_cursor: next })
         },
+        Effect.catchTag("Failure", (failed) => Effect.succeed(respond(failed))),
         Effect.catchTag("Unavailable", unavailable)
       ),
       getRequest: Effect.fnUntraced(

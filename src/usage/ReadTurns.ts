@@ -20,12 +20,12 @@ const ownReads = failure({
   _tag: "RateLimitExceeded",
   limit: 1,
   retryAfterSeconds: 1,
-  detail: "Usage of this account is read one at a time, and another read is under way"
+  detail: "What this account used is looked through one at a time, and another read is under way"
 })
 const allReads = failure({ _tag: "Overloaded" })
 const tooMuch = failure({
   _tag: "ServiceUnavailable",
-  detail: "The usage of this range could not be summed up in time; ask for a shorter one, or later"
+  detail: "What this account used could not be looked through in time; ask for less of it, or later"
 })
 
 /**

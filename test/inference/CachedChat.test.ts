@@ -81,7 +81,6 @@ const scene = (
     )
     const requests = Layer.succeed(Requests, {
       find: () => Effect.undefined,
-      list: () => Effect.succeed({ rows: [], next: null }),
       claims: () => Effect.succeed([]),
       claimOf: () => Effect.undefined,
       claimedBy: (accountId, claim) => Effect.succeed(claims.has(`${accountId} ${claim}`) ? "req_before" : undefined)

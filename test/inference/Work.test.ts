@@ -25,6 +25,8 @@ import { PoolError } from "../../src/providers/PoolError.ts"
 import { ProviderPool, type WorkAttempt } from "../../src/providers/ProviderPool.ts"
 import type { Embedded, Found, Reranked } from "../../src/providers/Work.ts"
 import { Router } from "../../src/router/Router.ts"
+import { ReadTurns } from "../../src/usage/ReadTurns.ts"
+import { Receipts } from "../../src/usage/Receipts.ts"
 import { Requests } from "../../src/usage/Requests.ts"
 import { layer as database } from "../support/Database.ts"
 
@@ -96,7 +98,9 @@ const scene = (
     const pool = ProviderPool.layerFrom({ providers, clocks, observe: () => undefined })
     const options = { holdTtl, chargeTtl, delivery, drain: Duration.minutes(1), shutdownGrace }
     const rooms = Work.layerFrom(options).pipe(
-      Layer.provideMerge(Layer.mergeAll(pool, Router.layer, Requests.layer)),
+      Layer.provideMerge(
+        Layer.mergeAll(pool, Router.layer, Requests.layer, Receipts.layer.pipe(Layer.provide(ReadTurns.layerOf())))
+      ),
       Layer.provideMerge(
         Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
       ),
@@ -110,7 +114,7 @@ const scene = (
       const auth = yield* Auth
       const catalogue = yield* Catalogue
       const ledger = yield* Ledger
-      const requests = yield* Requests
+      const [receipts, requests] = [yield* Receipts, yield* Requests]
       const opened = yield* (yield* Customers).open("work@example.com", balance, OPERATOR)
       const accountId = opened.account.id
       const principal = yield* auth.authenticate(`Bearer ${opened.inferenceKey}`, "inference")
@@ -162,7 +166,7 @@ const scene = (
         hold: maximumCost(price, PROMPT_BOUND, 0),
         /** Ids of the receipts that are listed under a status. */
         listed: (status: string) =>
-          Effect.map(requests.list(accountId, { limit: 10, cursor: undefined, model: undefined, status }), ({ rows }) =>
+          Effect.map(receipts.page(accountId, { limit: 10, cursor: undefined, model: undefined, status }), ({ rows }) =>
             rows.map(({ id }) => id)
           ),
         money: Effect.map(ledger.balance(accountId), (one) => one!),
