@@ -130,6 +130,7 @@ describe("what a preset supplies", () => {
     assert.strictEqual(model, "@p")
     assert.deepStrictEqual(preparation, {
       chain: ["a", "b"],
+      listed: undefined,
       ...{ auto, budgetCents, conversation, parameters, policy, stream }
     })
   })
