@@ -15,10 +15,12 @@ import { pages } from "./migrations/PagesSql.ts"
 import { plainGroupsByPlace } from "./migrations/PlainGroupsByPlaceSql.ts"
 import { plainGroupsChecked } from "./migrations/PlainGroupsCheckedSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
+import { requestsByAccount } from "./migrations/RequestsByAccountSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
 import { videosLost } from "./migrations/VideosLostSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
+import { singleOperations } from "./migrations/SingleOperationsSql.ts"
 import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
@@ -296,5 +298,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0025_model_usage": modelUsage,
   "0026_plain_groups_by_place": plainGroupsByPlace,
   "0027_plain_groups_checked": plainGroupsChecked,
-  "0028_videos_lost": videosLost
+  "0028_videos_lost": videosLost,
+  "0029_single_operations": singleOperations,
+  "0030_requests_by_account": requestsByAccount
 }

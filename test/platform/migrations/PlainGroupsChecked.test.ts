@@ -33,12 +33,12 @@ layer(Database.layer, { excludeTestServices: true })("plain groups", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)
-      const held = hold(owner, 100n)
-      yield* commitGroup(sql, [held])
+      const [held, other] = [hold(owner, 100n), hold(owner, 10n)]
+      yield* commitGroup(sql, [held, other])
       const session = yield* sql.reserve
       yield* session.executeRaw("BEGIN", [])
       yield* session.executeRaw("UPDATE request SET progress = 1 WHERE id = $1", [held.requestId])
-      const group = yield* Effect.forkScoped(Effect.exit(commitGroup(sql, [close(held, 100n)])), {
+      const group = yield* Effect.forkScoped(Effect.exit(commitGroup(sql, [close(held, 100n), close(other, 10n)])), {
         startImmediately: true
       })
       yield* lockWaiters(sql, 1)
@@ -46,7 +46,7 @@ layer(Database.layer, { excludeTestServices: true })("plain groups", (it) => {
       const paid = Exit.isSuccess(yield* Fiber.join(group))
       assert.deepStrictEqual(
         yield* balance(sql, owner),
-        paid ? { posted: 900n, held: 0n } : { posted: 1_000n, held: 100n }
+        paid ? { posted: 890n, held: 0n } : { posted: 1_000n, held: 110n }
       )
       assert.deepStrictEqual((yield* request(sql, held.requestId))?.state, paid ? "settled" : "open")
     }).pipe(Effect.scoped)
