@@ -1,19 +1,18 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { LimitSource } from "../domain/Failure.ts"
-import { maxNano, type Nano } from "../domain/Money.ts"
+import type { Nano } from "../domain/Money.ts"
 import { storable } from "../platform/Sql.ts"
 import type {
   AnyResult,
   BudgetPeriod,
-  CloseOperation,
-  CloseResult,
   ConcludeOperation,
   ConcludeResult,
   HoldOperation,
   HoldResult,
   Operation
 } from "./Operation.ts"
+import { plainly } from "./PlainSql.ts"
 
 /** JSON has no bigint, and a number would lose digits. */
 const text = (amount: Nano | null | undefined) => amount?.toString()
@@ -146,76 +145,9 @@ const answered = (
     return results
   })
 
-/** Whether the database may take an operation together with others like it, without judging them one after the other. */
-export const isPlain = (op: Operation, accountId: string): boolean =>
-  op.accountId === accountId &&
-  (op._tag === "Hold" ? !op.charge && op.budgets.length === 0 : op._tag === "Close" && !op.onlyIfExpired)
-
-/** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
-const arePlain = (operations: ReadonlyArray<Operation>): boolean => {
-  const [first] = operations
-  const ends = operations.some((op) => op._tag === "Close")
-  return (
-    first !== undefined &&
-    operations.every((op) => isPlain(op, first.accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
-  )
-}
-
 /** By `ledger_commit`, in which all rules stand. */
 const judged = (sql: SqlClient.SqlClient, operations: ReadonlyArray<Operation>) =>
   answered(sql, "SELECT * FROM ledger_commit($1::jsonb)", [json(operations)], operations)
-
-/** One plain hold; undefined, and nothing has happened, where it is to be judged. */
-const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) => {
-  const amount = maxNano(op.atLeast, op.upTo)
-  const { claim, fingerprint, idempotencyKey } = op.claim ?? {}
-  return sql
-    .unsafe<{ granted: bigint | null }>(
-      "SELECT ledger_hold($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13) AS granted",
-      [
-        ...[op.accountId, op.requestId, op.keyId, op.projectId, op.operation, op.model, amount, BigInt(op.ttlMs)],
-        ...[op.budgetsEpoch, storable(JSON.stringify(op.opened))],
-        ...[idempotencyKey ?? null, claim ?? null, fingerprint ?? null]
-      ]
-    )
-    .pipe(
-      Effect.map(([row]): HoldResult | undefined =>
-        typeof row?.granted === "bigint" ? { _tag: "Granted", granted: row.granted } : undefined
-      ),
-      Effect.catchIf(
-        (error) => error.reason._tag === "UniqueViolation",
-        () => Effect.undefined
-      )
-    )
-}
-
-/** One plain close, likewise. */
-const closedAlone = (sql: SqlClient.SqlClient, op: CloseOperation) =>
-  Effect.map(
-    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(
-      "SELECT ledger_close($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books",
-      [
-        ...[op.accountId, op.requestId, op.settle !== undefined, op.settle?.cost ?? null, op.status, op.resolvedModel],
-        ...[op.provider, storable(JSON.stringify(op.closed)), op.keepClaim],
-        op.answer === null ? null : storable(JSON.stringify(op.answer))
-      ]
-    ),
-    ([row]): CloseResult | undefined => {
-      const [settled, absorbed, posted, held] = row?.books ?? []
-      if (settled === undefined || absorbed === undefined || posted === undefined || held === undefined)
-        return undefined
-      return { _tag: "Closed", settled, absorbed, posted, held }
-    }
-  )
-
-/** One operation by itself; undefined, and nothing has happened, where it is to be judged. */
-const plainAlone = (
-  sql: SqlClient.SqlClient,
-  op: Operation
-): Effect.Effect<AnyResult | undefined, SqlError.SqlError> => {
-  if (!isPlain(op, op.accountId)) return Effect.undefined
-  return op._tag === "Hold" ? heldAlone(sql, op) : op._tag === "Close" ? closedAlone(sql, op) : Effect.undefined
-}
 
 /**
  * Carries out a group of operations, atomically, and answers each in its place. No two of a group may share a request, an
@@ -226,30 +158,11 @@ export const commitGroup = (
   sql: SqlClient.SqlClient,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
-  Effect.suspend((): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> => {
-    const [only, another] = operations
-    if (only !== undefined && another === undefined) {
-      return Effect.flatMap(plainAlone(sql, only), (result) =>
-        result === undefined ? judged(sql, operations) : Effect.succeed([result])
-      )
-    }
-    if (!arePlain(operations)) return judged(sql, operations)
-    const closes = operations.filter((op) => op._tag === "Close")
-    const holds = operations.filter((op) => op._tag === "Hold")
-    return Effect.map(
-      answered(
-        sql,
-        "SELECT * FROM ledger_commit_plain($1, $2::jsonb, $3::jsonb)",
-        [operations[0]!.accountId, json(closes), json(holds)],
-        [...closes, ...holds]
-      ),
-      (results) => {
-        let close = 0
-        let hold = closes.length
-        return operations.map((op) => results[op._tag === "Close" ? close++ : hold++]!)
-      }
+  Effect.suspend(() =>
+    Effect.flatMap(plainly(sql, operations), (results) =>
+      results === undefined ? judged(sql, operations) : Effect.succeed(results)
     )
-  })
+  )
 
 /**
  * Until the end of a transaction that goes on behind its movement, and keeps the balance's row: a node that says no more in it, since

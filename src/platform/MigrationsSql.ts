@@ -12,6 +12,7 @@ import { keys } from "./migrations/KeysSql.ts"
 import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
+import { plainArrays } from "./migrations/PlainArraysSql.ts"
 import { plainGroupsByPlace } from "./migrations/PlainGroupsByPlaceSql.ts"
 import { plainGroupsChecked } from "./migrations/PlainGroupsCheckedSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
@@ -300,5 +301,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0027_plain_groups_checked": plainGroupsChecked,
   "0028_videos_lost": videosLost,
   "0029_single_operations": singleOperations,
-  "0030_requests_by_account": requestsByAccount
+  "0030_requests_by_account": requestsByAccount,
+  "0031_plain_arrays": plainArrays
 }

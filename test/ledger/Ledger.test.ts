@@ -802,21 +802,47 @@ layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
           ]
         ]
       }
-      const plain = (id: string) => {
-        const [holds = [], , closes = []] = everyKind(id)
-        return [
-          [[], holds],
-          [closes, []]
-        ]
-      }
       const everyStatement = Effect.gen(function* () {
         for (const group of everyKind(newRequestId())) {
           yield* sql.executeValues("SELECT * FROM ledger_commit($1::jsonb)", [JSON.stringify(group)])
         }
-        for (const parts of plain(newRequestId())) {
-          const [closes, holds] = parts.map((part) => JSON.stringify(part))
-          const parameters = [owner.accountId, closes, holds]
-          yield* sql.executeValues("SELECT * FROM ledger_commit_plain($1, $2::jsonb, $3::jsonb)", parameters)
+        const ids = [newRequestId(), newRequestId()]
+        const [texts, whole] = [[ids.map(() => "x")], [ids.map(() => 9n)]] as const
+        const nothing = [[], [], null, [], null, null, [], [], null]
+        const none = [[], [], null, [], [], [], [], [], null, null, null, [], []]
+        const ends = [
+          ids,
+          [true, true],
+          ...whole,
+          ["succeeded", "succeeded"],
+          null,
+          null,
+          ["{}", "{}"],
+          [true, true],
+          null
+        ]
+        const keys = [owner.keyId, owner.keyId]
+        const holds = [
+          ids,
+          keys,
+          null,
+          ...texts,
+          ...texts,
+          ...whole,
+          [9_000n, 9_000n],
+          ["{}", "{}"],
+          null,
+          ids,
+          null,
+          [owner.keyId],
+          [0]
+        ]
+        for (const columns of [
+          [...nothing, ...holds],
+          [...ends, ...none]
+        ]) {
+          const places = Array.from({ length: 23 }, (_, index) => `$${index + 1}`)
+          yield* sql.executeValues(`SELECT ledger_plain(${places.join(", ")})`, [owner.accountId, ...columns])
         }
         const id = newRequestId()
         yield* sql.executeValues("SELECT ledger_hold($1, $2, $3, NULL, 'o', 'm', 9, 9000, 0, '{}', $2, $2, NULL)", [

@@ -1,0 +1,159 @@
+/** The ledger's statements for operations that need not be judged one after the other, which most are. */
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+import { maxNano, type Nano } from "../domain/Money.ts"
+import { storable, storableText } from "../platform/Sql.ts"
+import type { AnyResult, CloseOperation, CloseResult, HoldOperation, HoldResult, Operation } from "./Operation.ts"
+
+/** Whether the database may take an operation together with others like it, without judging them one after the other. */
+export const isPlain = (op: Operation, accountId: string): op is HoldOperation | CloseOperation =>
+  op.accountId === accountId &&
+  (op._tag === "Hold" ? !op.charge && op.budgets.length === 0 : op._tag === "Close" && !op.onlyIfExpired)
+
+/** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
+const arePlain = (
+  operations: ReadonlyArray<Operation>
+): operations is ReadonlyArray<HoldOperation | CloseOperation> => {
+  const [first] = operations
+  const ends = operations.some((op) => op._tag === "Close")
+  return (
+    first !== undefined &&
+    operations.every((op) => isPlain(op, first.accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
+  )
+}
+
+/** What a plain hold takes. */
+const wantedBy = (op: HoldOperation): Nano => maxNano(op.atLeast, op.upTo)
+
+const document = (facts: object): string => storable(JSON.stringify(facts))
+
+const answerOf = ({ answer }: CloseOperation): string | null => (answer === null ? null : document(answer))
+
+const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) => {
+  const { claim = null, fingerprint = null, idempotencyKey = null } = op.claim ?? {}
+  const amount = wantedBy(op)
+  return Effect.map(
+    sql.unsafe<{ granted: bigint | null }>(
+      "SELECT ledger_hold($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11, $12, $13) AS granted",
+      [
+        ...[op.accountId, op.requestId, op.keyId, op.projectId, op.operation, storableText(op.model), amount],
+        ...[BigInt(op.ttlMs), op.budgetsEpoch, document(op.opened), idempotencyKey, claim, fingerprint]
+      ]
+    ),
+    ([row]): [HoldResult] | undefined =>
+      typeof row?.granted === "bigint" ? [{ _tag: "Granted", granted: row.granted }] : undefined
+  )
+}
+
+const closedAlone = (sql: SqlClient.SqlClient, op: CloseOperation) =>
+  Effect.map(
+    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(
+      "SELECT ledger_close($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books",
+      [
+        ...[op.accountId, op.requestId, op.settle !== undefined, op.settle?.cost ?? null, op.status],
+        ...[op.resolvedModel, op.provider, document(op.closed), op.keepClaim, answerOf(op)]
+      ]
+    ),
+    ([row]): [CloseResult] | undefined => {
+      const [settled, absorbed, posted, held] = row?.books ?? []
+      if (settled === undefined || absorbed === undefined || posted === undefined || held === undefined)
+        return undefined
+      return [{ _tag: "Closed", settled, absorbed, posted, held }]
+    }
+  )
+
+/** A column that may have nothing in it: it has no type then. */
+const sparse = <A extends string | bigint>(values: ReadonlyArray<A | null>): ReadonlyArray<A | null> | null =>
+  values.some((value) => value !== null) ? values : null
+
+const closeColumns = (closes: ReadonlyArray<CloseOperation>) => [
+  closes.map((op) => op.requestId),
+  closes.map((op) => op.settle !== undefined),
+  sparse(closes.map((op) => op.settle?.cost ?? null)),
+  closes.map((op) => op.status),
+  sparse(closes.map((op) => op.resolvedModel)),
+  sparse(closes.map((op) => op.provider)),
+  closes.map((op) => document(op.closed)),
+  closes.map((op) => op.keepClaim),
+  sparse(closes.map(answerOf))
+]
+
+const holdColumns = (holds: ReadonlyArray<HoldOperation>) => [
+  holds.map((op) => op.requestId),
+  holds.map((op) => op.keyId),
+  sparse(holds.map((op) => op.projectId)),
+  holds.map((op) => op.operation),
+  holds.map((op) => storableText(op.model)),
+  holds.map(wantedBy),
+  holds.map((op) => BigInt(op.ttlMs)),
+  holds.map((op) => document(op.opened)),
+  sparse(holds.map((op) => op.claim?.idempotencyKey ?? null)),
+  sparse(holds.map((op) => op.claim?.claim ?? null)),
+  sparse(holds.map((op) => op.claim?.fingerprint ?? null))
+]
+
+/** Every key that holds name, once for each state of its budgets that one of them knows. */
+const keyColumns = (holds: ReadonlyArray<HoldOperation>) => {
+  const keys = [...new Map(holds.map((op) => [`${op.keyId} ${op.budgetsEpoch}`, op])).values()]
+  return [keys.map((op) => op.keyId), keys.map((op) => op.budgetsEpoch)]
+}
+
+const together = `SELECT ledger_plain(${Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(", ")}) AS books`
+
+const carriedOutTogether = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  operations: ReadonlyArray<HoldOperation | CloseOperation>
+) => {
+  const closes = operations.filter((op) => op._tag === "Close")
+  const holds = operations.filter((op) => op._tag === "Hold")
+  return Effect.map(
+    sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(together, [
+      accountId,
+      ...[...closeColumns(closes), ...holdColumns(holds), ...keyColumns(holds)]
+    ]),
+    ([row]): ReadonlyArray<AnyResult> | undefined => {
+      const books = row?.books ?? []
+      let [posted, held] = books.slice(-2)
+      if (posted === undefined || held === undefined) return undefined
+      let close = 0
+      const results: Array<AnyResult> = []
+      for (const op of operations) {
+        if (op._tag === "Hold") {
+          results.push({ _tag: "Granted", granted: wantedBy(op) })
+          continue
+        }
+        const [settled = 0n, absorbed = 0n, freed = 0n] = [0, 1, 2].map((part) => books[part * closes.length + close])
+        close += 1
+        posted -= settled
+        held -= freed
+        results.push({ _tag: "Closed", settled, absorbed, posted, held })
+      }
+      return results
+    }
+  )
+}
+
+/**
+ * Carries out operations in one statement of few rules, atomically, and answers each in its place. Undefined, and nothing has
+ * happened, where they are not as plain as that, or a request or a claim is there before: then they are to be judged.
+ */
+export const plainly = (
+  sql: SqlClient.SqlClient,
+  operations: ReadonlyArray<Operation>
+): Effect.Effect<ReadonlyArray<AnyResult> | undefined, SqlError.SqlError> => {
+  if (!arePlain(operations)) return Effect.undefined
+  const [first, another] = operations
+  if (first === undefined) return Effect.undefined
+  const carriedOut: Effect.Effect<ReadonlyArray<AnyResult> | undefined, SqlError.SqlError> =
+    another !== undefined
+      ? carriedOutTogether(sql, first.accountId, operations)
+      : first._tag === "Hold"
+        ? heldAlone(sql, first)
+        : closedAlone(sql, first)
+  return Effect.catchIf(
+    carriedOut,
+    (error) => error.reason._tag === "UniqueViolation",
+    () => Effect.undefined
+  )
+}

@@ -1,0 +1,122 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/**
+ * The ledger's statement for what most groups are under load: ends and holds of one account, of which none is to be judged by those
+ * before it. It does what `ledger_commit` would, the closes first and then the holds. First it reads all that could stand in the way,
+ * and answers NULL where something does, with nothing written: a close of what is not open or counts towards a budget, less money
+ * than all holds might take, a key that is inactive or has other budgets, an overdue hold of the account. A request or a claim that is
+ * there before makes it fail with a unique violation. All these are for `ledger_commit` to judge, in which alone such rules stand.
+ *
+ * It takes a column of each member of the operations, not a document of each operation, and answers what each close settled, then
+ * what each absorbed, then what each released of what is held, and last the account's money as it was, posted and held: to take
+ * documents apart and to answer in rows was a quarter of what an operation cost.
+ *
+ * The account's balance is locked first, so that what is read then is the latest: whoever changes an open request holds that lock.
+ * Should one not, and the request have ended or left its place between the two, then the whole statement fails, and nothing of it
+ * stands: no request is paid for that does not end by it.
+ *
+ * A plan is made once per connection, perhaps when a table is tiny and any of its indexes seems as good as another. So a request is
+ * read by its id and its account, which bound the reading of either index that begins with one of them; and what was read to be ended
+ * is written where it was found, by its place in the table, which leaves a plan no choice.
+ */
+const ledgerPlain = `
+CREATE FUNCTION ledger_plain(account text, ended text[], settle boolean[], cost bigint[], ended_status text[], resolved text[],
+  ended_by text[], closed text[], keep_claim boolean[], answer text[], begun text[], key text[], project text[], operation text[],
+  model text[], amount bigint[], ttl_ms bigint[], opened text[], idempotency_key text[], claim text[], fingerprint text[],
+  keys text[], epochs int[])
+RETURNS bigint[]
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $plain$
+#variable_conflict use_variable
+DECLARE
+  closes CONSTANT int := cardinality(ended);
+  holds CONSTANT int := cardinality(begun);
+  moment timestamptz;
+  money bigint;
+  promised bigint;
+  places tid[];
+  paid bigint[];
+  lost bigint[];
+  freed bigint[];
+  money_after bigint[];
+  paid_all bigint := 0;
+  freed_all bigint := 0;
+  wanted bigint := 0;
+  written int;
+BEGIN
+  SELECT b.posted, b.held INTO money, promised FROM balance AS b WHERE b.account_id = account FOR UPDATE;
+  moment := clock_timestamp();
+
+  IF closes > 0 THEN
+    SELECT array_agg(f.row), array_agg(f.paid), array_agg(f.due - f.paid), array_agg(f.held), array_agg(f.money_after),
+        total(f.paid), total(f.held), count(*)
+      INTO places, paid, lost, freed, money_after, paid_all, freed_all, written
+      FROM (
+        SELECT r.row, r.held, r.due, LEAST(r.due, r.held) AS paid, money - total(LEAST(r.due, r.held)) OVER so_far AS money_after
+          FROM unnest(ended, settle, cost) WITH ORDINALITY AS n(id, settle, cost, ord)
+          -- A subquery that is kept as it is: what is asked of the row beside its id and account must not choose the index.
+          CROSS JOIN LATERAL (
+            SELECT ctid AS row, state, budgets, held, CASE WHEN n.settle THEN COALESCE(n.cost, progress) ELSE 0 END AS due
+            FROM request WHERE id = n.id AND account_id = account OFFSET 0
+          ) AS r
+          WHERE r.state = 'open' AND r.budgets = '{}'
+          WINDOW so_far AS (ORDER BY n.ord ROWS UNBOUNDED PRECEDING)
+      ) AS f;
+    IF written <> closes THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+
+  IF holds > 0 THEN
+    SELECT total(n) INTO wanted FROM unnest(amount) AS n;
+    IF ((money - paid_all) - (promised - freed_all) >= wanted) IS NOT TRUE
+      OR (SELECT count(*) FROM unnest(keys, epochs) AS n(id, epoch) JOIN api_key AS k ON k.id = n.id AND k.id = ANY (keys)
+        WHERE k.account_id = account AND k.revoked_at IS NULL AND COALESCE(k.expires_at > moment, true)
+          AND k.budgets_epoch = n.epoch) <> cardinality(keys)
+      -- Not asked by NOT EXISTS, for which a plan may read the whole table at once.
+      OR (SELECT count(*) FROM request AS r WHERE r.account_id = account AND r.state = 'open' AND r.expires_at <= moment) > 0
+    THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+
+  UPDATE balance AS b SET posted = money - paid_all, held = promised - freed_all + wanted WHERE b.account_id = account;
+
+  IF closes > 0 THEN
+    UPDATE request AS r SET state = CASE WHEN n.settle THEN 'settled' ELSE 'released' END, status = n.status, closed_at = moment,
+        settled = n.paid, absorbed = n.lost, resolved_model = n.resolved, provider = n.ended_by, closed = n.closed::jsonb,
+        answer = jsonb_set(n.answer::jsonb, '{posted}', to_jsonb(n.money_after::text)),
+        claim = CASE WHEN n.keep_claim THEN r.claim END
+      FROM unnest(places, settle, ended_status, paid, lost, resolved, ended_by, closed, answer, money_after, keep_claim)
+        AS n(row, settle, status, paid, lost, resolved, ended_by, closed, answer, money_after, keep_claim)
+      -- Not asked as the index on open requests has it, which then cannot serve.
+      WHERE r.ctid = n.row AND r.state || '' = 'open';
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written <> closes THEN
+      RAISE EXCEPTION 'a request of account % has changed while the account was locked', account;
+    END IF;
+    INSERT INTO transfer (debit, credit, amount, kind, request_id)
+      SELECT account, 'house:revenue', n.paid, 'settle', n.id FROM unnest(ended, paid) AS n(id, paid) WHERE n.paid > 0;
+  END IF;
+
+  IF holds > 0 THEN
+    INSERT INTO request (id, account_id, key_id, project_id, operation, model, state, status, expires_at, held, opened,
+        idempotency_key, claim, fingerprint)
+      SELECT n.id, account, n.key, n.project, n.operation, n.model, 'open', 'open',
+        moment + n.ttl_ms * interval '1 millisecond', n.amount, n.opened::jsonb, n.idempotency_key, n.claim, n.fingerprint
+      FROM unnest(begun, key, project, operation, model, amount, ttl_ms, opened, idempotency_key, claim, fingerprint)
+        AS n(id, key, project, operation, model, amount, ttl_ms, opened, idempotency_key, claim, fingerprint);
+  END IF;
+  RETURN paid || lost || freed || ARRAY[money, promised];
+END $plain$`
+
+/**
+ * The ledger's statement for plain groups, by columns. The one before it stays, for nodes of the version before this one, which may
+ * still be at work on the same database.
+ */
+export const plainArrays = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.unsafe(ledgerPlain)
+})
