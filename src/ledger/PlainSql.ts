@@ -29,8 +29,18 @@ const document = (facts: object): string => storable(JSON.stringify(facts))
 
 const answerOf = ({ answer }: CloseOperation): string | null => (answer === null ? null : document(answer))
 
+/** Of a claim, as the database keeps it. */
+const claimOf = ({ claim }: HoldOperation) =>
+  claim === undefined
+    ? { claim: null, fingerprint: null, idempotencyKey: null }
+    : {
+        claim: storableText(claim.claim),
+        fingerprint: claim.fingerprint,
+        idempotencyKey: storableText(claim.idempotencyKey)
+      }
+
 const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) => {
-  const { claim = null, fingerprint = null, idempotencyKey = null } = op.claim ?? {}
+  const { claim, fingerprint, idempotencyKey } = claimOf(op)
   const amount = wantedBy(op)
   return Effect.map(
     sql.unsafe<{ granted: bigint | null }>(
@@ -78,19 +88,22 @@ const closeColumns = (closes: ReadonlyArray<CloseOperation>) => [
   sparse(closes.map(answerOf))
 ]
 
-const holdColumns = (holds: ReadonlyArray<HoldOperation>) => [
-  holds.map((op) => op.requestId),
-  holds.map((op) => op.keyId),
-  sparse(holds.map((op) => op.projectId)),
-  holds.map((op) => op.operation),
-  holds.map((op) => storableText(op.model)),
-  holds.map(wantedBy),
-  holds.map((op) => BigInt(op.ttlMs)),
-  holds.map((op) => document(op.opened)),
-  sparse(holds.map((op) => op.claim?.idempotencyKey ?? null)),
-  sparse(holds.map((op) => op.claim?.claim ?? null)),
-  sparse(holds.map((op) => op.claim?.fingerprint ?? null))
-]
+const holdColumns = (holds: ReadonlyArray<HoldOperation>) => {
+  const claims = holds.map(claimOf)
+  return [
+    holds.map((op) => op.requestId),
+    holds.map((op) => op.keyId),
+    sparse(holds.map((op) => op.projectId)),
+    holds.map((op) => op.operation),
+    holds.map((op) => storableText(op.model)),
+    holds.map(wantedBy),
+    holds.map((op) => BigInt(op.ttlMs)),
+    holds.map((op) => document(op.opened)),
+    sparse(claims.map((one) => one.idempotencyKey)),
+    sparse(claims.map((one) => one.claim)),
+    sparse(claims.map((one) => one.fingerprint))
+  ]
+}
 
 /** Every key that holds name, once for each state of its budgets that one of them knows. */
 const keyColumns = (holds: ReadonlyArray<HoldOperation>) => {
@@ -136,7 +149,7 @@ const carriedOutTogether = (
 
 /**
  * Carries out operations in one statement of few rules, atomically, and answers each in its place. Undefined, and nothing has
- * happened, where they are not as plain as that, or a request or a claim is there before: then they are to be judged.
+ * happened, where they are not as plain as that, or a claim or a request is there before: then they are to be judged.
  */
 export const plainly = (
   sql: SqlClient.SqlClient,

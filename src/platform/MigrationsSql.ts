@@ -5,10 +5,12 @@ import { audit } from "./migrations/AuditSql.ts"
 import { batches } from "./migrations/BatchesSql.ts"
 import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
+import { claimsFirst } from "./migrations/ClaimsFirstSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs, jobSequence } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
+import { lighterRules } from "./migrations/LighterRulesSql.ts"
 import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
 import { pages } from "./migrations/PagesSql.ts"
@@ -302,5 +304,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0028_videos_lost": videosLost,
   "0029_single_operations": singleOperations,
   "0030_requests_by_account": requestsByAccount,
-  "0031_plain_arrays": plainArrays
+  "0031_plain_arrays": plainArrays,
+  "0032_claims_first": claimsFirst,
+  "0033_lighter_rules": lighterRules
 }

@@ -94,7 +94,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
             yield* together(first),
             yield* run(sql, extend(first[4], 20n, 5n, 7n)),
             yield* together([
-              close(first[0], 30n),
+              close(first[0], 30n, { answer: { body: 1, posted: null } }),
               last[0],
               close(first[1], 90n, { answer: { body: '"\n{},', posted: null } }),
               close(first[2], 0n, { keepClaim: false }),
@@ -151,6 +151,74 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
       yield* isJudged([hold(other, 1n), hold(other, 1n)])
       yield* sql`UPDATE api_key SET expires_at = NULL, revoked_at = now() WHERE id = ${other.keyId}`
       yield* isJudged([hold(other, 1n), hold(other, 1n)])
+    })
+  )
+
+  it.effect("are not begun for a claim that is taken, so that there is nothing to undo", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const taken = { claim: claim("taken") }
+      yield* run(sql, hold(owner, 1n, taken))
+      const again = hold(owner, 1n, taken)
+      for (const operations of [[again], [hold(owner, 1n), again]]) {
+        const answered = Effect.zip(plainly(sql, operations), sql<{ still: number }>`SELECT 1 AS still`)
+        // A statement that has failed fails those after it in its transaction.
+        assert.deepStrictEqual(yield* sql.withTransaction(answered), [undefined, [{ still: 1 }]])
+      }
+      const other = yield* customer(sql, 100n)
+      const elsewhere = [hold(other, 1n, taken), hold(other, 1n)]
+      assert.deepStrictEqual(
+        (yield* plainly(sql, elsewhere))?.map(({ _tag }) => _tag),
+        ["Granted", "Granted"]
+      )
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 100n, held: 1n })
+    })
+  )
+
+  it.effect("look for a claim among those of their account alone, however many others have the same", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const same = { claim: claim("same") }
+      yield* sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, held, opened, claim)
+        SELECT 'same ' || n, 'other ' || n, 'k', 'chat.completions', 'm', 'open', 'open', now() + interval '1 hour', 0, '{}',
+          ${same.claim.claim} FROM generate_series(1, 300) AS n`
+      const owner = yield* customer(sql, 100n)
+      const read = Effect.map(
+        sql<{ rows: bigint }>`SELECT pg_stat_get_xact_tuples_returned('request_claim'::regclass) AS rows`,
+        ([row]) => Number(row?.rows ?? 0n)
+      )
+      const first = hold(owner, 1n, same)
+      const groups = [[first], [hold(owner, 1n, same)], [hold(owner, 1n, same), hold(owner, 1n)]]
+      // A transaction keeps to one connection, and a plan is made at first, for which some of the index is read.
+      const rows = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* plainly(sql, [hold(owner, 1n, { claim: claim("one") })])
+          yield* plainly(sql, [hold(owner, 1n, { claim: claim("another") }), hold(owner, 1n)])
+          return yield* Effect.forEach(groups, (operations) =>
+            Effect.gen(function* () {
+              const before = yield* read
+              yield* plainly(sql, operations)
+              return (yield* read) - before
+            })
+          )
+        })
+      )
+      assert.deepStrictEqual(rows, [0, 1, 1])
+      assert.deepStrictEqual((yield* request(sql, first.requestId))?.state, "open")
+    })
+  )
+
+  it.effect("write what PostgreSQL cannot as something else, as if they were judged", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const odd = () => hold(owner, 1n, { claim: { ...claim("odd\u0000"), idempotencyKey: "\ud800" }, model: "\u0000" })
+      const [alone, together] = [odd(), odd()]
+      yield* commitGroup(sql, [alone])
+      const [kept] = yield* sql`SELECT model, idempotency_key, claim FROM request WHERE id = ${alone.requestId}`
+      assert.deepStrictEqual(kept, { model: "\ufffd", idempotency_key: "\ufffd", claim: "POST /x odd\ufffd" })
+      assert.deepStrictEqual(yield* run(sql, together), { _tag: "Claimed", byRequestId: alone.requestId })
     })
   )
 

@@ -44,5 +44,10 @@ export const describeSchema = Effect.gen(function* () {
     SELECT format('%s ENUM (%s)', t.typname, string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)) AS text
     FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid
     WHERE t.typnamespace = 'public'::regnamespace GROUP BY t.typname ORDER BY t.typname`
-  return `${[...parts, ...functions.map((one) => one.text), ...types.map((one) => one.text)].join("\n\n")}\n`
+  const domains = yield* sql<{ text: string }>`
+    SELECT format('%s AS %s CONSTRAINT %s %s', t.typname, format_type(t.typbasetype, t.typtypmod), c.conname,
+      pg_get_constraintdef(c.oid)) AS text
+    FROM pg_type t JOIN pg_constraint c ON c.contypid = t.oid
+    WHERE t.typnamespace = 'public'::regnamespace ORDER BY t.typname, c.conname`
+  return `${[...parts, ...[...functions, ...types, ...domains].map((one) => one.text)].join("\n\n")}\n`
 })
