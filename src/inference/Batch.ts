@@ -12,7 +12,7 @@ import type { Claimed } from "../usage/RequestsSql.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import { type Bounds, refusalOf } from "./Metered.ts"
-import { keepReason, type Opened } from "./Receipt.ts"
+import { keepReason, type Opened, spanMs } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { AcceptedBody, ServedItem } from "./Surface.ts"
 
@@ -150,7 +150,7 @@ const takeHold = (
 ) => {
   const opened: Opened = {
     streamed: false,
-    queueMs: performance.now() - arrivedAt,
+    queueMs: spanMs(performance.now() - arrivedAt),
     traceId: traceIdOf(trace),
     prices: []
   }

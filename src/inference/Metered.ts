@@ -13,7 +13,7 @@ import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
 import { operationNames, operationOf } from "../providers/AttemptRecord.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
-import { type ClosedFacts, keepReason, type KeptReason, type Opened, priceOf } from "./Receipt.ts"
+import { type ClosedFacts, keepReason, type KeptReason, type Opened, priceOf, spanMs } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
 
@@ -103,7 +103,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
   const opened: Opened = {
     streamed: request.stream === true,
     preset: request.preset?.slug,
-    queueMs: startedAt - request.arrivedAt,
+    queueMs: spanMs(startedAt - request.arrivedAt),
     traceId: traceIdOf(request.trace),
     prices: [priceOf(plan.candidates[0])]
   }
@@ -235,6 +235,7 @@ export const close = (
 ): Effect.Effect<Closed, Failure> => {
   const { request } = admitted
   const providerMs = carried.endedAt - admitted.heldAt
+  const totalMs = performance.now() - request.arrivedAt
   const closed: ClosedFacts = {
     usage: settlement.usage,
     basis: settlement.basis,
@@ -244,10 +245,10 @@ export const close = (
       : { price: priceOf(carried.served) }),
     finishReason: "finish" in carried.outcome ? carried.outcome.finish : null,
     error: errorOf(admitted, carried.outcome),
-    holdMs: admitted.holdMs,
-    firstTokenMs: carried.firstTokenMs,
-    totalMs: performance.now() - request.arrivedAt,
-    overheadMs: performance.now() - request.arrivedAt - providerMs,
+    holdMs: spanMs(admitted.holdMs),
+    firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs),
+    totalMs: spanMs(totalMs),
+    overheadMs: spanMs(totalMs - providerMs),
     endedAtMs: Date.now()
   }
   const keepClaim = request.claim !== undefined && settlement.final

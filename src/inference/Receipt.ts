@@ -53,6 +53,9 @@ const keepPrice = (price: Price): KeptRates | Pick<KeptUnitPrice, "unit" | "perU
   return made
 }
 
+/** Milliseconds as a receipt keeps them, to the microsecond: what a clock says beyond that means nothing, and is as long again. */
+export const spanMs = (ms: number): number => Math.round(ms * 1_000) / 1_000
+
 /** The facts of a request known when it is admitted: a later change of the catalogue does not reach it. */
 export interface Opened {
   readonly streamed: boolean

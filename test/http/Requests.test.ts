@@ -47,6 +47,13 @@ describe("receipts", () => {
       assert.deepStrictEqual([said.absorbed_usd, said.refunded_usd], [0, 0])
       assert.deepStrictEqual(said.routing, answer.routing)
       assert.isAtLeast(said.timings.total_ms ?? -1, said.timings.hold_ms ?? 0)
+      const streamed = yield* ask({ stream: true })
+      yield* Effect.promise(() => streamed.text())
+      const { timings } = yield* one(streamed.headers.get("x-request-id") ?? "")
+      assert.isNotNull(timings.first_token_ms)
+      for (const [name, ms] of [...Object.entries(said.timings), ...Object.entries(timings)]) {
+        if (ms !== null) assert.match(String(ms), /^\d+(\.\d{1,3})?$/, name)
+      }
     }).pipe(Effect.scoped)
   )
 
