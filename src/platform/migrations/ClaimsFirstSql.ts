@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 
 /**
  * A hold by itself, as `ledger_commit` would take it, in two statements, or three where it lays a claim, without any JSON but the
- * request's own: what a group costs before its first operation is most of what one operation costs. NULL, and nothing has happened, where it is not so plain: a claim
- * that is there, less money than it might take, a key that is inactive or has other budgets, an overdue hold of the account. Fails
- * with a unique violation where its request is there before, or where its claim is taken in the same instant. All these are for
- * `ledger_commit` to judge.
+ * request's own: what a group costs before its first operation is most of what one operation costs. NULL, and nothing has happened,
+ * where it is not so plain: a claim that is there, less money than it might take, a key that is inactive or has other budgets, an
+ * overdue hold of the account. Fails with a unique violation where its request is there before, or where its claim is taken in the
+ * same instant. All these are for `ledger_commit` to judge.
  *
  * A claim that is there is looked for before anything is written: whoever waits for an answer under an idempotency key asks again and
  * again, and each time would be a transaction that is undone, with what it has written left behind. It is looked for as a row
@@ -54,56 +54,6 @@ BEGIN
   END IF;
   RETURN amount;
 END $hold$`
-
-/**
- * A close by itself, likewise: what it settled and absorbed, and the account's money after it, posted and held. NULL, and nothing has
- * happened, where the request is not open or counts towards a budget.
- *
- * The balance is changed first, by what the request says then; to have waited for it may make that old. So the request is written
- * only if it still says the same, and else the balance is as it was.
- */
-const ledgerClose = `
-CREATE OR REPLACE FUNCTION ledger_close(account text, request text, settle boolean, cost bigint, status text, resolved_model text,
-  provider text, closed jsonb, keep_claim boolean, answer jsonb)
-RETURNS bigint[]
-LANGUAGE plpgsql
-SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $close$
-#variable_conflict use_variable
-DECLARE
-  money bigint;
-  promised bigint;
-  freed bigint;
-  so_far bigint;
-  due bigint;
-  paid bigint;
-BEGIN
-  -- What is asked of the request beside its id must not choose the index.
-  UPDATE balance AS b SET held = b.held - r.held,
-      posted = b.posted - CASE WHEN settle THEN LEAST(COALESCE(cost, r.progress), r.held) ELSE 0 END
-    FROM request AS r
-    WHERE b.account_id = account AND b.held >= r.held
-      AND r.id = request AND r.account_id || '' = account AND r.state || '' = 'open' AND r.budgets = '{}'
-    RETURNING b.posted, b.held, r.held, r.progress INTO money, promised, freed, so_far;
-  IF NOT FOUND THEN
-    RETURN NULL;
-  END IF;
-  due := CASE WHEN settle THEN COALESCE(cost, so_far) ELSE 0 END;
-  paid := LEAST(due, freed);
-  UPDATE request AS r SET state = CASE WHEN settle THEN 'settled' ELSE 'released' END, status = ledger_close.status,
-      closed_at = clock_timestamp(), settled = paid, absorbed = due - paid, resolved_model = ledger_close.resolved_model,
-      provider = ledger_close.provider, closed = ledger_close.closed,
-      answer = jsonb_set(ledger_close.answer, '{posted}', to_jsonb(money::text)), claim = CASE WHEN keep_claim THEN r.claim END
-    WHERE r.id = request AND r.state || '' = 'open' AND r.held = freed AND r.progress = so_far;
-  IF NOT FOUND THEN
-    UPDATE balance AS b SET held = b.held + freed, posted = b.posted + paid WHERE b.account_id = account;
-    RETURN NULL;
-  END IF;
-  IF paid > 0 THEN
-    INSERT INTO transfer (debit, credit, amount, kind, request_id) VALUES (account, 'house:revenue', paid, 'settle', request);
-  END IF;
-  RETURN ARRAY[paid, due - paid, money, promised];
-END $close$`
 
 /**
  * The ledger's statement for what most groups are under load: ends and holds of one account, of which none is to be judged by those
@@ -207,7 +157,7 @@ BEGIN
         claim = CASE WHEN n.keep_claim THEN r.claim END
       FROM unnest(places, ended, settle, ended_status, paid, lost, resolved, ended_by, closed, answer, money_after, keep_claim)
         AS n(row, id, settle, status, paid, lost, resolved, ended_by, closed, answer, money_after, keep_claim)
-      -- Not asked as the index on open requests has it, which then cannot serve.
+      -- Neither is asked as an index has it, which then cannot serve.
       WHERE r.ctid = n.row AND r.id || '' = n.id AND r.state || '' = 'open';
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written <> closes THEN
@@ -228,10 +178,13 @@ BEGIN
   RETURN paid || lost || freed || ARRAY[money, promised];
 END $plain$`
 
-/** The ledger's statements for plain operations, which look for claims before they write. The first of their kind is of no use now. */
+/**
+ * The ledger's statements for plain holds, which look for claims before they write. `ledger_commit_plain`, which did what
+ * `ledger_plain` does, and what it called go with this: nothing calls them.
+ */
 export const claimsFirst = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  for (const definition of [ledgerHold, ledgerClose, ledgerPlain]) yield* sql.unsafe(definition)
+  for (const definition of [ledgerHold, ledgerPlain]) yield* sql.unsafe(definition)
   yield* sql`DROP FUNCTION ledger_commit_plain`
   yield* sql`DROP FUNCTION ledger_unwritten`
 })
