@@ -60,9 +60,15 @@ export const emptyOutput: Output = {
 export const finishEvent = (reason: FinishReason, stopSequence: string | undefined): OutputEvent =>
   stopSequence === undefined ? { _tag: "Finish", reason } : { _tag: "Finish", reason, stopSequence }
 
-/** Whether an event carries something a caller can see; the first such event ends the chance of a fallback. */
+/** Whether an event carries something a caller can see. */
 export const isContent = ({ _tag }: OutputEvent): boolean =>
   _tag !== "Finish" && _tag !== "Usage" && _tag !== "PromptUsage"
+
+/**
+ * Whether an event says a part of an answer; the first such event ends the chance of a fallback. Log-probabilities alone say none:
+ * hosts give that of the token that ended an answer without a word.
+ */
+export const isSaid = (event: OutputEvent): boolean => isContent(event) && event._tag !== "Logprobs"
 
 /** Whether anything at all was produced. */
 export const isEmpty = (output: Output): boolean =>

@@ -1,6 +1,6 @@
 /** One attempt at one provider, up to its first content, behind which nobody else is asked. */
 import { Clock, Effect, Exit, Scope } from "effect"
-import { isContent, isEmpty, type Output, type OutputEvent } from "../domain/Output.ts"
+import { isEmpty, isSaid, type Output, type OutputEvent } from "../domain/Output.ts"
 import type { AttemptRecord } from "./AttemptRecord.ts"
 import {
   type ChatCall,
@@ -153,7 +153,7 @@ const pullFirst = Effect.fnUntraced(function* (context: AttemptContext, scope: S
   let events = yield* Effect.tapError(next, failed)
   while (events !== undefined) {
     pulled.push(...events)
-    if (events.some(isContent)) break
+    if (events.some(isSaid)) break
     events = yield* Effect.tapError(next, failed)
   }
   const now = clock.currentTimeMillisUnsafe()

@@ -1,5 +1,5 @@
 import { Clock, Effect, Redacted, Result, type Scope } from "effect"
-import { eventsOf, finishEvent, isContent, type Output, type OutputEvent } from "../domain/Output.ts"
+import { eventsOf, finishEvent, isSaid, type Output, type OutputEvent } from "../domain/Output.ts"
 import { Outbound } from "../platform/Outbound.ts"
 import {
   headerOf,
@@ -170,7 +170,7 @@ const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold, call: Chat
     let wanted = true
     const onBytes = (bytes: Uint8Array): boolean => {
       const events = fold.push(bytes)
-      if (!started && events.some(isContent)) {
+      if (!started && events.some(isSaid)) {
         started = true
         stream.started()
       }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { upstream } from "../providers/upstream.ts"
 import { get, json, post, type Service, startService } from "../support/Service.ts"
 import { frames, hangUpAfter, lastFrame, textOf } from "../support/Streams.ts"
 
@@ -143,6 +144,38 @@ describe("streams", () => {
           const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
           assert.deepStrictEqual([found.status, found.cost_usd, found.error.code], ["failed", 0, code])
         }
+      }
+      assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("charges nothing where log-probabilities of its end are all that a model gives, streamed or not", () =>
+    Effect.gen(function* () {
+      const logprobs = { content: [{ token: "<|eot_id|>", logprob: -0.1, bytes: null, top_logprobs: [] }] }
+      const usage = { prompt_tokens: 5_000, completion_tokens: 1, total_tokens: 5_001 }
+      const ended = { index: 0, finish_reason: "stop", logprobs }
+      const events = [{ choices: [{ ...ended, delta: { role: "assistant", content: "" } }] }, { choices: [], usage }]
+      const host = yield* upstream((request, answer) => {
+        request.resume()
+        const streams = request.headers.accept === "text/event-stream"
+        answer.setHeader("content-type", streams ? "text/event-stream" : "application/json")
+        const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`)
+        const message = { role: "assistant", content: "" }
+        answer.end(
+          streams ? `${frames.join("")}data: [DONE]\n\n` : JSON.stringify({ choices: [{ ...ended, message }], usage })
+        )
+      })
+      const service = yield* startService({
+        SANDBOX: "off",
+        OPENAI_API_KEY: "planted",
+        OPENAI_BASE_URL: `${host.origin}/v1`
+      })
+      const { account, inferenceKey } = yield* service.account(10)
+      for (const stream of [true, false]) {
+        const response = yield* chat(service, inferenceKey, ask("Hello", { stream, logprobs: true }))
+        assert.strictEqual(response.status, 502)
+        assert.strictEqual((yield* json(response)).error.code, "empty_completion")
       }
       assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
       assert.deepStrictEqual(yield* service.faults, [])

@@ -94,6 +94,23 @@ describe("an attempt at a stream", () => {
     })
   )
 
+  it.effect("gives nothing as long as there is nothing but log-probabilities", () =>
+    Effect.gen(function* () {
+      const weighed: OutputEvent = { _tag: "Logprobs", content: [{ token: "<|eot_id|>" }] }
+      const good = attemptAt(scripted("a", [[weighed], [text], [stop]]).provider, true)
+      const bad = attemptAt(scripted("a", [[weighed]], broken).provider, true)
+      const empty = attemptAt(scripted("a", [[weighed], [stop]]).provider, true)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { source } = (yield* streamed.attempt(good.context))!
+          assert.deepStrictEqual(yield* drain(source), [[weighed, text], [stop]])
+          assert.strictEqual((yield* Effect.flip(streamed.attempt(bad.context))).fault._tag, "Broken")
+          assert.isUndefined(yield* streamed.attempt(empty.context))
+        })
+      )
+    })
+  )
+
   it.effect("is a sample only where what it ended with says something of the provider", () =>
     Effect.gen(function* () {
       const ended = (batches: ReadonlyArray<ReadonlyArray<OutputEvent>>, fault?: ProviderFault) => {
