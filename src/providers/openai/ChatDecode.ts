@@ -42,9 +42,14 @@ export const textOf = (content: unknown): string => {
     .join("")
 }
 
-/** Hosts send their reasoning under either name, some under both. */
+/** Hosts send their reasoning under either name, some under both; Mistral's stands among the parts of the content. */
 export const reasoningOf = (message: JsonObject): string =>
-  textIn(message, "reasoning_content") ?? textIn(message, "reasoning") ?? ""
+  textIn(message, "reasoning_content") ?? textIn(message, "reasoning") ?? thoughtsIn(message["content"])
+
+const thoughtsIn = (content: unknown): string =>
+  listOf(content)
+    .map((part) => textOf(objectOf(part)?.["thinking"]))
+    .join("")
 
 /** A tool call's arguments as text; some hosts send the parsed value. */
 export const argumentsOf = (value: unknown): string =>

@@ -49,6 +49,22 @@ describe("decodeChat", () => {
     assert.deepStrictEqual([bare.text, bare.finish, bare.usage, bare.logprobs], ["", undefined, undefined, undefined])
   })
 
+  it("takes the thinking that stands among the parts of the content, as Mistral has it", () => {
+    const thinking = [
+      { type: "text", text: "h" },
+      { type: "text", text: "m" }
+    ]
+    const { reasoning, text } = success(
+      answer({
+        content: [
+          { type: "thinking", thinking, closed: true },
+          { type: "text", text: "a" }
+        ]
+      })
+    )
+    assert.deepStrictEqual([reasoning, text], ["hm", "a"])
+  })
+
   it("takes tool calls, gives ids to those without, and knows that they were the reason to stop", () => {
     const output = success(
       answer(

@@ -76,6 +76,15 @@ describe("ChatStreamFold", () => {
     )
   })
 
+  it("takes the thinking that stands among the parts of the content, as Mistral has it", () => {
+    const thought = (text: string) => chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text }] }] })
+    assert.deepStrictEqual(told(chunk({ content: "" }) + thought("h") + thought("m") + chunk({ content: "a" })), [
+      { _tag: "Reasoning", text: "h" },
+      { _tag: "Reasoning", text: "m" },
+      { _tag: "Text", text: "a" }
+    ])
+  })
+
   const tools: ReadonlyArray<
     readonly [string, string, ReadonlyArray<readonly [id: string, name: string, text: string]>]
   > = [
