@@ -4,7 +4,7 @@ import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { saidStops } from "../StopSequences.ts"
 import { callIdFor } from "./CallId.ts"
-import { type Effort, effortBesideTools, EFFORTS, effortOf, effortsOfOpenAi } from "./Effort.ts"
+import { type Effort, effortBesideTools, EFFORTS, EFFORTS_OF_MISTRAL, effortOf, effortsOfOpenAi } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
 
 /** What a host takes of the OpenAI chat wire. */
@@ -183,5 +183,6 @@ export const askedEffort = (call: ChatCall, options: ChatWireOptions): Effort | 
 const effortsOf = ({ candidate }: ChatCall, { efforts, flavour }: ChatWireOptions): ReadonlyArray<Effort> => {
   const { upstreamId } = candidate.offer
   if (efforts !== undefined) return efforts(upstreamId)
+  if (candidate.model.vendor === "mistral") return EFFORTS_OF_MISTRAL
   return flavour === "openai" ? effortsOfOpenAi(upstreamId) : EFFORTS
 }

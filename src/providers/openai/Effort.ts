@@ -48,6 +48,9 @@ const versionOf = (upstreamId: string): number | undefined => {
 export const effortBesideTools = (upstreamId: string): Effort | undefined =>
   (versionOf(upstreamId) ?? 0) >= 504 ? "none" : undefined
 
+/** Those of Mistral's models that reason do so or do not, and refuse any other word. */
+export const EFFORTS_OF_MISTRAL: ReadonlyArray<Effort> = ["none", "high"]
+
 /**
  * The efforts OpenAI's models take (https://platform.openai.com/docs/guides/reasoning): those of the o series and the Codex models
  * before 5.1 always reason, GPT-5 at least a little, and later ones can leave it; the highest came with 5.2.

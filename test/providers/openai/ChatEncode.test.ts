@@ -233,6 +233,28 @@ describe("encodeChat", () => {
     assert.notProperty(wire({ reasoning }, openai), "reasoning_effort")
   })
 
+  it("tells Mistral's models to reason or not to: they know nothing between", () => {
+    const mistral = { candidate: candidate("up", { model: { vendor: "mistral", capabilities: ["reasoning"] } }) }
+    const effort = (reasoning: Partial<NonNullable<Conversation["reasoning"]>>) =>
+      wire(
+        { reasoning: { effort: undefined, maxTokens: undefined, enabled: undefined, ...reasoning } },
+        compatible,
+        mistral
+      ).reasoning_effort
+    assert.deepStrictEqual(
+      [{ effort: "minimal" as const }, { effort: "xhigh" as const }, { maxTokens: 2_048 }, { enabled: true }].map(
+        effort
+      ),
+      ["high", "high", "high", "high"]
+    )
+    assert.deepStrictEqual([{ effort: "none" as const }, { enabled: false }, { maxTokens: 0 }].map(effort), [
+      "none",
+      "none",
+      "none"
+    ])
+    assert.isUndefined(effort({}))
+  })
+
   it("keeps OpenAI's models since 5.4 from reasoning beside functions, which they refuse together", () => {
     const reasoning = { effort: "high", maxTokens: undefined, enabled: undefined } as const
     const tools = [{ name: "f", description: undefined, parameters: undefined, strict: undefined }]
