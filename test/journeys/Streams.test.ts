@@ -25,6 +25,19 @@ const endedReceipt = (service: Service, key: string, id: string): ReturnType<typ
 
 const nano = (usd: number) => BigInt(Math.round(usd * 1e9))
 
+/** A service before a host that answers so. */
+const before = (whole: object, events: ReadonlyArray<object>) =>
+  Effect.gen(function* () {
+    const { origin } = yield* upstream((request, answer) => {
+      request.resume()
+      const streams = request.headers.accept === "text/event-stream"
+      const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")
+      answer.setHeader("content-type", streams ? "text/event-stream" : "application/json")
+      answer.end(streams ? `${frames}data: [DONE]\n\n` : JSON.stringify(whole))
+    })
+    return yield* startService({ SANDBOX: "off", OPENAI_API_KEY: "planted", OPENAI_BASE_URL: `${origin}/v1` })
+  })
+
 describe("streams", () => {
   it.live("gives text, then finish, then usage and cost, then [DONE], settled as it says", () =>
     Effect.gen(function* () {
@@ -103,6 +116,29 @@ describe("streams", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("takes no answer for whole that its host says it broke off", () =>
+    Effect.gen(function* () {
+      const finish_reason = "insufficient_system_resource"
+      const usage = { prompt_tokens: 5_000, completion_tokens: 900, total_tokens: 5_900 }
+      const whole = { choices: [{ index: 0, message: { content: "half of" }, finish_reason }], usage }
+      const said = { choices: [{ index: 0, delta: { content: "half of" }, finish_reason: null }] }
+      const broken = { choices: [{ index: 0, delta: {}, finish_reason }] }
+      const service = yield* before(whole, [said, broken, { choices: [], usage }])
+      const { account, inferenceKey } = yield* service.account(10)
+      const plain = yield* chat(service, inferenceKey, ask("Hello", { stream: false }))
+      assert.strictEqual(plain.status, 502)
+      assert.strictEqual((yield* json(plain)).error.code, "upstream_error")
+      assert.deepStrictEqual(yield* service.balance(account.id), { posted: nano(10), held: 0n })
+      const response = yield* chat(service, inferenceKey, ask("Hello"))
+      const all = yield* frames(response)
+      assert.strictEqual(textOf(all), "half of")
+      assert.strictEqual(all.at(-2).choices[0].finish_reason, "error")
+      const found = yield* endedReceipt(service, inferenceKey, response.headers.get("x-request-id")!)
+      assert.deepInclude(found, { status: "failed", usage_basis: "counted" })
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("falls over to the next provider before the first content, and charges only who served", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -156,21 +192,8 @@ describe("streams", () => {
       const usage = { prompt_tokens: 5_000, completion_tokens: 1, total_tokens: 5_001 }
       const ended = { index: 0, finish_reason: "stop", logprobs }
       const events = [{ choices: [{ ...ended, delta: { role: "assistant", content: "" } }] }, { choices: [], usage }]
-      const host = yield* upstream((request, answer) => {
-        request.resume()
-        const streams = request.headers.accept === "text/event-stream"
-        answer.setHeader("content-type", streams ? "text/event-stream" : "application/json")
-        const frames = events.map((event) => `data: ${JSON.stringify(event)}\n\n`)
-        const message = { role: "assistant", content: "" }
-        answer.end(
-          streams ? `${frames.join("")}data: [DONE]\n\n` : JSON.stringify({ choices: [{ ...ended, message }], usage })
-        )
-      })
-      const service = yield* startService({
-        SANDBOX: "off",
-        OPENAI_API_KEY: "planted",
-        OPENAI_BASE_URL: `${host.origin}/v1`
-      })
+      const whole = { choices: [{ ...ended, message: { role: "assistant", content: "" } }], usage }
+      const service = yield* before(whole, events)
       const { account, inferenceKey } = yield* service.account(10)
       for (const stream of [true, false]) {
         const response = yield* chat(service, inferenceKey, ask("Hello", { stream, logprobs: true }))

@@ -15,6 +15,8 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   const choice = objectOf(listOf(answer["choices"])[0])
   const message = objectOf(choice?.["message"])
   if (choice === undefined || message === undefined) return malformed("the body has no message")
+  const broken = faultOfFinish(choice["finish_reason"])
+  if (broken !== undefined) return Result.fail(broken)
   const called = decodeToolCalls(message, requestId)
   const finish = finishOf(choice["finish_reason"], called.length > 0)
   const toolCalls = isCut(finish)
@@ -83,8 +85,18 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
   tool_use: "tool_calls",
   function_call: "tool_calls",
   content_filter: "content_filter",
-  safety: "content_filter"
+  safety: "content_filter",
+  sensitive: "content_filter"
 }
+
+/** What hosts, among them Mistral, OpenRouter, DeepSeek and Z.ai, give as the reason where they broke off themselves. */
+const BROKEN_OFF: ReadonlySet<unknown> = new Set(["error", "insufficient_system_resource", "network_error"])
+
+/** The fault of a host that says of an answer that it broke it off: what came of it is not whole. */
+export const faultOfFinish = (reason: unknown): ProviderFault | undefined =>
+  BROKEN_OFF.has(reason)
+    ? { _tag: "ServerError", status: 503, detail: `the host broke off with ${String(reason)}` }
+    : undefined
 
 /** A stop in the domain's words; an unknown one is a plain stop, and one beside tool calls is for their sake. */
 export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | undefined => {

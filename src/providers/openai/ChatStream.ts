@@ -6,6 +6,7 @@ import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
 import {
   argumentsOf,
+  faultOfFinish,
   finishOf,
   isCut,
   NO_ARGUMENTS,
@@ -179,6 +180,8 @@ export class ChatStreamFold implements ChatFold {
     if (delta !== undefined) this.#onDelta(delta)
     const logprobs = listOf(objectOf(choice["logprobs"])?.["content"])
     if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
+    this.#fault = faultOfFinish(choice["finish_reason"])
+    if (this.#fault !== undefined) return
     this.#finish = textIn(choice, "finish_reason") ?? this.#finish
     this.#stopSequence = stopSequenceOf(choice) ?? this.#stopSequence
   }

@@ -106,6 +106,13 @@ describe("decodeChat", () => {
     })
   }
 
+  for (const finish_reason of ["error", "insufficient_system_resource", "network_error"]) {
+    it(`finds an answer broken off by its host with ${finish_reason}`, () => {
+      const fault = failure(answer({ content: "half of" }, { finish_reason }))
+      assert.deepInclude(fault, { _tag: "ServerError", status: 503 })
+    })
+  }
+
   it("finds an error inside a success", () => {
     assert.deepStrictEqual(failure({ error: { message: "busy", type: "rate_limit_error" } }), {
       _tag: "RateLimited",
@@ -131,6 +138,7 @@ describe("finishOf", () => {
     function_call: "tool_calls",
     content_filter: "content_filter",
     safety: "content_filter",
+    sensitive: "content_filter",
     eos: "stop",
     "something new": "stop"
   } as const

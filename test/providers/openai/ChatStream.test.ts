@@ -249,11 +249,12 @@ describe("ChatStreamFold", () => {
     assert.deepStrictEqual(told(DONE + chunk({ content: "late" })), [])
   })
 
-  it("stops at what is no chunk, after what came before", () => {
+  it("stops at what is no chunk, or breaks off, after what came before", () => {
     for (const [text, tag] of [
       ["data: nonsense\n\n", "Malformed"],
       ["data: []\n\n", "Malformed"],
-      [data({ error: { message: "busy", code: 429 } }), "RateLimited"]
+      [data({ error: { message: "busy", code: 429 } }), "RateLimited"],
+      [finish("insufficient_system_resource"), "ServerError"]
     ] as const) {
       const { events, state } = read(chunk({ content: "a" }) + text + chunk({ content: "b" }))
       assert.deepStrictEqual(events, [{ _tag: "Text", text: "a" }])
