@@ -111,7 +111,8 @@ const fails = ({ progress }: VideoStanding, code: VideoError["code"], message: s
   error: { code, message }
 })
 
-const NOT_CHARGED = "You were not charged"
+/** How every failure ends that is not told in the words of a refusal. */
+export const NOT_CHARGED = "You were not charged"
 
 /** Progress never goes back, and 100 is what is completed. */
 const further = (known: number, told: number | undefined): number =>

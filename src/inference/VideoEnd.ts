@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { Reason } from "../domain/Failure.ts"
 import { usdFromNano } from "../domain/Money.ts"
 import { type Attempt, summaryOf } from "../domain/Plan.ts"
-import type { VideoError, VideoStep, VideoWish } from "../domain/Video.ts"
+import { NOT_CHARGED, type VideoError, type VideoStep, type VideoWish } from "../domain/Video.ts"
 import type { VideoJobs } from "../jobs/VideoJobs.ts"
 import type { VideoRow } from "../jobs/VideoJobsSql.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
@@ -34,7 +34,8 @@ export class GivenBack extends Data.TaggedError("GivenBack") {}
 const reasonOf = ({ code, message }: VideoError): Reason => {
   switch (code) {
     case "generation_failed":
-      return { _tag: "GenerationFailed", detail: message }
+      // A receipt says that of its own.
+      return { _tag: "GenerationFailed", detail: message.replace(`. ${NOT_CHARGED}`, "") }
     case "validation_error":
       return { _tag: "ValidationError", problems: [{ field: "body", message }] }
     case "upstream_timeout":

@@ -108,7 +108,10 @@ describe("a video in the sandbox", () => {
           assert.strictEqual(job.error.code, "generation_failed")
           const receipt = yield* look(service, inferenceKey, `/requests/${job.request_id}`)
           assert.deepInclude(receipt, { status: "failed", cost_usd: 0, settled_usd: 1.6, refunded_usd: 1.6 })
-          assert.strictEqual(receipt.error.code, "generation_failed")
+          assert.deepStrictEqual(receipt.error, {
+            code: "generation_failed",
+            message: "It could not be made (The provider could not make this video). You were not charged"
+          })
         }
         assert.strictEqual(yield* spent(service, account.id), 0n)
         assert.deepStrictEqual(yield* service.faults, [])
