@@ -21,13 +21,13 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
   return JSON.stringify({
     model: candidate.offer.upstreamId,
     messages: encodeMessages(withIdsFor(candidate, boundedImages(conversation.messages, candidate)), options),
-    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    ...(stream ? { stream: true, stream_options: tells(candidate, { include_usage: true }) } : {}),
     [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
     ...encodeTools(conversation, candidate, options),
     response_format: encodeFormat(conversation),
     ...encodeSampling(conversation, candidate, options),
     reasoning_effort: besideTools(call, options) ?? askedEffort(call, options),
-    user: conversation.user && endUserOf(conversation.user),
+    user: tells(candidate, conversation.user && endUserOf(conversation.user)),
     prompt_cache_key: options.flavour === "openai" ? conversation.cacheKey : undefined
   })
 }
@@ -118,9 +118,15 @@ const encodePart = (part: Part): unknown =>
     ? { type: "text", text: part.text }
     : { type: "image_url", image_url: { url: part.url, detail: part.detail === "auto" ? undefined : part.detail } }
 
-/** OpenAI's models and xAI's refuse what they do not know; other hosts take no notice of it. */
-const isOpen = ({ model }: Candidate, { flavour }: ChatWireOptions): boolean =>
-  flavour === "compatible" && model.vendor !== "xai"
+/** Mistral's own host refuses each member that its wire has not, with 422, and gives the usage of a stream unasked. */
+const isMistral = ({ offer }: Candidate): boolean => offer.provider === "mistral"
+
+/** Answers a member where the host's wire has it. */
+const tells = <A>(candidate: Candidate, value: A): A | undefined => (isMistral(candidate) ? undefined : value)
+
+/** OpenAI's models, xAI's and Mistral's host refuse what they do not know; other hosts take no notice of it. */
+const isOpen = (candidate: Candidate, { flavour }: ChatWireOptions): boolean =>
+  flavour === "compatible" && candidate.model.vendor !== "xai" && !isMistral(candidate)
 
 /** Answers a parameter where the model takes it. */
 export const takenBy =
@@ -163,7 +169,7 @@ const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, option
     top_p: taken("top_p", sampling.topP),
     frequency_penalty: taken("frequency_penalty", sampling.frequencyPenalty),
     presence_penalty: taken("presence_penalty", sampling.presencePenalty),
-    seed: taken("seed", sampling.seed),
+    [isMistral(candidate) ? "random_seed" : "seed"]: taken("seed", sampling.seed),
     stop: taken("stop", saidStops(sampling)),
     logprobs: taken("logprobs", sampling.logprobs),
     top_logprobs: taken("top_logprobs", sampling.topLogprobs),

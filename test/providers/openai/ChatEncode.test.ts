@@ -29,6 +29,22 @@ describe("encodeChat", () => {
     assert.notProperty(body, "max_completion_tokens")
   })
 
+  it("gives Mistral's own host its own word for a seed, and no member that it would refuse", () => {
+    const sampling = { temperature: 0.5, topK: 3, minP: 0.1, repetitionPenalty: 2, seed: 7, logprobs: true }
+    const mistrals = candidate("mistral", {
+      model: { vendor: "mistral", supportedParameters: ["temperature", "top_p", "stop", "seed"] }
+    })
+    const body = wire({ sampling, user: "ann" }, compatible, { candidate: mistrals }, true)
+    assert.deepStrictEqual(body, {
+      ...{ model: mistrals.offer.upstreamId, messages: [{ role: "user", content: "hello" }] },
+      ...{ stream: true, max_tokens: 1_000, temperature: 0.5, random_seed: 7 }
+    })
+    const elsewhere = candidate("together", { model: mistrals.model })
+    assert.deepInclude(wire({ sampling, user: "ann" }, compatible, { candidate: elsewhere }, true), {
+      ...{ seed: 7, top_k: 3, logprobs: true, user: "ann", stream_options: { include_usage: true } }
+    })
+  })
+
   it("has OpenAI's own models make images smaller where the caller leaves it open", () => {
     const messages = [{ role: "user", content: [image("u"), image("u", "low"), image("u", "high")] }] as const
     const detailsOf = (vendor: string) => {
