@@ -71,6 +71,8 @@ export class Auth extends Context.Service<
     readonly forget: (keyId: string) => void
     /** Drops what is remembered of the keys of a project that has changed, and what is being read of them. */
     readonly forgetProject: (projectId: string) => void
+    /** The same of all keys of an account: one that was rotated and still works changes with the one that is in its place. */
+    readonly forgetAccount: (accountId: string) => void
   }
 >()("tollgate/auth/Auth") {
   static readonly layer = Layer.effect(
@@ -161,7 +163,8 @@ export class Auth extends Context.Service<
         forgetProject: (projectId) => {
           changes += 1
           forgetWhere((principal) => principal.projectId === projectId)
-        }
+        },
+        forgetAccount: (accountId) => forgetWhere((principal) => principal.accountId === accountId)
       })
     })
   )

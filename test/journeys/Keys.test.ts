@@ -119,6 +119,25 @@ describe("a key", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that was rotated is routed at once as the one in its place is from now on", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account()
+      const keys = managing(service, managementKey, "/keys")
+      const old = (yield* keys("POST", "", { name: "old" })).body
+      const next = (yield* keys("POST", `/${old.data.id}/rotate`, { grace_seconds: 600 })).body
+      // Remembered from now on.
+      for (const { key } of [old, next]) assert.strictEqual(yield* chat(service, key), served)
+      yield* keys("PATCH", `/${next.data.id}`, { routing: { data_policy: "zero_retention" } })
+      for (const { key } of [old, next]) {
+        assert.strictEqual(yield* chat(service, key), "503 no_provider_available")
+      }
+      yield* keys("PATCH", `/${next.data.id}`, { routing: null })
+      for (const { key } of [old, next]) assert.strictEqual(yield* chat(service, key), served)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is in a project of its own account, and stops with it", () =>
     Effect.gen(function* () {
       const service = yield* startService()

@@ -35,7 +35,8 @@ describe("a key that is moved into another project", () => {
         const successor = (yield* ask("POST", `/keys/${data.id}/rotate`, { grace_seconds: 600 })).body.data.id
         // A node that remembers the key, as any other node than that of the change may.
         assert.deepStrictEqual(yield* chat(), [200, "HIT", "default"])
-        yield* ask("PATCH", `/keys/${successor}`, { project_id: closed })
+        const actor = { type: "operator", id: "test" } as const
+        yield* service.keys.update({ accountId: made.account.id, id: successor, actor, change: { projectId: closed } })
         assert.strictEqual((yield* ask("GET", `/keys/${data.id}`)).body.data.project_id, closed)
 
         const after = yield* chat(session)

@@ -129,7 +129,9 @@ const makeDesk = Effect.gen(function* () {
     Effect.map(one(accountId, id), ({ data }): ManagedKeyWithSecret => ({ key, data }))
   /** Said of a key, that nothing of it is remembered here. */
   const forgotten = (id: string) => Effect.sync(() => auth.forget(id))
-  return { keys, page, single, one, made, mutate, forgotten, ofAccount }
+  /** The same of the key and of those it is in the place of, which change with it. */
+  const allForgotten = Effect.map(Caller, ({ accountId }) => Effect.sync(() => auth.forgetAccount(accountId)))
+  return { keys, page, single, one, made, mutate, forgotten, allForgotten, ofAccount }
 })
 
 /** `/management/keys`: the inference keys of the account. */
@@ -137,7 +139,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "managementKeys",
   Effect.fnUntraced(function* (handlers) {
-    const { forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeDesk
+    const { allForgotten, forgotten, keys, made, mutate, ofAccount, one, page, single } = yield* makeDesk
 
     const create = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const body = yield* readJson(request)
@@ -156,8 +158,8 @@ export const layer = HttpApiBuilder.group(
       const body = yield* readJson(request)
       yield* mayRoute(body, KEY_ROUTING_MEMBERS)
       const change = yield* changeOf(yield* Effect.fromResult(decodeChange(body)))
-      const asked = { request, body, type: "key.updated", resource: { type: "key", id }, afterwards: forgotten(id) }
-      return yield* mutate(asKey, asked, (asker) =>
+      const asked = { request, body, type: "key.updated", resource: { type: "key", id } }
+      return yield* mutate(asKey, { ...asked, afterwards: yield* allForgotten }, (asker) =>
         Effect.flatMap(keys.update({ ...asker, id, change }), (row) => single(asker.accountId, row))
       )
     })
