@@ -251,6 +251,16 @@ export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> =>
     ? receive(request, MAX_BODY_BYTES, parse)
     : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
 
+/** The same of a request that may have no body: undefined where nothing comes, in whatever framing. */
+export const readJsonIfAny = (request: Arrived): Effect.Effect<unknown, Failure> => {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
+  if (length === "0" && encoding === undefined) return Effect.undefined
+  const parseIfAny = (bytes: Uint8Array) => (bytes.length === 0 ? Effect.undefined : parse(bytes))
+  return isJson(request.headers["content-type"])
+    ? receive<unknown>(request, MAX_BODY_BYTES, parseIfAny)
+    : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
+}
+
 /** Reads the body of a request as it comes, at most so many bytes of it. Fails as `readJson` does. */
 export const readBytes = (
   request: HttpServerRequest.HttpServerRequest,

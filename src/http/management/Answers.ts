@@ -9,7 +9,7 @@ import { allows } from "../../auth/Scopes.ts"
 import { objectOf } from "../../dialects/Decode.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import type { Unavailable } from "../../platform/Sql.ts"
-import { readJson } from "../Body.ts"
+import { readJsonIfAny } from "../Body.ts"
 import { Exchange } from "../Exchange.ts"
 import { logged, respond, table } from "../Failures.ts"
 import { claimOf } from "../Idempotency.ts"
@@ -62,14 +62,11 @@ export const answer = <A, R>(work: Effect.Effect<A, Failure | Unavailable, R>, s
 /** The body of a request that may have none, which is as an empty object. Fails with `ValidationError` for what is no object. */
 export const readOptional = (
   request: HttpServerRequest.HttpServerRequest
-): Effect.Effect<Readonly<Record<string, unknown>>, Failure> => {
-  const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
-  if (length === "0" && encoding === undefined) return Effect.succeed({})
-  return Effect.flatMap(readJson(request), (body) => {
+): Effect.Effect<Readonly<Record<string, unknown>>, Failure> =>
+  Effect.flatMap(readJsonIfAny(request), (body = {}) => {
     const members = objectOf(body)
     return members === undefined ? invalid("body", "an object, or nothing") : Effect.succeed(members)
   })
-}
 
 /**
  * Does what takes nothing but its path. Whoever says more, such as how long a secret is to go on, would take it for heard: fails with

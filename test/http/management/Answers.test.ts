@@ -1,6 +1,9 @@
 /** What all reads and writes of the management API have in common, at one resource of them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { once } from "node:events"
+import { type IncomingMessage, request } from "node:http"
+import { text as read } from "node:stream/consumers"
 import { bearer, callsOf, send } from "../../support/Calls.ts"
 import { managing, refusal } from "../../support/Management.ts"
 import { json, post, startService } from "../../support/Service.ts"
@@ -151,6 +154,28 @@ describe("writes of the management API", () => {
       assert.deepStrictEqual(yield* service.audit(account.id), before)
       assert.strictEqual((yield* remove("/management/presets/short", paths[2][1], {})).status, 200)
       assert.strictEqual((yield* remove(`/management/keys/${key}`, paths[3][1], undefined)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that may have no body are done where none comes in chunks, as proxies send it", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { managementKey } = yield* service.account()
+      const ask = managing(service, managementKey)
+      const key = (yield* ask("GET", "/keys")).body.data[0].id
+      const chunked = (method: string, path: string, text: string) =>
+        Effect.promise(async () => {
+          const headers = { ...bearer(managementKey), "transfer-encoding": "chunked" }
+          const asked = request(`${service.api}/management${path}`, { method, headers }).end(text)
+          const [response] = (await once(asked, "response")) as [IncomingMessage]
+          const body = JSON.parse(await read(response))
+          return { status: response.statusCode ?? 0, headers: new Headers(), body }
+        })
+      const rotated = yield* chunked("POST", `/keys/${key}/rotate`, "")
+      assert.strictEqual(rotated.status, 200)
+      const path = `/keys/${rotated.body.data.id}`
+      assert.deepStrictEqual(refusal(yield* chunked("DELETE", path, " ")), [400, "invalid_json", null])
+      assert.strictEqual((yield* chunked("DELETE", path, "")).status, 200)
     }).pipe(Effect.scoped)
   )
 
