@@ -4,7 +4,7 @@ import { type BudgetPeriodName, periodStart } from "../domain/Budget.ts"
 import { centsFromNano, maxNano, minNano, type Nano, NANO_PER_CENT } from "../domain/Money.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
-import { type BudgetRow, budgetsById, changeLimit, insertBudget } from "./BudgetsSql.ts"
+import { type BudgetRow, budgetsById, budgetsOfKey, changeLimit, insertBudget } from "./BudgetsSql.ts"
 
 /** The most that a budget may be, in cents: what is beyond it no account has, and all of it fits the books' integers. */
 export const MAX_BUDGET_CENTS = 100_000_000_000
@@ -45,6 +45,8 @@ export class Budgets extends Context.Service<
     readonly statesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, BudgetState>, Unavailable>
     /** What a hold that counts towards all of these may be at the most; undefined where there is none of them. */
     readonly roomIn: (ids: ReadonlyArray<string>) => Effect.Effect<Nano | undefined, Unavailable>
+    /** Whether so much fits into all budgets that a key's requests count towards, once nothing else is held of them. */
+    readonly fitsWhenFree: (keyId: string, amount: Nano) => Effect.Effect<boolean, Unavailable>
   }
 >()("tollgate/account/Budgets") {
   static readonly layer = Layer.effect(
@@ -52,13 +54,7 @@ export class Budgets extends Context.Service<
     Effect.map(SqlClient.SqlClient, (sql) => {
       const read = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
         if (ids.length === 0) return []
-        const nowMs = yield* Clock.currentTimeMillis
-        return yield* budgetsById(sql, ids, {
-          daily: periodStart("daily", nowMs),
-          weekly: periodStart("weekly", nowMs),
-          monthly: periodStart("monthly", nowMs),
-          lifetime: periodStart("lifetime", nowMs)
-        })
+        return yield* budgetsById(sql, ids, startsAt(yield* Clock.currentTimeMillis))
       }, storeErrors)
       return Budgets.of({
         set: ({ accountId, budgetId, limitCents, owner: { id: ownerId, scope }, period }) =>
@@ -72,11 +68,23 @@ export class Budgets extends Context.Service<
           }),
         statesOf: (ids) => Effect.map(read(ids), (rows) => new Map(rows.map((row) => [row.id, stateOf(row)]))),
         roomIn: (ids) =>
-          Effect.map(read(ids), ([first, ...others]) => first && others.map(leftOf).reduce(minNano, leftOf(first)))
+          Effect.map(read(ids), ([first, ...others]) => first && others.map(leftOf).reduce(minNano, leftOf(first))),
+        fitsWhenFree: Effect.fnUntraced(function* (keyId, amount) {
+          const rows = yield* budgetsOfKey(sql, keyId, startsAt(yield* Clock.currentTimeMillis))
+          return rows.every(({ limit_nano, spent }) => limit_nano - spent >= amount)
+        }, storeErrors)
       })
     })
   )
 }
+
+/** The days on which the periods that run have begun. */
+const startsAt = (nowMs: number) => ({
+  daily: periodStart("daily", nowMs),
+  weekly: periodStart("weekly", nowMs),
+  monthly: periodStart("monthly", nowMs),
+  lifetime: periodStart("lifetime", nowMs)
+})
 
 const leftOf = ({ held, limit_nano, spent }: BudgetRow): Nano => maxNano(0n, limit_nano - spent - held)
 

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 
 export interface BudgetRow {
@@ -43,14 +43,33 @@ export const changeLimit = (
     (rows) => rows.length === 1
   )
 
-/** Budgets with what is spent of each; `starts` are the days on which the periods of each name that run began. */
-export const budgetsById = (
-  sql: SqlClient.SqlClient,
-  ids: ReadonlyArray<string>,
-  starts: Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
-): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
+/** The days on which the periods of each name that run began. */
+type Starts = Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
+
+const budgetsWhere = (sql: SqlClient.SqlClient, named: Statement.Fragment, starts: Starts) =>
   sql<BudgetRow>`SELECT b.id, b.limit_nano, b.period, COALESCE(p.spent, 0) AS spent, COALESCE(p.held, 0) AS held
     FROM budget b LEFT JOIN budget_period p ON p.budget_id = b.id AND p.period_start = CASE b.period
       WHEN 'daily' THEN ${starts.daily}::date WHEN 'weekly' THEN ${starts.weekly}::date
       WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END
-    WHERE b.id = ANY (${[...ids]}::text[])`
+    WHERE ${named}`
+
+/** Budgets with what is spent of each. */
+export const budgetsById = (
+  sql: SqlClient.SqlClient,
+  ids: ReadonlyArray<string>,
+  starts: Starts
+): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
+  budgetsWhere(sql, sql`b.id = ANY (${[...ids]}::text[])`, starts)
+
+/** The same of those that a key's requests count towards: its own and its project's. */
+export const budgetsOfKey = (
+  sql: SqlClient.SqlClient,
+  keyId: string,
+  starts: Starts
+): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
+  budgetsWhere(
+    sql,
+    sql`b.id = ANY (ARRAY(SELECT unnest(ARRAY[k.budget_id, j.budget_id])
+      FROM api_key k LEFT JOIN project j ON j.id = k.project_id WHERE k.id = ${keyId}))`,
+    starts
+  )

@@ -1,5 +1,6 @@
 /** One line of a batch that runs in the background: an ordinary paid request under a claim of its own. */
 import { Cause, Effect } from "effect"
+import type { Budgets } from "../account/Budgets.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { InputLine } from "../inference/BatchInput.ts"
 import type { AcceptedBody, Circumstances, Surface } from "../inference/Surface.ts"
@@ -35,6 +36,7 @@ export type MayBegin = (mostBytes: number | undefined) => Effect.Effect<"go" | "
 
 /** What each try at a line needs of others. */
 export interface LineDesk {
+  readonly budgets: Pick<Budgets["Service"], "fitsWhenFree">
   readonly ledger: Pick<Ledger["Service"], "freeLapsed">
   readonly requests: Pick<Requests["Service"], "claims">
 }
@@ -58,6 +60,20 @@ const passes = (reason: Reason): boolean => {
       return false
   }
 }
+
+/**
+ * Whether a budget stands in the way for no more than what running requests hold of it, those of the same batch above all: of all
+ * that lines may cost, which is far more than they do.
+ */
+const awaitsBudget = (
+  { budgets }: LineDesk,
+  { principal }: DueLine,
+  reason: Reason
+): Effect.Effect<boolean, Unavailable> =>
+  reason._tag === "InsufficientCredits" &&
+  (reason.limitSource === "key_budget" || reason.limitSource === "project_budget")
+    ? budgets.fitsWhenFree(principal.keyId, reason.needed)
+    : Effect.succeed(false)
 
 const seldomLasts = new Set<Reason["_tag"]>(["UpstreamError", "UpstreamTimeout", "EmptyCompletion"])
 
@@ -197,7 +213,7 @@ export const serveLine = (desk: LineDesk, due: DueLine, tries = 0): Effect.Effec
     const failed = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (failed === undefined) return yield* Effect.interrupt
     const { reason } = failed
-    if (passes(reason)) return undefined
+    if (passes(reason) || (yield* awaitsBudget(desk, due, reason))) return undefined
     if (reason._tag === "IdempotencyResultUnavailable" && (yield* freed(desk, due))) {
       return yield* serveLine(desk, due, tries)
     }

@@ -1,5 +1,6 @@
 import { Cause, type Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { Budgets } from "../account/Budgets.ts"
 import { faultsOf, type InputLine, type InputLines, linesOf, readLine, surfaceUrlOf } from "../inference/BatchInput.ts"
 import {
   abandonBatch,
@@ -381,6 +382,7 @@ export const layer = Layer.effectDiscard(
       sql: yield* SqlClient.SqlClient,
       media: yield* Media,
       surfaces: yield* Surfaces,
+      budgets: yield* Budgets,
       ledger: yield* Ledger,
       requests: yield* Requests,
       gates: makeGates(),

@@ -44,10 +44,11 @@ const lineOf = (...ends: ReadonlyArray<Effect.Effect<ServedItem, Failure>>) => {
   return { due, claims }
 }
 
-const desk = (row?: Partial<Claimed>): LineDesk & { readonly freed: Array<string> } => {
+const desk = (row?: Partial<Claimed>, room = 0n): LineDesk & { readonly freed: Array<string> } => {
   const freed: Array<string> = []
   return {
     freed,
+    budgets: { fitsWhenFree: (_, amount) => Effect.succeed(amount <= room) },
     ledger: { freeLapsed: (_, claims) => Effect.sync(() => freed.push(...claims)) },
     requests: { claims: () => Effect.succeed(row === undefined ? [] : [row as Claimed]) }
   }
@@ -111,6 +112,16 @@ describe("a line of a batch", () => {
         { _tag: "InsufficientCredits", limitSource: "in_flight", needed: 2n, available: 1n, posted: 3n }
       ] as const) {
         assert.isUndefined(yield* serveLine(desk(), lineOf(failed(reason)).due), reason._tag)
+      }
+    })
+  )
+
+  it.effect("waits for a budget that is held, and not for one that is spent", () =>
+    Effect.gen(function* () {
+      for (const limitSource of ["key_budget", "project_budget"] as const) {
+        const refused = failed({ _tag: "InsufficientCredits", limitSource, needed: 2n, available: 0n, posted: 9n })
+        assert.isUndefined(yield* serveLine(desk(undefined, 2n), lineOf(refused).due))
+        assert.isFalse((yield* serveLine(desk(undefined, 1n), lineOf(refused).due))?.ok)
       }
     })
   )

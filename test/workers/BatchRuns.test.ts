@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { BudgetPeriod } from "../../src/ledger/Operation.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { until } from "../crash/Patience.ts"
 import { layerUrl } from "../support/Database.ts"
@@ -14,16 +15,34 @@ const line = (at: number) => ({
   body: { model: "gpt-4o-mini", max_tokens: 20, messages: [{ role: "user", content: `Say ${at}` }] }
 })
 
-/** An account with ten cents, and the id of its key. */
+/** An account with ten cents and its key, of which there are no budgets. */
 const accountOf = (service: Service) =>
   Effect.gen(function* () {
-    const opened = yield* service.account(0.1)
+    const { account, inferenceKey } = yield* service.account(0.1)
+    const [row] = yield* inDatabase(
+      service,
+      (sql) => sql<{ id: string }>`SELECT id FROM api_key WHERE account_id = ${account.id} AND kind = 'inference'`
+    )
+    const budgets: ReadonlyArray<BudgetPeriod> = []
+    return { account, inferenceKey, keyId: row!.id, budgets, budgetsEpoch: 0 }
+  })
+
+/** An account with ten dollars, and a key of it that may spend ten cents in all. */
+const budgetedOf: typeof accountOf = (service) =>
+  Effect.gen(function* () {
+    const { account, managementKey } = yield* service.account(10)
+    const wish = { name: "ten cents", budget_cents: 10, budget_period: "lifetime" }
+    const { data, key } = yield* Effect.flatMap(post(`${service.api}/management/keys`, managementKey, wish), json)
     const [row] = yield* inDatabase(
       service,
       (sql) =>
-        sql<{ id: string }>`SELECT id FROM api_key WHERE account_id = ${opened.account.id} AND kind = 'inference'`
+        sql<{
+          budget_id: string
+          epoch: number
+        }>`SELECT budget_id, budgets_epoch AS epoch FROM api_key WHERE id = ${data.id}`
     )
-    return { ...opened, keyId: row!.id }
+    const budgets = [{ budgetId: row!.budget_id, periodStart: "1970-01-01" }]
+    return { account, inferenceKey: String(key), keyId: String(data.id), budgets, budgetsEpoch: row!.epoch }
   })
 
 const upload = (service: Service, key: string, lines: ReadonlyArray<object>) =>
@@ -74,15 +93,15 @@ const inDatabase = <A, E>(service: Service, run: (sql: SqlClient.SqlClient) => E
   Effect.flatMap(SqlClient.SqlClient, run).pipe(Effect.provide(layerUrl(service.databaseUrl, 1)))
 
 /** A batch whose line 0 waits for money that a request holds, and whose lines 1 and 2 are served. */
-const waiting = (service: Service) =>
+const waiting = (service: Service, callerOf = accountOf) =>
   Effect.gen(function* () {
-    const { account, inferenceKey, keyId } = yield* accountOf(service)
+    const { account, budgets, budgetsEpoch, inferenceKey, keyId } = yield* callerOf(service)
     const requestId = newRequestId()
     yield* service.ledger.commit({
       _tag: "Hold",
       ...{ requestId, accountId: account.id },
       ...{ keyId, projectId: null, operation: "test", model: "test", atLeast: 95_000_000n, upTo: 95_000_000n },
-      ...{ ttlMs: 120_000, budgets: [], budgetsEpoch: 0, opened: { prices: [] }, claim: undefined, charge: false }
+      ...{ ttlMs: 120_000, budgets, budgetsEpoch, opened: { prices: [] }, claim: undefined, charge: false }
     })
     // At $15 for a million tokens, 6,000 may cost nine cents; five millionths are enough for the others.
     const dear = { ...line(0), body: { ...line(0).body, model: "claude-sonnet-4-5", max_tokens: 6_000 } }
@@ -236,22 +255,30 @@ describe("a batch in the background", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("has lines wait for money that others hold, and serves those that need not", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { account, batchId: id, inferenceKey, requestId } = yield* waiting(service)
-      assert.strictEqual((yield* batchOf(service, inferenceKey, id)).status, "in_progress")
-      yield* service.ledger.commit({
-        _tag: "Close",
-        ...{ requestId, accountId: account.id },
-        ...{ settle: undefined, onlyIfExpired: false, status: "cancelled", keepClaim: false, resolvedModel: null },
-        ...{ provider: null, closed: {}, answer: null }
-      })
-      const batch = yield* ended(service, inferenceKey, id)
-      assert.deepStrictEqual(batch.request_counts, { total: 3, completed: 3, failed: 0 })
-      assert.deepStrictEqual(yield* service.faults, [])
-    }).pipe(Effect.scoped)
-  )
+  for (const [held, callerOf] of [
+    ["money", accountOf],
+    ["a budget", budgetedOf]
+  ] as const) {
+    it.live(`has lines wait for ${held} that others hold, and serves those that need not`, () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, batchId: id, inferenceKey, requestId } = yield* waiting(service, callerOf)
+        assert.deepInclude(yield* batchOf(service, inferenceKey, id), {
+          status: "in_progress",
+          request_counts: { total: 3, completed: 2, failed: 0 }
+        })
+        yield* service.ledger.commit({
+          _tag: "Close",
+          ...{ requestId, accountId: account.id },
+          ...{ settle: undefined, onlyIfExpired: false, status: "cancelled", keepClaim: false, resolvedModel: null },
+          ...{ provider: null, closed: {}, answer: null }
+        })
+        const batch = yield* ended(service, inferenceKey, id)
+        assert.deepStrictEqual(batch.request_counts, { total: 3, completed: 3, failed: 0 })
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+  }
 
   it.live("whose input is deleted tells so of what is left", () =>
     Effect.gen(function* () {
