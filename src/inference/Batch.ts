@@ -67,8 +67,8 @@ const nothingBefore = ({ items }: BatchRequest): Before => ({
   lapsed: []
 })
 
-const servedBefore = (item: BatchItem, { answer, cost, id, lapsed }: Claimed): ServedItem | undefined => {
-  if (lapsed) return undefined
+const servedBefore = (item: BatchItem, { answer, cost, id, lapsed, refused }: Claimed): ServedItem | undefined => {
+  if (lapsed || refused) return undefined
   if (answer === null) return { requestId: id, cost, body: undefined }
   const body = item.again(answer, cost)
   return body === undefined ? undefined : { requestId: id, cost, body }

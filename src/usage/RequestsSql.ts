@@ -89,6 +89,8 @@ export interface Claimed {
   readonly running: boolean
   /** Its hold expired, or is about to, and nothing was charged: nobody knows what became of it, and it may be tried again. */
   readonly lapsed: boolean
+  /** It ended without being served, whole or in part; why may not have been kept. */
+  readonly refused: boolean
   readonly cost: bigint
   readonly answer: unknown
 }
@@ -101,7 +103,7 @@ export const requestsWithClaims = (
 ): Effect.Effect<ReadonlyArray<Claimed>, SqlError.SqlError> =>
   sql<Claimed>`SELECT id, claim, fingerprint, state = 'open' AND expires_at > now() AS running,
       CASE WHEN state = 'open' THEN expires_at <= now() ELSE expired AND settled = 0 END AS lapsed,
-      settled - refunded AS cost, answer
+      state <> 'open' AND status <> 'succeeded' AND settled = refunded AS refused, settled - refunded AS cost, answer
     FROM request WHERE claim = ANY (${claims as Array<string>}) AND account_id = ${accountId}`
 
 export const requestWithClaim = (

@@ -191,6 +191,34 @@ describe("a batch", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is not done by another try where one was refused and nothing may be kept of that", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ OUTBOUND_ALLOW_LOOPBACK: "1" })
+      const { account, inferenceKey } = yield* service.account(100)
+      const routing = { data_policy: "zero_retention" }
+      // It is there, but no image, which is found when the request is paid for.
+      const image = { type: "image_url", image_url: { url: `${service.api}/models` } }
+      const refused = { ...claude, messages: [{ role: "user", content: [image] }], routing }
+      const requests = [{ body: { ...claude, routing } }, { body: refused }]
+      const costs: Array<bigint> = []
+      for (const said of ["must be a PNG", "was not kept"]) {
+        const response = yield* run(service, inferenceKey, requests, { "idempotency-key": "one" })
+        assert.strictEqual(response.status, 500)
+        const { completed, error, failed_index } = decodeError(yield* json(response))
+        assert.deepStrictEqual([error.code, failed_index], ["batch_request_failed", 1])
+        assert.include(error.message, said)
+        assert.deepStrictEqual(
+          completed?.map(({ index }) => index),
+          [0]
+        )
+        costs.push(yield* spent(service, account.id, 100))
+      }
+      assert.isAbove(Number(costs[0]), 0)
+      assert.strictEqual(costs[1], costs[0])
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("needs money for the rest alone when it goes on", () =>
     Effect.gen(function* () {
       const service = yield* startService()
