@@ -16,6 +16,8 @@ export interface Said extends Omit<ChatWish, "policy" | "auto"> {
   readonly sessionId: string | undefined
   /** It says the format of its answer, be it plain text. */
   readonly saysFormat: boolean
+  /** It says its tools, be it that there are none. */
+  readonly saysTools: boolean
   /** It says its choice of tools, be it the model's own. */
   readonly saysToolChoice: boolean
 }
@@ -29,15 +31,13 @@ const wishOfPreset = (config: PresetConfig): Result.Result<ChatWish, Failure> =>
 
 /** What the request says goes before what the preset says; its tools come with its own choice among them. */
 const filled = (
-  { conversation: said, saysFormat, saysToolChoice }: Said,
+  { conversation: said, saysFormat, saysToolChoice, saysTools }: Said,
   preset: Conversation,
   config: PresetConfig
 ): Conversation => ({
   ...said,
   messages: instructed(said.messages, config),
-  ...(said.tools.length > 0
-    ? {}
-    : { tools: preset.tools, toolChoice: saysToolChoice ? said.toolChoice : preset.toolChoice }),
+  ...(saysTools ? {} : { tools: preset.tools, toolChoice: saysToolChoice ? said.toolChoice : preset.toolChoice }),
   parallelToolCalls: said.parallelToolCalls ?? preset.parallelToolCalls,
   format: saysFormat ? said.format : preset.format,
   sampling: { ...preset.sampling, ...said.sampling },
@@ -62,7 +62,7 @@ export const wishOf = (
   config: PresetConfig | undefined,
   base?: RoutingPolicy
 ): Result.Result<ChatWish, Failure> => {
-  const { saysFormat, saysToolChoice: _, sessionId, ...said } = whole
+  const { saysFormat, saysToolChoice: _, saysTools: __, sessionId, ...said } = whole
   const policy = Result.flatMap(presetPolicy(config, base), (before) => decodePolicy(body, before))
   if (Result.isFailure(policy)) return Result.fail(policy.failure)
   const options = decodeAuto(body)

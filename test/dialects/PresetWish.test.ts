@@ -25,6 +25,7 @@ const said = (conversation: Partial<Conversation> = {}, more: Partial<Said> = {}
   sessionId: undefined,
   budgetCents: undefined,
   saysFormat: conversation.format !== undefined,
+  saysTools: conversation.tools !== undefined,
   saysToolChoice: conversation.toolChoice !== undefined,
   ...more
 })
@@ -41,7 +42,13 @@ describe("a request of another dialect", () => {
     const { auto, policy, ...rest } = wish(undefined, said({}, { model: "a", sessionId: "s" }), {
       routing: { strategy: "cost" }
     })
-    const { saysFormat: _, saysToolChoice: __, sessionId, ...own } = said({}, { model: "a", sessionId: "s" })
+    const {
+      saysFormat: _,
+      saysToolChoice: __,
+      saysTools: ___,
+      sessionId,
+      ...own
+    } = said({}, { model: "a", sessionId: "s" })
     assert.deepStrictEqual(rest, own)
     assert.strictEqual(auto.sessionId, sessionId)
     assert.strictEqual(policy.strategy, "cost")

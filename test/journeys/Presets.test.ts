@@ -114,6 +114,33 @@ describe("a preset", () => {
     )
   }
 
+  it.live("offers no tools, and stops at nothing, where a request says so in any dialect", () =>
+    Effect.gen(function* () {
+      const look = { type: "function", function: { name: "look", parameters: { type: "object" } } }
+      const { key, service } = yield* having({
+        model: "gpt-4o-mini",
+        tools: [look],
+        tool_choice: "required",
+        stop: ["answers"]
+      })
+      const said = (path: string, body: object) =>
+        Effect.flatMap(post(`${service.api}${path}`, key, { model: "@p", ...body }), json)
+      const chat = { messages, tools: [], stop: [] }
+      const full = (yield* said("/chat/completions", chat)).choices[0].message
+      assert.include(full.content, "answers")
+      assert.isUndefined(full.tool_calls)
+      const texts = yield* said("/messages", { messages, max_tokens: 90, tools: [], stop_sequences: [] })
+      assert.deepStrictEqual(texts.content, [{ type: "text", text: full.content }])
+      const answer = yield* said("/responses", { input: messages, tools: [] })
+      assert.deepStrictEqual(
+        answer.output.map(({ type }: { readonly type: string }) => type),
+        ["message"]
+      )
+      const calls = yield* said("/messages", { messages, max_tokens: 90 })
+      assert.strictEqual(calls.stop_reason, "tool_use", "what is not said is the preset's")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("echoes the models that a request to its path names instead", () =>
     Effect.gen(function* () {
       const { ask } = yield* having({ model: "gpt-4o-mini" })

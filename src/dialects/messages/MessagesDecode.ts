@@ -204,7 +204,8 @@ const samplingOf = (wire: Wire): Sampling => {
   if (wire.temperature != null) sampling.temperature = wire.temperature
   if (wire.top_p != null) sampling.topP = wire.top_p
   if (wire.top_k != null) sampling.topK = wire.top_k
-  if (wire.stop_sequences != null && wire.stop_sequences.length > 0) sampling.stop = wire.stop_sequences
+  // None at all is said before those of a preset.
+  if (wire.stop_sequences != null) sampling.stop = wire.stop_sequences
   return sampling
 }
 
@@ -225,7 +226,7 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
     temperature: sampling.temperature !== undefined,
     top_p: sampling.topP !== undefined,
     top_k: sampling.topK !== undefined,
-    stop: sampling.stop !== undefined,
+    stop: sampling.stop !== undefined && sampling.stop.length > 0,
     tools: wire.tools != null,
     tool_choice: wire.tool_choice != null,
     parallel_tool_calls: parallelToolCalls !== undefined,
@@ -257,6 +258,7 @@ const saidOf = (wire: Wire): Said => {
     budgetCents: wire.budget_cents ?? undefined,
     sessionId: wire.session_id ?? undefined,
     saysFormat: conversation.format.type !== "text",
+    saysTools: wire.tools != null,
     saysToolChoice: wire.tool_choice != null
   }
 }

@@ -211,6 +211,7 @@ const decodeBody = (
       budgetCents: wire.budget_cents ?? undefined,
       sessionId: wire.session_id ?? undefined,
       saysFormat: wire.text?.format != null,
+      saysTools: wire.tools != null,
       saysToolChoice: wire.tool_choice != null
     },
     preset,
