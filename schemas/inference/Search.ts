@@ -30,7 +30,7 @@ const Tokens = integer(1, 1_000_000)
  */
 export const SearchRequest = Schema.Struct({
   query: Schema.Union([Query, listOf(Query, 1, 5)]),
-  /** The preferred search engine where it is not said. */
+  /** The first search engine that the key's routing admits where it is not said. */
   model: orNull(ModelString),
   /** Of each query; 10 where it is not said. */
   max_results: orNull(integer(1, 20)),

@@ -2,7 +2,7 @@
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, type Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { Caller } from "../../schemas/Access.ts"
+import { Caller, type Principal } from "../../schemas/Access.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { Failure } from "../domain/Failure.ts"
 import type { PaidRequest } from "../inference/Request.ts"
@@ -26,14 +26,14 @@ export interface Accepted<D> {
 /** Reads requests of one operation: their bodies by `decode`, and all else that a paid request is made of. */
 export const paidWork = <D extends { readonly model: string }>(
   { operation, path }: WorkPlace,
-  decode: (body: unknown) => Result.Result<D, Failure>
+  decode: (body: unknown, principal: Principal) => Result.Result<D, Failure>
 ) =>
   Effect.map(Config, ({ sandbox }) =>
     Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const exchange = yield* Exchange
       const principal = yield* Caller
       const body = yield* readJson(request)
-      const decoded = yield* Effect.fromResult(decode(body))
+      const decoded = yield* Effect.fromResult(decode(body, principal))
       const received = { request, exchange, principal, body, operation, path, sandbox }
       const circumstances = yield* Effect.fromResult(circumstancesOf(received))
       const paid: PaidRequest = { ...circumstances, model: decoded.model, policy: basePolicy(principal) }

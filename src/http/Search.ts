@@ -1,13 +1,15 @@
 import { Effect, Layer, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { Principal } from "../../schemas/Access.ts"
 import { Api } from "../../schemas/Api.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodeSearch } from "../dialects/search/SearchDecode.ts"
 import { encodeSearch } from "../dialects/search/SearchEncode.ts"
+import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { Work } from "../inference/Work.ts"
-import type { Found } from "../providers/Work.ts"
+import type { Found, SearchWork } from "../providers/Work.ts"
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -27,15 +29,22 @@ const none: Failure = failure({ _tag: "NoProviderAvailable", detail: "There is n
 const search = Effect.gen(function* () {
   const work = yield* Work
   const catalogue = yield* Catalogue
-  /** The catalogue's first search engine that answers. */
-  const preferred = (): Result.Result<string, Failure> => {
-    const found = catalogue.all.find((model) => model.modality === "search" && catalogue.isServable(model))
-    return found === undefined ? Result.fail(none) : Result.succeed(found.id)
+  /** The catalogue's first search engine that answers and that the routing admits; where that admits none, the first one says so. */
+  const preferred = ({ queries }: SearchWork, principal: Principal): Result.Result<string, Failure> => {
+    const asked = {
+      policy: basePolicy(principal),
+      modality: "search",
+      bound: { kind: "units", units: queries.length }
+    } as const
+    const found = catalogue.all.filter((model) => model.modality === "search" && catalogue.isServable(model))
+    const admitted = found.find(({ id }) => Result.isSuccess(work.prepare({ ...asked, model: id })))
+    const model = admitted ?? found[0]
+    return model === undefined ? Result.fail(none) : Result.succeed(model.id)
   }
-  const decode = (body: unknown) =>
+  const decode = (body: unknown, principal: Principal) =>
     Result.gen(function* () {
       const decoded = yield* decodeSearch(body)
-      return { ...decoded, model: decoded.model ?? (yield* preferred()) }
+      return { ...decoded, model: decoded.model ?? (yield* preferred(decoded.work, principal)) }
     })
   const accept = yield* paidWork({ operation: "search", path: "/search" }, decode)
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {

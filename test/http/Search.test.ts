@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { get, json, post, startService } from "../support/Service.ts"
 
 const tea = { query: "tea" }
+const actor = { type: "operator", id: "test" } as const
 
 describe("POST /search", () => {
   it.live("has a limit of its own", () =>
@@ -29,6 +30,35 @@ describe("POST /search", () => {
         assert.deepStrictEqual([response.status, error.code, error.type], [502, "search_failed", "upstream_error"])
         assert.strictEqual(response.headers.get("x-should-retry"), "true")
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves the choice of an engine to the routing of its key, where it is the service's", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account } = yield* service.account(1)
+      const asked = (routing: object, body: object = tea) =>
+        Effect.gen(function* () {
+          const of = { accountId: account.id, kind: "inference", name: "k", scopes: [], actor } as const
+          const { id, key } = yield* service.keys.create({ ...of, routing })
+          const answer = yield* Effect.flatMap(post(`${service.api}/search`, key, body), json)
+          yield* service.keys.revoke(id, actor)
+          return answer
+        })
+      const first = yield* asked({})
+      assert.deepInclude(first, { model: "tavily-search", provider: "tavily" })
+      for (const routing of [
+        { data_policy: "zero_retention" },
+        { providers: { only: ["perplexity"] } },
+        { max_price: { request: 0.005 } }
+      ]) {
+        const answer = yield* asked(routing)
+        assert.deepInclude(answer, { model: "sonar-search", provider: "perplexity", cost_usd: 0.005 })
+      }
+      const { error } = yield* asked({ data_policy: "zero_retention" }, { ...tea, model: "tavily-search" })
+      assert.strictEqual(error.code, "no_provider_available", "an engine that was named is no other")
+      const nobody = yield* asked({ max_price: { request: 0 } })
+      assert.include(nobody.error.message, "max_price leaves out 1")
     }).pipe(Effect.scoped)
   )
 
