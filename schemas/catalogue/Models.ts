@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Count, sized, Usd } from "../Bounds.ts"
+import { Count, integer, sized, Usd } from "../Bounds.ts"
 import { NotFoundError } from "../Errors.ts"
 import { operation } from "../Operation.ts"
 
@@ -143,10 +143,15 @@ export const ModelDetail = Schema.Struct({
 }).annotate({ identifier: "ModelDetail" })
 export type ModelDetail = typeof ModelDetail.Type
 
-/** Every model that passes the filters, on one page. */
+/** Every model that passes the filters, on one page unless `limit` says less. */
 export const ModelList = Schema.Struct({
   object: Schema.Literal("list"),
-  data: Schema.Array(ModelDetail)
+  data: Schema.Array(ModelDetail),
+  /** Whether more of the list follow, with `before_id` whether more stand before. */
+  has_more: Schema.Boolean,
+  /** The ids of the first and the last model of the page; null where there is none. */
+  first_id: Schema.NullOr(ModelId),
+  last_id: Schema.NullOr(ModelId)
 }).annotate({ identifier: "ModelList" })
 export type ModelList = typeof ModelList.Type
 
@@ -167,7 +172,13 @@ export const modelQuery = {
    * `price` and `-price` by the typical request, unpriced models last; `created` oldest first; `context` largest window first;
    * else the catalogue's own order.
    */
-  sort: Schema.optional(Schema.Literals(["price", "-price", "created", "-created", "name", "context"]))
+  sort: Schema.optional(Schema.Literals(["price", "-price", "created", "-created", "name", "context"])),
+  /** So many models on a page, as Anthropic's clients ask for them; all unless told. */
+  limit: Schema.optional(integer(1, 1_000)),
+  /** Those behind this model of the list: the `last_id` of the page before. */
+  after_id: Schema.optional(ModelId),
+  /** Those right before this model of the list: the `first_id` of the page behind. Goes before `after_id`. */
+  before_id: Schema.optional(ModelId)
 }
 /** The filters of a list of models, decoded. */
 export const ModelQuery = Schema.Struct(modelQuery)

@@ -1,5 +1,5 @@
 /** Models as the catalogue's endpoints show them. */
-import type { ModelDetail, ModelQuery } from "../../schemas/catalogue/Models.ts"
+import type { ModelDetail, ModelList, ModelQuery } from "../../schemas/catalogue/Models.ts"
 import type { Modality, Model, Offer } from "../domain/Model.ts"
 import { nanoFromPico, usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { type Price, type Promotion, tokenCost, unitCost } from "../domain/Pricing.ts"
@@ -180,6 +180,27 @@ const typicalCost = (modality: Modality, price: Price) => {
 export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ReadonlyArray<ModelDetail> => {
   const kept = models.filter((model) => passes(model, query))
   return query.sort === undefined ? kept : kept.toSorted(orders[query.sort])
+}
+
+/** What of a list the pages of a query go through: nothing, where the model that it names is not in it. */
+const pagedOf = (
+  models: ReadonlyArray<ModelDetail>,
+  { after_id, before_id }: ModelQuery
+): ReadonlyArray<ModelDetail> => {
+  const placeOf = (id: string) => models.findIndex((model) => model.id === id)
+  if (before_id !== undefined) return models.slice(0, Math.max(0, placeOf(before_id)))
+  if (after_id === undefined) return models
+  const place = placeOf(after_id)
+  return place === -1 ? [] : models.slice(place + 1)
+}
+
+/** The page of a list that the query asks for; that of `before_id` is the nearest to it. */
+export const pageOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ModelList => {
+  const paged = pagedOf(models, query)
+  const count = Math.min(query.limit ?? paged.length, paged.length)
+  const data = query.before_id === undefined ? paged.slice(0, count) : paged.slice(paged.length - count)
+  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+  return { object: "list", data, has_more: count < paged.length, ...ends }
 }
 
 const words = (text: string | undefined, separator: RegExp) =>

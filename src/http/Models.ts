@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schemas/Api.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
-import { select, toWire } from "../catalogue/Listing.ts"
+import { pageOf, select, toWire } from "../catalogue/Listing.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import { failure } from "../domain/Failure.ts"
 import { respond } from "./Failures.ts"
@@ -27,7 +27,7 @@ export const layer = HttpApiBuilder.group(
         Effect.sync(() => {
           const current = catalogue.current()
           const models = current.all.map((model) => toWire(current, live, model))
-          return { object: "list" as const, data: select(models, query) }
+          return pageOf(select(models, query), query)
         }),
       get: ({ params }) => get(params.id),
       getNamespaced: ({ params }) => get(`${params.namespace}/${params.name}`)

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { ModelDetail, ModelList, type ModelQuery } from "../../schemas/catalogue/Models.ts"
 import { type Changes, noChanges } from "../../src/catalogue/Changes.ts"
 import { type Performance, unknownPerformance } from "../../src/catalogue/LiveFigures.ts"
-import { select, toWire } from "../../src/catalogue/Listing.ts"
+import { pageOf, select, toWire } from "../../src/catalogue/Listing.ts"
 import { bundledOverlay } from "../../src/catalogue/Overlay.ts"
 import { type Snapshot, snapshotAt } from "../../src/catalogue/Snapshot.ts"
 
@@ -41,7 +41,7 @@ describe("the wire", () => {
       const decode = Schema.decodeUnknownSync(ModelDetail, { onExcessProperty: "error" })
       assert.deepStrictEqual(decode(encoded), model)
     }
-    const list = { object: "list", data: wire } as const
+    const list = pageOf(wire, {})
     assert.deepStrictEqual(Schema.encodeSync(ModelList)(list), list)
   })
 

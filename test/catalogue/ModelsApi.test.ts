@@ -6,7 +6,7 @@ import { ModelsGroup } from "../../schemas/catalogue/Models.ts"
 import { NotFoundError } from "../../schemas/Errors.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
-import { select, toWire } from "../../src/catalogue/Listing.ts"
+import { pageOf, select, toWire } from "../../src/catalogue/Listing.ts"
 
 class Api extends HttpApi.make("test").add(ModelsGroup) {}
 
@@ -24,13 +24,15 @@ const Handlers = HttpApiBuilder.group(
     }
     return handlers.handleAll({
       list: ({ query }) =>
-        Effect.succeed({
-          object: "list" as const,
-          data: select(
-            catalogue.all.map((model) => toWire(catalogue, live, model)),
+        Effect.succeed(
+          pageOf(
+            select(
+              catalogue.all.map((model) => toWire(catalogue, live, model)),
+              query
+            ),
             query
           )
-        }),
+        ),
       get: ({ params }) => get(params.id),
       getNamespaced: ({ params }) => get(`${params.namespace}/${params.name}`)
     })

@@ -321,3 +321,32 @@ describe("idempotency keys of Anthropic's client", () => {
     assert.deepStrictEqual([error.type, saidIn(error).code], ["invalid_request_error", "idempotency_key_reused"])
   })
 })
+
+describe("models to Anthropic's client", () => {
+  it.live("are listed whole, and by pages of a limit in either direction", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(1)
+      const { models } = clientOf(service, inferenceKey)
+      const listed = (query?: object) =>
+        Effect.promise(async () => {
+          const ids: Array<string> = []
+          for await (const { id } of models.list(query)) ids.push(id)
+          return ids
+        })
+      const all = yield* listed()
+      assert.include(all, model)
+      assert.deepStrictEqual(yield* listed({ limit: 1_000 }), all)
+      assert.deepStrictEqual(yield* listed({ limit: 40 }), all, "page by page")
+      const after = all.indexOf(model)
+      assert.deepStrictEqual(yield* listed({ limit: 40, after_id: model }), all.slice(after + 1))
+      const before = yield* Effect.promise(() => models.list({ limit: 3, before_id: model }))
+      assert.deepStrictEqual(
+        [before.data.map(({ id }) => id), before.has_more, before.first_id, before.last_id],
+        [all.slice(after - 3, after), true, all[after - 3], all[after - 1]]
+      )
+      const none = yield* Effect.promise(() => models.list({ after_id: "nobody" }))
+      assert.deepStrictEqual([none.data, none.has_more, none.last_id], [[], false, null])
+    }).pipe(Effect.scoped)
+  )
+})
