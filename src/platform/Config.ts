@@ -18,6 +18,7 @@ import {
   redisUrl,
   secret,
   secretUrl,
+  smtpUrl,
   StartError,
   wholeNumber,
   words
@@ -253,7 +254,7 @@ const s3: Effect.Effect<S3Settings | undefined, StartError> = Effect.gen(functio
 })
 
 const mail: Effect.Effect<MailSettings | undefined, StartError> = Effect.gen(function* () {
-  const url = yield* secretUrl("SMTP_URL", "a URL such as smtps://user:password@host:465", ["smtp:", "smtps:"])
+  const url = yield* smtpUrl("SMTP_URL")
   const from = yield* read("MAIL_FROM", "an address such as Ann <ann@example.com>", (text) =>
     /^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$|^[^\s@<>]+@[^\s@<>]+$/.test(text) ? text : undefined
   )

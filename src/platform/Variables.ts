@@ -1,5 +1,6 @@
 /** How variables of the environment are read, each with what it may be; which there are stands in `Config.ts`. */
 import { Config as Source, Data, Duration, Effect, Option, Redacted, Schema } from "effect"
+import { domainToASCII } from "node:url"
 
 /** Why the service cannot start, in one line for the person who starts it. Never holds a secret. */
 export class StartError extends Data.TaggedError("StartError")<{ readonly message: string }> {}
@@ -117,6 +118,13 @@ export const redisUrl = (name: string) =>
     const url = parseUrl(["redis:", "rediss:"])(text)
     if (url === undefined || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined
     return unescaped(url.username + url.password) === undefined ? undefined : Redacted.make(text)
+  })
+
+/** The URL of a mail server. A host that is none, such as 192.0.2.256, would end the start in the same way. */
+export const smtpUrl = (name: string) =>
+  read(name, "a URL such as smtps://user:password@host:465", (text) => {
+    const url = parseUrl(["smtp:", "smtps:"])(text)
+    return url === undefined || domainToASCII(url.hostname) === "" ? undefined : Redacted.make(text)
   })
 
 /** A key, or a password. */

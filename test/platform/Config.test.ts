@@ -36,7 +36,11 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
   ["S3_ACCESS_KEY_ID", ["two words"], "printable text"],
   ["S3_SECRET_ACCESS_KEY", ["two words"], "printable text"],
   ["S3_FORCE_PATH_STYLE", ["2", "yes"], "0 or 1"],
-  ["SMTP_URL", ["localhost:25", "http://localhost", "smtp://"], "smtps://user:password@host:465"],
+  [
+    "SMTP_URL",
+    ["localhost:25", "http://localhost", "smtp://", "smtp://192.0.2.256:25", "smtp://user:password@%zz"],
+    "smtps://user:password@host:465"
+  ],
   ["MAIL_FROM", ["ann", "Ann <ann>", "a@b.de, c@d.de", "Ann <a@b.de> x"], "an address"],
   ["TWILIO_ACCOUNT_SID", ["AC1", `VA${"0".repeat(32)}`], "AC and 32 hexadecimal characters"],
   ["TWILIO_VERIFY_SERVICE_SID", ["VA1", `AC${"0".repeat(32)}`], "VA and 32 hexadecimal characters"],
@@ -188,6 +192,16 @@ describe("settings", () => {
       for (const url of ["redis://host", "redis://host/", "rediss://ann:p%40ss@host:1/12"]) {
         const { redisUrl } = yield* decode({ REDIS_URL: url })
         assert.strictEqual(redisUrl && Redacted.value(redisUrl), url)
+      }
+    })
+  )
+
+  it.effect("take a mail server by a name of any letters, or by its address", () =>
+    Effect.gen(function* () {
+      for (const host of ["mail_server:25", "192.0.2.25", "[::1]:25", "böx.example"]) {
+        const url = `smtp://ann:p%40ss@${host}`
+        const { mail } = yield* decode({ SMTP_URL: url, MAIL_FROM: "ann@example.com" })
+        assert.strictEqual(mail && Redacted.value(mail.url), url)
       }
     })
   )
