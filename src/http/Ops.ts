@@ -3,6 +3,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { createServer, type ServerResponse } from "node:http"
 import { isIPv6 } from "node:net"
+import { setTimeout } from "node:timers/promises"
 import { Config } from "../platform/Config.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { answers } from "../platform/Sql.ts"
@@ -31,16 +32,21 @@ const missing = (phase: Phase, database: boolean): ReadonlyArray<string> => [
   ...(database ? [] : ["the database does not answer"])
 ]
 
-/** Asks at most once a second, and never twice at once. */
+/**
+ * Asks at most once a second, and never twice at once. What has not answered after a second does not: a question to a database that
+ * hangs takes longer, because it ends with the connection that it was asked over.
+ */
 const remembered = (ask: () => Promise<boolean>): (() => Promise<boolean>) => {
   let askedAt = Number.NEGATIVE_INFINITY
+  let isAsking = false
   let found: Promise<boolean> = Promise.resolve(false)
   return () => {
     const now = performance.now()
-    if (now - askedAt >= FOUND_FOR_MS) {
-      askedAt = now
-      found = ask()
-    }
+    if (isAsking || now - askedAt < FOUND_FOR_MS) return found
+    askedAt = now
+    isAsking = true
+    const answer = ask().finally(() => (isAsking = false))
+    found = Promise.race([answer, setTimeout(FOUND_FOR_MS, false, { ref: false })])
     return found
   }
 }

@@ -6,7 +6,9 @@ import type { AddressInfo } from "node:net"
 import { Ops, readiness } from "../../src/http/Ops.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
-import { layer as database } from "../support/Database.ts"
+import { newClient } from "../ledger/Fixture.ts"
+import { makeWire } from "../ledger/Wire.ts"
+import { freshDatabase, layer as database } from "../support/Database.ts"
 import { post, startService } from "../support/Service.ts"
 
 const ask = (url: string, init?: RequestInit) =>
@@ -94,6 +96,28 @@ describe("the address for operators", () => {
       assert.strictEqual((yield* ask(`${service.ops}/healthz`)).status, 200)
       yield* giveBack(service.databaseUrl)
       yield* untilStatus(`${service.ops}/readyz`, 200)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says within its prober's patience that a database says nothing, and when it does again", () =>
+    Effect.gen(function* () {
+      const wire = yield* makeWire(yield* freshDatabase())
+      const client = Layer.effect(SqlClient.SqlClient, newClient(wire.url))
+      const layers = readiness.pipe(
+        Layer.provideMerge(Ops.layer),
+        Layer.provide(client),
+        Layer.provide(Config.layerFrom({ OPS_PORT: "0" }))
+      )
+      const { port } = yield* Effect.provide(Ops, yield* Layer.build(layers))
+      const url = `http://127.0.0.1:${port}/readyz`
+      assert.strictEqual((yield* ask(url)).status, 200)
+      yield* wire.hang
+      yield* Effect.timeout(untilStatus(url, 503), "4 seconds")
+      for (let probe = 0; probe < 3; probe++) {
+        assert.deepInclude(yield* Effect.timeout(ask(url), "2 seconds"), { status: 503 })
+      }
+      yield* wire.mend
+      yield* untilStatus(url, 200)
     }).pipe(Effect.scoped)
   )
 

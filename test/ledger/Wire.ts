@@ -13,6 +13,8 @@ export interface Wire {
   readonly loseNextAnswerAndCut: Effect.Effect<void>
   /** Says nothing more on the connections there are, without ending them; new ones work. */
   readonly freeze: Effect.Effect<void>
+  /** The same, and takes new ones to say nothing on them either. */
+  readonly hang: Effect.Effect<void>
   readonly mend: Effect.Effect<void>
 }
 
@@ -20,18 +22,22 @@ export interface Wire {
 export const makeWire = Effect.fn("makeWire")(function* (url: string) {
   const target = new URL(url)
   const pairs = new Set<readonly [Socket, Socket]>()
-  let state: "whole" | "cut" | "losing" | "losing for good" = "whole"
+  let state: "whole" | "cut" | "hung" | "losing" | "losing for good" = "whole"
   const frozen = new Set<Socket>()
 
   const end = (pair: readonly [Socket, Socket]) => {
     pairs.delete(pair)
     for (const socket of pair) socket.destroy()
   }
+  const freezeAll = () => {
+    for (const [near] of pairs) frozen.add(near)
+  }
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
     const pair = [near, far] as const
     pairs.add(pair)
     if (state === "cut") return end(pair)
+    if (state === "hung") frozen.add(near)
     near.on("data", (bytes) => {
       if (!frozen.has(near)) far.write(bytes)
     })
@@ -75,8 +81,10 @@ export const makeWire = Effect.fn("makeWire")(function* (url: string) {
     loseNextAnswerAndCut: Effect.sync(() => {
       state = "losing for good"
     }),
-    freeze: Effect.sync(() => {
-      for (const [near] of pairs) frozen.add(near)
+    freeze: Effect.sync(freezeAll),
+    hang: Effect.sync(() => {
+      state = "hung"
+      freezeAll()
     }),
     mend: Effect.sync(() => {
       state = "whole"
