@@ -100,6 +100,15 @@ const withReceipt = (more: Partial<Receipt>) => ({ receipts: [{ ...receipt, ...m
 
 const withAsk = (more: Partial<Ask>) => ({ asks: [{ ...ask, ...more }] })
 
+/** A client that hung up in the midst of an answer, and was given it. */
+const unpaidPart = {
+  ...withReceipt({ status: "cancelled", basis: "none", settled: 0n }),
+  books: [{ ...books, posted: books.credited, used: { requests: 1, cost: 0n } }],
+  tries: [{ ...one, ending: { _tag: "Cut", seen: { ...seen, ...failed, content: "ship " } } as const }],
+  calls: [{ ...call, whole: false }],
+  outages: []
+}
+
 /** For every rule, evidence in which just what it promises is broken. Some breaches break a second promise by their nature. */
 const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "credits less what receipts settled are the balances": { books: [{ ...books, posted: books.posted - 1n }] },
@@ -107,6 +116,7 @@ const planted: Readonly<Record<keyof typeof rules, Partial<Evidence>>> = {
   "no hold stands when all is over": { books: [{ ...books, held: 5n, open: 1 }] },
   "a threshold of a budget is told, once": { books: [{ ...books, budget: { ...books.budget, told: [80, 80] } }] },
   "what was delivered whole is paid for": withReceipt({ status: "cancelled", settled: 0n }),
+  "what was delivered in part is paid for": unpaidPart,
   "what was delivered whole is what was made": { tries: answered({ content: "sea ship " }) },
   "answer and receipt say the same cost": { tries: answered({ cost: due + 1n }) },
   "a success costs what its provider reported": withReceipt({ settled: due - 1n }),
@@ -177,6 +187,19 @@ describe("the auditor", () => {
     }
     assert.deepStrictEqual([...broken(expired)], ["what was delivered whole is paid for"])
     assert.deepStrictEqual([...broken({ ...expired, outages: [{ from: 1_500, to: 1_600 }] })], [])
+  })
+
+  it("bears the part of an answer unpaid only where it was left to expire by who was to settle it", () => {
+    const rule = "what was delivered in part is paid for"
+    const away = [{ from: one.endedAt + 500, to: one.endedAt + 600 }]
+    for (const times of [{}, { deaths: [away, []] }, { outages: away }]) {
+      assert.deepStrictEqual([...broken({ ...unpaidPart, ...times })], [rule])
+    }
+    const left = { ...unpaidPart, ...withReceipt({ status: "failed", errorCode: "request_expired", settled: 0n }) }
+    assert.deepStrictEqual([...broken({ ...left, deaths: [[], away] })], [rule])
+    for (const times of [{ deaths: [away, []] }, { outages: away }]) {
+      assert.deepStrictEqual([...broken({ ...left, ...times })], [])
+    }
   })
 
   it("lets the database be unavailable only while it is", () => {

@@ -115,6 +115,26 @@ const wholeIsPaid: Rule = (it) =>
     return [`${one.ask}: ${receipt.id} was answered whole, is ${receipt.status} and settled ${receipt.settled}`]
   })
 
+/** By when a request whose answer has broken off is settled, unless its gateway or the database is away. */
+const SETTLED_MS = 5_000
+
+/** Whether a try was left to its hold's expiry by who was to settle it, in its midst or after it: what it had recorded is paid. */
+const isLeftBehind = ({ evidence }: Case, one: Try, { errorCode }: Receipt): boolean => {
+  const until = { ...one, endedAt: one.endedAt + SETTLED_MS }
+  const away = [...(evidence.deaths[one.gateway] ?? []), ...evidence.outages]
+  return errorCode === "request_expired" && overlaps(until, away, RECOVERY_MS)
+}
+
+const partIsPaid: Rule = (it) =>
+  answersOf(it).flatMap(({ one, seen }) => {
+    if (seen.whole || seen.replayed || seen.status !== 200 || seen.content === "") return []
+    const receipt = it.receiptsById.get(seen.requestId)
+    if (receipt === undefined) return [`${one.ask}: "${seen.content}" came of ${seen.requestId}, which has no receipt`]
+    return receipt.settled > 0n || isLeftBehind(it, one, receipt)
+      ? []
+      : [`${one.ask}: "${seen.content}" came of ${receipt.id}, which is ${receipt.status} and settled nothing`]
+  })
+
 const costIsTheSame: Rule = (it) =>
   wholeOf(it).flatMap(({ one, seen }) => {
     const settled = it.receiptsById.get(seen.answerId ?? "")?.settled
@@ -326,6 +346,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   "no hold stands when all is over": noHoldStands,
   "a threshold of a budget is told, once": thresholdsAreTold,
   "what was delivered whole is paid for": wholeIsPaid,
+  "what was delivered in part is paid for": partIsPaid,
   "what was delivered whole is what was made": contentIsWhole,
   "answer and receipt say the same cost": costIsTheSame,
   "a success costs what its provider reported": costIsRight,
