@@ -1,14 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Logger } from "effect"
 import { HttpServer } from "effect/http"
-import { tmpdir } from "node:os"
 import { layer as app } from "../../src/App.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { NANO_PER_USD } from "../../src/domain/Money.ts"
 import { BODY_BUDGET_BYTES, NodeBodyBudget } from "../../src/http/BodyBudget.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { freshDatabase } from "../support/Database.ts"
-import { get, json, post, startService } from "../support/Service.ts"
+import { get, json, post, startService, temporaryDirectory } from "../support/Service.ts"
 
 const chat = { model: "gpt-4o-mini", messages: [{ role: "user", content: "hello" }] }
 
@@ -95,7 +94,7 @@ describe("POST /chat/completions", () => {
         logged.push(`${logLevel} ${String(message)} ${Cause.pretty(cause)}`)
       })
       const settings = Config.layerFrom({
-        ...{ PORT: "0", HOST: "127.0.0.1", SANDBOX: "on", DATA_DIR: tmpdir() },
+        ...{ PORT: "0", HOST: "127.0.0.1", SANDBOX: "on", DATA_DIR: yield* temporaryDirectory },
         DATABASE_URL: yield* freshDatabase("logs")
       })
       const context = yield* Layer.build(app.pipe(Layer.provideMerge(settings), Layer.provide(Logger.layer([logger]))))

@@ -26,7 +26,8 @@ import { freshDatabase } from "./Database.ts"
 
 const actor = { type: "operator", id: "test" } as const
 
-const temporaryDirectory = Effect.acquireRelease(
+/** A directory of its own, removed with the scope. */
+export const temporaryDirectory = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-test-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
