@@ -160,10 +160,7 @@ export class Auth extends Context.Service<
             })
           ),
         forget,
-        forgetProject: (projectId) => {
-          changes += 1
-          forgetWhere((principal) => principal.projectId === projectId)
-        },
+        forgetProject: (projectId) => forgetWhere((principal) => principal.projectId === projectId),
         forgetAccount: (accountId) => forgetWhere((principal) => principal.accountId === accountId)
       })
     })

@@ -242,23 +242,22 @@ const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect
   })
 }
 
+const receiveJson = (request: Arrived, made: Made<unknown>): Effect.Effect<unknown, Failure> =>
+  isJson(request.headers["content-type"])
+    ? receive(request, MAX_BODY_BYTES, made)
+    : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
+
 /**
  * Reads the body of a request as JSON. Fails with `UnsupportedMediaType`, `RequestTooLarge` or `InvalidJson`, and with
  * `Overloaded` where this node is receiving as much as it has room for.
  */
-export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> =>
-  isJson(request.headers["content-type"])
-    ? receive(request, MAX_BODY_BYTES, parse)
-    : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
+export const readJson = (request: Arrived): Effect.Effect<unknown, Failure> => receiveJson(request, parse)
 
 /** The same of a request that may have no body: undefined where nothing comes, in whatever framing. */
 export const readJsonIfAny = (request: Arrived): Effect.Effect<unknown, Failure> => {
   const { "content-length": length = "0", "transfer-encoding": encoding } = request.headers
   if (length === "0" && encoding === undefined) return Effect.undefined
-  const parseIfAny = (bytes: Uint8Array) => (bytes.length === 0 ? Effect.undefined : parse(bytes))
-  return isJson(request.headers["content-type"])
-    ? receive<unknown>(request, MAX_BODY_BYTES, parseIfAny)
-    : Effect.fail(failure({ _tag: "UnsupportedMediaType" }))
+  return receiveJson(request, (bytes) => (bytes.length === 0 ? Effect.undefined : parse(bytes)))
 }
 
 /** Reads the body of a request as it comes, at most so many bytes of it. Fails as `readJson` does. */
