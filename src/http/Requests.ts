@@ -8,16 +8,23 @@ import { DEFAULT_LIMIT } from "../../schemas/Page.ts"
 import { failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
-import { type ClosedFacts, type KeptPrice, type KeptReason, type Opened, restoreReason } from "../inference/Receipt.ts"
+import {
+  type ClosedFacts,
+  type KeptRates,
+  type KeptReason,
+  restoreClosed,
+  restoreOpened,
+  restoreReason
+} from "../inference/Receipt.ts"
 import { Receipts } from "../usage/Receipts.ts"
 import { Requests } from "../usage/Requests.ts"
 import type { RequestRow } from "../usage/RequestsSql.ts"
 import { messageOf, respond, table } from "./Failures.ts"
 
-const promotionOf = ({ promotion }: KeptPrice) =>
+const promotionOf = ({ promotion }: KeptRates) =>
   promotion === undefined ? {} : { promotion: { label: promotion.label, discount_percent: promotion.discountPercent } }
 
-const priceOf = (price: KeptPrice, usage: Used | undefined): RequestReceipt["price"] => {
+const priceOf = (price: KeptRates, usage: Used | undefined): RequestReceipt["price"] => {
   if ("unit" in price) {
     return { unit: price.unit, per_unit: usdFromPico(BigInt(price.perUnit)), ...promotionOf(price) }
   }
@@ -31,7 +38,7 @@ const priceOf = (price: KeptPrice, usage: Used | undefined): RequestReceipt["pri
     cached_input: cached ?? 0,
     cache_write: cacheWrite ?? 0,
     output: output ?? 0,
-    per_request: usdFromPico(BigInt(price.perRequest)),
+    per_request: usdFromPico(BigInt(price.perRequest ?? 0)),
     ...promotionOf(price)
   }
 }
@@ -56,12 +63,12 @@ const basisOf = (closed: Partial<ClosedFacts> | null, cost: bigint): RequestRece
 
 /** The receipt of a request row. */
 export const receiptOf = (row: RequestRow): RequestReceipt => {
-  const opened = row.opened as Opened
-  const closed = row.closed as Partial<ClosedFacts> | null
+  const opened = restoreOpened(row.opened)
+  const closed = restoreClosed(row.closed, row)
   const cost = row.settled - row.refunded
-  const price = [...opened.prices, ...(closed?.price === undefined ? [] : [closed.price])].find(
-    (kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model)
-  )
+  const price =
+    closed?.rates ??
+    opened.prices.find((kept) => kept.provider === row.provider && kept.model === (row.resolved_model ?? kept.model))
   const settleMs =
     closed?.endedAtMs === undefined || row.closed_at === null
       ? null

@@ -12,7 +12,7 @@ import type { Claimed } from "../usage/RequestsSql.ts"
 import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import { type Bounds, refusalOf } from "./Metered.ts"
-import { keepReason, type Opened, spanMs } from "./Receipt.ts"
+import { keepOpened, keepReason, type Opened, spanMs } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { AcceptedBody, ServedItem } from "./Surface.ts"
 
@@ -159,7 +159,7 @@ const takeHold = (
     ...{ requestId, operation: "batch", model: "batch" },
     atLeast: leastOf(due),
     upTo: sum(due.map(({ bounds }) => bounds.upTo)),
-    ...{ ttlMs: holdTtlMs, opened, claim, charge: false }
+    ...{ ttlMs: holdTtlMs, opened: keepOpened(opened), claim, charge: false }
   }
   return holding({ auth, metrics }, { principal }, (holder) => {
     const hold: HoldOperation = { ...operation, ...holder }

@@ -13,7 +13,19 @@ import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
 import { operationNames, operationOf } from "../providers/AttemptRecord.ts"
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
-import { type ClosedFacts, keepReason, type KeptReason, type Opened, priceOf, spanMs } from "./Receipt.ts"
+import {
+  type Beside,
+  type ClosedFacts,
+  keepClosed,
+  keepOpened,
+  keepReason,
+  type KeptRates,
+  type KeptReason,
+  type Opened,
+  priceOf,
+  ratesOf,
+  spanMs
+} from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
 
@@ -105,7 +117,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     preset: request.preset?.slug,
     queueMs: spanMs(startedAt - request.arrivedAt),
     traceId: traceIdOf(request.trace),
-    prices: [priceOf(plan.candidates[0])]
+    prices: request.charge === true ? [priceOf(plan.candidates[0])] : []
   }
   const span = request.trace?.span?.set(planned(request, plan))
   const { carvedFrom } = request
@@ -119,7 +131,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
       atLeast: estimate.atLeast,
       upTo: maxNano(estimate.atLeast, minNano(estimate.upTo, request.holdAtMost ?? estimate.upTo)),
       ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
-      opened,
+      opened: keepOpened(opened),
       claim: request.claim,
       charge: request.charge === true
     }
@@ -194,6 +206,10 @@ const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | 
   return error === undefined ? null : keepReason(error)
 }
 
+/** The rates of who served, unless they were kept when the request was charged. */
+const ratesAt = ({ plan, request }: Admitted, { served }: Carried): KeptRates | undefined =>
+  served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
+
 /** How a request ends, whether it was held for or charged up front. */
 type Ending = Omit<CloseOperation, "_tag" | "requestId" | "accountId" | "onlyIfExpired">
 
@@ -236,34 +252,38 @@ export const close = (
   const { request } = admitted
   const providerMs = carried.endedAt - admitted.heldAt
   const totalMs = performance.now() - request.arrivedAt
+  const overheadMs = spanMs(totalMs - providerMs)
   const closed: ClosedFacts = {
     usage: settlement.usage,
     basis: settlement.basis,
     routing: summaryOf(routingOf(admitted, carried)),
-    ...(carried.served === undefined || carried.served === admitted.plan.candidates[0]
-      ? {}
-      : { price: priceOf(carried.served) }),
+    rates: ratesAt(admitted, carried),
     finishReason: "finish" in carried.outcome ? carried.outcome.finish : null,
     error: errorOf(admitted, carried.outcome),
     holdMs: spanMs(admitted.holdMs),
     firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs),
     totalMs: spanMs(totalMs),
-    overheadMs: spanMs(totalMs - providerMs),
+    overheadMs,
     endedAtMs: Date.now()
+  }
+  const row: Beside = {
+    model: request.model,
+    resolved_model: carried.served?.model.id ?? null,
+    provider: carried.served?.offer.provider ?? null
   }
   const keepClaim = request.claim !== undefined && settlement.final
   const ended = end(options, admitted, {
     settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },
     status: settlement.status,
     keepClaim,
-    resolvedModel: carried.served?.model.id ?? null,
-    provider: carried.served?.offer.provider ?? null,
-    closed,
+    resolvedModel: row.resolved_model,
+    provider: row.provider,
+    closed: keepClosed(closed, row),
     answer: keepClaim ? keep() : null
   })
   const noted = isBeyondBelief(settlement.usage) ? Effect.andThen(warned(admitted, carried), ended) : ended
   return Effect.map(Effect.mapError(noted, storeUnavailable), (books) => {
-    counted(options.metrics, admitted, carried, settlement, closed.overheadMs, books.cost)
+    counted(options.metrics, admitted, carried, settlement, overheadMs, books.cost)
     return books
   })
 }

@@ -1,43 +1,53 @@
 import type { RoutingSummary } from "../../schemas/Routing.ts"
 import type { Reason } from "../domain/Failure.ts"
-import type { Offer } from "../domain/Model.ts"
 import type { FinishReason } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
-import type { UnitUsage, UsageBasis, Used } from "../domain/Usage.ts"
+import { noTokens, type TokenUsage, type UnitUsage, type UsageBasis, type Used } from "../domain/Usage.ts"
 
-interface KeptOf {
+/**
+ * What a request's row has in columns of its own. Its facts are kept without what these say already, or what mostly is so: every
+ * byte of them is written to the table and to its log, when the request is held for and again when it is closed, which is a good
+ * part of what it costs the database.
+ */
+export interface Beside {
   readonly model: string
-  readonly provider: string
+  readonly resolved_model: string | null
+  readonly provider: string | null
+}
+
+interface Lowered {
   /** What had lowered the rates. */
   readonly promotion?: { readonly label: string; readonly discountPercent: number }
 }
 
 /** A price per token as it is kept in a request row: rates in pico-USD as plain numbers, all of which are below 2^53. */
-export interface KeptTokenPrice extends KeptOf {
-  readonly perRequest: number
+interface KeptTokenRates extends Lowered {
+  /** None where absent. */
+  readonly perRequest?: number
   /** Above how many prompt tokens; then input, cached, cache write, output. */
   readonly tiers: ReadonlyArray<readonly [number, number, number, number, number]>
 }
 
 /** The same of a price per unit. */
-export interface KeptUnitPrice extends KeptOf {
+interface KeptUnitRates extends Lowered {
   readonly unit: UnitUsage["unit"]
   readonly perUnit: number
 }
 
-export type KeptPrice = KeptTokenPrice | KeptUnitPrice
+export type KeptRates = KeptTokenRates | KeptUnitRates
 
-type KeptRates = Pick<KeptTokenPrice, "perRequest" | "tiers">
+/** The rates of one model at one provider. */
+export type KeptPrice = KeptRates & { readonly model: string; readonly provider: string }
 
-const kept = new WeakMap<TokenPrice, KeptRates>()
+const kept = new WeakMap<TokenPrice, KeptTokenRates>()
 
-const keepPrice = (price: Price): KeptRates | Pick<KeptUnitPrice, "unit" | "perUnit"> => {
+const keepRates = (price: Price): KeptRates => {
   if (price.unit !== "token") return { unit: price.unit, perUnit: Number(price.perUnit) }
   const known = kept.get(price)
   if (known !== undefined) return known
   const made = {
-    perRequest: Number(price.perRequest),
+    ...(price.perRequest === 0n ? {} : { perRequest: Number(price.perRequest) }),
     tiers: price.tiers.map(
       ({ abovePromptTokens, rates }) =>
         [
@@ -63,22 +73,43 @@ export interface Opened {
   readonly preset?: string | undefined
   readonly queueMs: number
   readonly traceId: string | null
-  /** That of the candidate to be tried first; rows of earlier versions have those of all. */
+  /**
+   * That of the candidate to be tried first, of what is charged up front: another process may conclude it. What is held for has its
+   * price with the facts of its close. Rows of earlier versions have those of all candidates.
+   */
   readonly prices: ReadonlyArray<KeptPrice>
 }
 
-const promotionOf = ({ promotion }: Offer): Pick<KeptPrice, "promotion"> => {
-  if (promotion === undefined) return {}
+/** As they stand in a row; what is absent is as it mostly is. */
+export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opened): object => ({
+  streamed: streamed || undefined,
+  preset,
+  queueMs,
+  traceId: traceId ?? undefined,
+  prices: prices.length === 0 ? undefined : prices
+})
+
+/** The facts again, by that column of the request's row. */
+export const restoreOpened = (column: unknown): Opened => ({
+  streamed: false,
+  traceId: null,
+  prices: [],
+  ...(column as Pick<Opened, "queueMs"> & Partial<Opened>)
+})
+
+/** The rates of a candidate as they are when it is planned. */
+export const ratesOf = ({ offer: { promotion }, price }: Candidate<Price>): KeptRates => {
+  const rates = keepRates(price)
+  if (promotion === undefined) return rates
   const { discountPercent, label } = promotion.now
-  return { promotion: { label, discountPercent } }
+  return { ...rates, promotion: { label, discountPercent } }
 }
 
-/** The price of a candidate as it is when it is planned. */
-export const priceOf = ({ model, offer, price }: Candidate<Price>): KeptPrice => ({
-  model: model.id,
-  provider: offer.provider,
-  ...keepPrice(price),
-  ...promotionOf(offer)
+/** The same as a price, of whom it is. */
+export const priceOf = (candidate: Candidate<Price>): KeptPrice => ({
+  model: candidate.model.id,
+  provider: candidate.offer.provider,
+  ...ratesOf(candidate)
 })
 
 type Amounts<R> = { readonly [K in keyof R]-?: R[K] extends bigint ? K : never }[keyof R]
@@ -113,15 +144,100 @@ export interface ClosedFacts {
   readonly usage: Used
   readonly basis: UsageBasis
   readonly routing: RoutingSummary
-  /** The price of the candidate that served, where another one was to be tried first. */
-  readonly price?: KeptPrice
+  /** Those of the candidate that served, where its price is not among those of the request's opening. */
+  readonly rates?: KeptRates | undefined
   readonly finishReason: FinishReason | null
   readonly error: KeptReason | null
-  readonly holdMs: number
-  readonly firstTokenMs: number | null
+  readonly holdMs?: number
+  readonly firstTokenMs?: number | null
   readonly totalMs: number
   /** Of `totalMs`, what no provider took. */
-  readonly overheadMs: number
+  readonly overheadMs?: number
   /** When the provider was done, in Unix milliseconds: from then to the close is the time of the settle. */
   readonly endedAtMs: number
+}
+
+/** As they stand in a row. `price` is that of an earlier version, with the names of whom it is. */
+interface KeptClosed extends Omit<ClosedFacts, "usage" | "routing" | "finishReason" | "error"> {
+  readonly usage: Partial<TokenUsage> | UnitUsage
+  readonly routing?: RoutingSummary
+  readonly finishReason?: FinishReason | null
+  readonly error?: KeptReason | null
+  readonly price?: KeptPrice
+}
+
+/** How a request is mostly routed: as nobody asked, and served by the first who was asked. */
+const usualRouting = ({ model, provider, resolved_model }: Beside): RoutingSummary => ({
+  strategy: "balanced",
+  requested_models: [model],
+  resolved_model: resolved_model ?? model,
+  provider,
+  provider_attempts: [{ provider: provider ?? "", outcome: "served", attempt_index: 0 }],
+  fallbacks_allowed: true,
+  data_policy: "default",
+  source: "default"
+})
+
+const isUsual = (routing: RoutingSummary, { model, provider, resolved_model }: Beside): boolean => {
+  const { provider_attempts: attempts = [], requested_models: requested } = routing
+  const [attempt] = attempts
+  return (
+    attempts.length === 1 &&
+    attempt?.outcome === "served" &&
+    attempt.attempt_index === 0 &&
+    attempt.provider === provider &&
+    routing.provider === provider &&
+    routing.resolved_model === resolved_model &&
+    requested.length === 1 &&
+    requested[0] === model &&
+    routing.strategy === "balanced" &&
+    routing.fallbacks_allowed &&
+    routing.data_policy === "default" &&
+    routing.source === "default" &&
+    routing.caching === undefined &&
+    routing.router === undefined
+  )
+}
+
+const orAbsent = (tokens: number): number | undefined => (tokens === 0 ? undefined : tokens)
+
+const keepUsage = (usage: Used): object =>
+  "units" in usage
+    ? usage
+    : {
+        input: usage.input,
+        cached: orAbsent(usage.cached),
+        cacheWrite: orAbsent(usage.cacheWrite),
+        output: usage.output,
+        reasoning: orAbsent(usage.reasoning)
+      }
+
+/** As they stand in a row; what is absent is as it mostly is. Without `row`, which then is not known, the routing is kept whole. */
+export const keepClosed = (facts: ClosedFacts, row: Beside | undefined): object => ({
+  basis: facts.basis,
+  usage: keepUsage(facts.usage),
+  routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
+  rates: facts.rates,
+  finishReason: facts.finishReason ?? undefined,
+  error: facts.error ?? undefined,
+  holdMs: facts.holdMs,
+  firstTokenMs: facts.firstTokenMs ?? undefined,
+  totalMs: facts.totalMs,
+  overheadMs: facts.overheadMs,
+  endedAtMs: facts.endedAtMs
+})
+
+/** The facts again, or what there is of them: of what was ended by its expiry, or by a fault of ours, there is only why. */
+export const restoreClosed = (column: unknown, row: Beside): Partial<ClosedFacts> | null => {
+  const kept = column as KeptClosed | null
+  if (kept?.basis === undefined) return kept as Partial<ClosedFacts> | null
+  const { price, routing = usualRouting(row), usage, ...facts } = kept
+  return {
+    finishReason: null,
+    error: null,
+    rates: price,
+    ...facts,
+    usage: "unit" in usage ? usage : { ...noTokens, ...usage },
+    routing
+  }
 }

@@ -13,7 +13,7 @@ import type { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { operationNames } from "../providers/AttemptRecord.ts"
 import type { Webhooks } from "../webhooks/Webhooks.ts"
-import { type ClosedFacts, priceOf } from "./Receipt.ts"
+import { type ClosedFacts, keepClosed, ratesOf } from "./Receipt.ts"
 import { clipCost, type FilmPlan } from "./VideoPlan.ts"
 
 /** What ends are written with. */
@@ -55,10 +55,7 @@ export const costOf = (plan: FilmPlan, row: VideoRow, { refund }: Ends): bigint 
   return cost < row.charged ? cost : row.charged
 }
 
-type Closed = Pick<ClosedFacts, "usage" | "basis" | "routing" | "finishReason" | "error" | "totalMs" | "endedAtMs"> &
-  Pick<Partial<ClosedFacts>, "price">
-
-const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): Closed => {
+const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): ClosedFacts => {
   const [first] = plan.candidates
   const candidate = served(plan, row)
   const { unit } = (candidate ?? first).price
@@ -74,7 +71,7 @@ const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): Closed
       provider: row.provider,
       attempts: row.attempts as ReadonlyArray<Attempt>
     }),
-    ...(candidate === undefined || candidate === first ? {} : { price: priceOf(candidate) }),
+    ...(candidate === undefined || candidate === first ? {} : { rates: ratesOf(candidate) }),
     finishReason: null,
     error: error === undefined ? null : reasonOf(error),
     totalMs: now - row.created_at.getTime(),
@@ -142,7 +139,7 @@ export const endVideo = (
       keepClaim: true,
       resolvedModel: row.provider === null ? null : row.model,
       provider: row.provider,
-      closed,
+      closed: keepClosed(closed, undefined),
       answer: null
     })
     if (concluded === "Gone" && state === "completed") return yield* new GivenBack()

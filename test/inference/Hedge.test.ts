@@ -11,7 +11,6 @@ import { defaultPolicy, type Plan } from "../../src/domain/Plan.ts"
 import { tokenCost } from "../../src/domain/Pricing.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import { Inference } from "../../src/inference/Inference.ts"
-import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -27,6 +26,7 @@ import { upstream } from "../providers/upstream.ts"
 import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
 import { itemsOf } from "../support/Streams.ts"
+import { withFacts } from "../support/Facts.ts"
 
 const BALANCE = 1_000_000_000n
 const PROMPT_TOKENS = 5
@@ -127,7 +127,7 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
         : Effect.asVoid(inference.chat(request))
     return {
       ask,
-      receipt: Effect.map(requests.find(account.id, request.requestId), (found) => found!),
+      receipt: Effect.map(requests.find(account.id, request.requestId), (found) => withFacts(found!)),
       balance: Effect.map(ledger.balance(account.id), (found) => found!)
     }
   }).pipe(Effect.provide(context))
@@ -153,8 +153,7 @@ describe("a hedged request", () => {
           assert.deepStrictEqual([status, provider], ["succeeded", winner])
           const cost = tokenCost(price, { ...noTokens, input: PROMPT_TOKENS, output: winner === "a" ? 10 : 20 })
           assert.strictEqual(settled, cost)
-          const { routing } = closed as Partial<ClosedFacts>
-          assert.deepStrictEqual(routing?.provider_attempts, [
+          assert.deepStrictEqual(closed?.routing?.provider_attempts, [
             { provider: winner === "a" ? "b" : "a", outcome: "failed_over", attempt_index: 0 },
             { provider: winner, outcome: "served", attempt_index: 1 }
           ])

@@ -13,7 +13,6 @@ import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { ImageWork, type ImagesRequest } from "../../src/inference/ImageWork.ts"
-import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { Work } from "../../src/inference/Work.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { Config } from "../../src/platform/Config.ts"
@@ -34,6 +33,7 @@ import { Requests } from "../../src/usage/Requests.ts"
 import { upstream } from "../providers/upstream.ts"
 import { drawWork } from "../providers/work.ts"
 import { layer as database } from "../support/Database.ts"
+import { withFacts } from "../support/Facts.ts"
 
 const BALANCE = 1_000_000_000n
 const PNG = Buffer.from("89504e470d0a1a0a0000000d", "hex")
@@ -148,7 +148,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
           assert.strictEqual(one!.held, 0n)
           return BALANCE - one!.posted
         }),
-        row: (id: string) => Effect.map(requests.find(accountId, id), (one) => one!),
+        row: (id: string) => Effect.map(requests.find(accountId, id), (one) => withFacts(one!)),
         stored: Effect.map(media.list(accountId, { limit: 100 }), ({ files }) => files)
       }
     }).pipe(Effect.provide(context))
@@ -200,7 +200,7 @@ describe("images", () => {
       const requestId = newRequestId()
       assert.deepStrictEqual(yield* none.reasonOf({ requestId }), { _tag: "EmptyGeneration" })
       assert.strictEqual(yield* none.spent, 0n)
-      assert.deepStrictEqual(((yield* none.row(requestId)).closed as ClosedFacts).routing.provider_attempts, [
+      assert.deepStrictEqual((yield* none.row(requestId)).closed?.routing?.provider_attempts, [
         { provider: "gemini", outcome: "failed", attempt_index: 0 }
       ])
       const failing = (fault: ProviderFault) =>

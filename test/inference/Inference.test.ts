@@ -13,7 +13,6 @@ import { defaultPolicy } from "../../src/domain/Plan.ts"
 import type { PromptUsage } from "../../src/domain/Usage.ts"
 import { countPrompt } from "../../src/domain/Tokens.ts"
 import { Inference } from "../../src/inference/Inference.ts"
-import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import type { ChatRequest } from "../../src/inference/Request.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
@@ -27,6 +26,7 @@ import { Requests } from "../../src/usage/Requests.ts"
 import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
 import { itemsOf } from "../support/Streams.ts"
+import { withFacts } from "../support/Facts.ts"
 
 const BALANCE = 1_000_000_000n
 const usage = { input: 10, cached: 0, cacheWrite: 0, output: 20, reasoning: 0 }
@@ -121,7 +121,7 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
         steering: undefined,
         arrivedAt: performance.now()
       }
-      const row = Effect.map(requests.find(account.id, request.requestId), (found) => found!)
+      const row = Effect.map(requests.find(account.id, request.requestId), (found) => withFacts(found!))
       const ended: Effect.Effect<Effect.Success<typeof row>, Effect.Error<typeof row>> = Effect.flatMap(row, (found) =>
         found.status === "open" ? ended : Effect.succeed(found)
       )
@@ -206,7 +206,7 @@ describe("Inference", () => {
       yield* Fiber.interrupt(fiber)
       const { closed, status } = yield* ended
       assert.strictEqual(status, "cancelled")
-      assert.deepStrictEqual((closed as ClosedFacts).routing.provider_attempts, [
+      assert.deepStrictEqual(closed?.routing?.provider_attempts, [
         { provider: "openai", outcome: "failed_over", attempt_index: 0 },
         { provider: "openai", outcome: "failed", attempt_index: 1 }
       ])

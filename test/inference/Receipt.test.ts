@@ -1,6 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Reason } from "../../src/domain/Failure.ts"
-import { keepReason, type KeptReason, restoreReason } from "../../src/inference/Receipt.ts"
+import { noTokens } from "../../src/domain/Usage.ts"
+import {
+  type Beside,
+  type ClosedFacts,
+  keepClosed,
+  keepOpened,
+  keepReason,
+  type KeptPrice,
+  type KeptReason,
+  type Opened,
+  restoreClosed,
+  restoreOpened,
+  restoreReason
+} from "../../src/inference/Receipt.ts"
+
+/** As the database gives a document back. */
+const written = (document: object): unknown => JSON.parse(JSON.stringify(document))
 
 describe("a reason that is kept", () => {
   const amounts = { needed: 2n ** 62n, available: -1n, posted: 0n }
@@ -12,8 +28,99 @@ describe("a reason that is kept", () => {
   ]
   for (const reason of reasons) {
     it(`is the same again: ${reason._tag}`, () => {
-      const kept = JSON.parse(JSON.stringify(keepReason(reason))) as KeptReason
+      const kept = written(keepReason(reason)) as KeptReason
       assert.deepStrictEqual(restoreReason(kept), reason)
+    })
+  }
+})
+
+describe("facts that are kept", () => {
+  const row: Beside = { model: "svc/auto", resolved_model: "m", provider: "p" }
+  const served = { provider: "p", outcome: "served", attempt_index: 0 } as const
+  const usual: ClosedFacts = {
+    usage: { ...noTokens, input: 7, output: 3 },
+    basis: "reported",
+    routing: {
+      strategy: "balanced",
+      requested_models: ["svc/auto"],
+      resolved_model: "m",
+      provider: "p",
+      provider_attempts: [served],
+      fallbacks_allowed: true,
+      data_policy: "default",
+      source: "default"
+    },
+    rates: { tiers: [[0, 1, 2, 3, 4]] },
+    finishReason: "stop",
+    error: null,
+    holdMs: 1.5,
+    firstTokenMs: null,
+    totalMs: 20,
+    overheadMs: 2,
+    endedAtMs: 1_700_000_000_000
+  }
+  const routed = (more: Partial<ClosedFacts["routing"]>): ClosedFacts => ({
+    ...usual,
+    routing: { ...usual.routing, ...more }
+  })
+  const all: Readonly<Record<string, ClosedFacts>> = {
+    usual,
+    "tokens of all kinds": { ...usual, usage: { input: 1, cached: 2, cacheWrite: 3, output: 4, reasoning: 5 } },
+    units: { ...usual, usage: { units: 0, unit: "second" }, rates: { unit: "second", perUnit: 9 } },
+    "a failure": { ...usual, finishReason: null, error: { _tag: "InternalError" }, rates: undefined },
+    "a stream": { ...usual, firstTokenMs: 3 },
+    "a promotion": { ...usual, rates: { perRequest: 5, tiers: [], promotion: { label: "l", discountPercent: 5 } } },
+    "another strategy": routed({ strategy: "cost" }),
+    "several models": routed({ requested_models: ["svc/auto", "n"] }),
+    "another model": routed({ requested_models: ["m"] }),
+    "no model that served": routed({ resolved_model: "n" }),
+    "nobody who served": routed({ provider: null }),
+    "no attempt": routed({ provider_attempts: [] }),
+    "two attempts": routed({ provider_attempts: [{ ...served, provider: "q", outcome: "failed_over" }, served] }),
+    "a failed attempt": routed({ provider_attempts: [{ ...served, outcome: "failed" }] }),
+    "a later attempt": routed({ provider_attempts: [{ ...served, attempt_index: 1 }] }),
+    "an attempt of another": routed({ provider_attempts: [{ ...served, provider: "q" }] }),
+    "no fallbacks": routed({ fallbacks_allowed: false }),
+    "a data policy": routed({ data_policy: "no_training" }),
+    "a source": routed({ source: "request" }),
+    caching: routed({ caching: "auto" })
+  }
+  for (const [name, facts] of Object.entries(all)) {
+    it(`are the same again: ${name}`, () => {
+      const again = restoreClosed(written(keepClosed(facts, row)), row)
+      assert.deepStrictEqual(written({ firstTokenMs: null, ...again }), written(facts))
+      const unplaced = restoreClosed(written(keepClosed(facts, undefined)), row)
+      assert.deepStrictEqual(written({ firstTokenMs: null, ...unplaced }), written(facts))
+    })
+  }
+
+  it("have nothing in them that a row says already", () => {
+    const { basis, endedAtMs, holdMs, overheadMs, rates, totalMs } = usual
+    const times = { holdMs, totalMs, overheadMs, endedAtMs }
+    assert.deepStrictEqual(written(keepClosed(usual, row)), {
+      ...{ usage: { input: 7, output: 3 }, basis, rates, finishReason: "stop" },
+      ...times
+    })
+  })
+
+  it("are read as earlier versions kept them", () => {
+    const { rates: _rates, routing, ...rest } = usual
+    const price: KeptPrice = { model: "m", provider: "p", perRequest: 0, tiers: [[0, 1, 2, 3, 4]] }
+    const { source: _source, ...older } = routing
+    const again = restoreClosed({ ...rest, routing: older, price }, row)
+    assert.deepStrictEqual(again?.routing, older)
+    assert.deepInclude(again, { usage: usual.usage, error: null, rates: price })
+    const error: KeptReason = { _tag: "HoldExpired" }
+    assert.deepStrictEqual(restoreClosed({ error }, row), { error })
+    assert.isNull(restoreClosed(null, row))
+  })
+
+  for (const opened of [
+    { streamed: false, preset: undefined, queueMs: 1, traceId: null, prices: [] },
+    { streamed: true, preset: "p", queueMs: 0, traceId: "t", prices: [{ model: "m", provider: "p", tiers: [] }] }
+  ] satisfies ReadonlyArray<Opened>) {
+    it(`are the same again, of ${opened.streamed ? "a stream" : "a whole answer"} that is opened`, () => {
+      assert.deepStrictEqual(restoreOpened(written(keepOpened(opened))), written(opened) as Opened)
     })
   }
 })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { upstream } from "../providers/upstream.ts"
 import { BALANCE, FAL_COST, FilmHost, scene, wish } from "./videoScene.ts"
+import { withFacts } from "../support/Facts.ts"
 
 describe("the end of a video", () => {
   it.live("tells of the clip, and never of the prompt", () =>
@@ -74,9 +74,9 @@ describe("the end of a video", () => {
       const { accountId, finish, request, requests, videos } = yield* scene({ hosts: [host] })
       const { video } = yield* videos.submit(request())
       yield* finish(videos, video.id)
-      const closed = (yield* requests.find(accountId, video.requestId))?.closed as ClosedFacts
-      assert.strictEqual(closed.error?._tag, "ValidationError")
-      assert.strictEqual(closed.routing.provider, "fal")
+      const { closed } = withFacts((yield* requests.find(accountId, video.requestId))!)
+      assert.strictEqual(closed?.error?._tag, "ValidationError")
+      assert.strictEqual(closed?.routing?.provider, "fal")
     }).pipe(Effect.scoped)
   )
 })

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { MOST_LOST, MOST_REFUSED_ROUNDS, MOST_SUBMISSIONS } from "../../src/domain/Video.ts"
-import type { ClosedFacts } from "../../src/inference/Receipt.ts"
 import { TURN_MS } from "../../src/inference/VideoTurn.ts"
 import { Media } from "../../src/platform/Media.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
@@ -20,6 +19,7 @@ import {
   serverError,
   wish
 } from "./videoScene.ts"
+import { withFacts } from "../support/Facts.ts"
 
 /** A video that was sold, and what it comes to. */
 const sold = (
@@ -40,7 +40,7 @@ const sold = (
           Effect.map(stage.requests.find(stage.accountId, row!.request_id), (receipt) => ({
             row: row!,
             receipt: receipt!,
-            closed: receipt!.closed as ClosedFacts
+            closed: withFacts(receipt!).closed!
           }))
         )
       )
@@ -66,14 +66,14 @@ describe("a turn at a video job", () => {
       const { closed, receipt, row } = yield* end
       assert.deepInclude(row, { state: "completed", provider: "other", cost: OTHER_COST, charged: OTHER_COST })
       assert.deepStrictEqual(
-        closed.routing.provider_attempts?.map(({ outcome, provider }) => [provider, outcome]),
+        closed.routing?.provider_attempts?.map(({ outcome, provider }) => [provider, outcome]),
         [
           ["fal", "failed_over"],
           ["other", "served"]
         ]
       )
       assert.deepInclude(receipt, { provider: "other", settled: OTHER_COST, refunded: 0n })
-      assert.strictEqual(closed.price?.provider, "other")
+      assert.deepStrictEqual(closed.rates, { unit: "second", perUnit: Number(OTHER_COST / 4n) * 1_000 })
       assert.deepStrictEqual(yield* money, { posted: BALANCE - OTHER_COST, held: 0n })
       assert.deepStrictEqual(yield* faults, [])
     }).pipe(Effect.scoped)

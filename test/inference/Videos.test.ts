@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Schedule } from "effect"
 import type { Failure } from "../../src/domain/Failure.ts"
-import type { Opened } from "../../src/inference/Receipt.ts"
 import { MOST_UNFINISHED, type Videos } from "../../src/inference/Videos.ts"
 import { newResourceId } from "../../src/platform/Ids.ts"
 import { BALANCE, FAL_COST, fails, FilmHost, OTHER_COST, scene, serverError, wish } from "./videoScene.ts"
+import { withFacts } from "../support/Facts.ts"
 
 const claimOf = (fingerprint: string) => ({ idempotencyKey: "k", claim: "POST /videos k", fingerprint })
 
@@ -28,7 +28,7 @@ describe("selling a video", () => {
       assert.deepStrictEqual(yield* money, { posted: BALANCE - OTHER_COST, held: 0n })
       const receipt = yield* requests.find(accountId, asked.requestId)
       assert.deepInclude(receipt, { status: "open", operation: "videos", model: "veo-3", settled: OTHER_COST })
-      assert.strictEqual((receipt!.opened as Opened).prices[0]?.provider, "fal")
+      assert.strictEqual(withFacts(receipt!).opened.prices[0]?.provider, "fal")
       assert.strictEqual((yield* jobs.find(video.id))?.request_id, asked.requestId)
       const taken = yield* Deferred.make<string>()
       const worker = yield* Effect.forkChild(

@@ -36,8 +36,9 @@ const plain = (rows: ReadonlyArray<UsageRow>): ReadonlyArray<Figures> =>
 const receiptsOf = (sql: SqlClient.SqlClient, accountId: string, width: string) =>
   sql<UsageRow>`SELECT date_trunc(${width}, created_at, 'UTC') AS start, COALESCE(resolved_model, model) AS model, provider,
       count(*) AS requests,
-      COALESCE(sum((closed #>> '{usage,input}')::bigint + (closed #>> '{usage,cached}')::bigint
-        + (closed #>> '{usage,cacheWrite}')::bigint), 0)::bigint AS prompt,
+      COALESCE(sum((closed #>> '{usage,input}')::bigint), 0)::bigint
+        + COALESCE(sum((closed #>> '{usage,cached}')::bigint), 0)::bigint
+        + COALESCE(sum((closed #>> '{usage,cacheWrite}')::bigint), 0)::bigint AS prompt,
       COALESCE(sum((closed #>> '{usage,cached}')::bigint), 0)::bigint AS cached,
       COALESCE(sum((closed #>> '{usage,cacheWrite}')::bigint), 0)::bigint AS cache_write,
       COALESCE(sum((closed #>> '{usage,output}')::bigint), 0)::bigint AS completion,
@@ -85,14 +86,15 @@ const spreadOverDays = (sql: SqlClient.SqlClient) =>
 const idOf = (random: Random, agoMs: number): string =>
   firstRequestIdAt(Date.now() - random.below(agoMs)).slice(0, 14) + newRequestId().slice(14)
 
+/** What there was none of may be left out. */
 const usage = (random: Random) => {
   const output = random.below(90)
   return {
     input: random.below(50),
-    cached: random.below(20),
-    cacheWrite: random.below(9),
+    cached: random.pick([random.below(20), undefined]),
+    cacheWrite: random.pick([random.below(9), undefined]),
     output,
-    reasoning: random.below(output + 1)
+    reasoning: random.pick([random.below(output + 1), undefined])
   }
 }
 
