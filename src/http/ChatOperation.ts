@@ -23,7 +23,7 @@ import { modelsOf } from "../router/Router.ts"
 import { type Arrived, readJson } from "./Body.ts"
 import { EventStream } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
-import { describe, logged } from "./Failures.ts"
+import { describe, logged, spoiled } from "./Failures.ts"
 import { claimOf } from "./Idempotency.ts"
 import { type Taken, takePaid } from "./Preset.ts"
 
@@ -209,7 +209,10 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
         const { created, replayed, requestId } = stream
         const encoder = dialect.encoder({ requestId, created, model: chat.model, describe }, decoded)
         // The last item at most is an error, so that encoding the others stays a plain function.
-        const answered = new EventStream(stream, encoder, (failed) => void run(logged(failed, exchange)))
+        const answered = new EventStream(stream, encoder, (failed) => {
+          spoiled(failed, exchange)
+          run(logged(failed, exchange))
+        })
         return HttpServerResponse.raw(answered, {
           headers: { ...streamHeaders, ...ignoredHeader(decoded.ignored), ...replayHeader(replayed) }
         })

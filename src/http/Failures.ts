@@ -323,6 +323,12 @@ export const respond = (
     headers: headersOf(failure)
   })
 
+/** Marks the span of a request whose answer failed when its head had gone: by its status it is a success. */
+export const spoiled = ({ reason }: Failure, { span }: Exchange): void => {
+  const { code, status } = table[reason._tag]
+  if (status >= 500) span?.fail(code)
+}
+
 /** Logs what operators should know of a failure and callers should not, under the request's id and in its trace. */
 export const logged = ({ log, reason }: Failure, { requestId, span }: Exchange): Effect.Effect<void> => {
   const bug = reason._tag === "InternalError"

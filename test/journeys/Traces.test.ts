@@ -146,6 +146,26 @@ describe("a paid request", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that breaks off in its midst has failed, though its status is a success", () =>
+    Effect.gen(function* () {
+      const { collector, inferenceKey, service } = yield* observed()
+      const broken = { "x-svc-sandbox": "fault=break,after=2,output_tokens=200" }
+      const response = yield* chat(service, inferenceKey, ask({ stream: true }), broken)
+      assert.include(yield* Effect.promise(() => response.text()), '"upstream_error"')
+      const id = response.headers.get("x-request-id") ?? ""
+      const receipt = yield* endedReceipt(service, inferenceKey, id)
+      const [server] = yield* traceOf(collector, receipt.trace_id, [
+        ROUTE,
+        "ledger.hold",
+        "chat gpt-4o-mini",
+        "ledger.settle"
+      ])
+      assert.isTrue(server.failed)
+      const said = attributes(server, "http.response.status_code", "error.type")
+      assert.deepStrictEqual(said, [200, "upstream_error"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("for embeddings, or to rerank, says on its attempt how many tokens its prompt had", () =>
     Effect.gen(function* () {
       const { collector, inferenceKey, service } = yield* observed()
