@@ -17,7 +17,7 @@ import { countEmbed, embedBound, fits, longestInput } from "../providers/WorkTok
 import { answered } from "./Chat.ts"
 import { replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
-import { logged } from "./Failures.ts"
+import { logged, spoiled } from "./Failures.ts"
 import { leanHandlers } from "./Lean.ts"
 import { paidWork, readerOf } from "./PaidWork.ts"
 import { type ArrivingList, VectorStream } from "./VectorStream.ts"
@@ -168,7 +168,11 @@ const embeddings = Effect.gen(function* () {
     const settled = Fiber.join(running)
     const first = Effect.raceFirst(Effect.map(Deferred.await(begun), Result.fail), Effect.map(settled, Result.succeed))
     const answer = yield* Effect.onInterrupt(first, () => Fiber.interrupt(running))
-    const writing = { over: reader.gone, onError: (failed: Failure) => void log(logged(failed, exchange)) }
+    const onError = (failed: Failure) => {
+      spoiled(failed, exchange)
+      log(logged(failed, exchange))
+    }
+    const writing = { over: reader.gone, onError }
     if (Result.isSuccess(answer)) {
       return place === undefined ? respond(model, answer.success) : respondLong(model, answer.success, writing)
     }

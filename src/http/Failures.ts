@@ -323,7 +323,7 @@ export const respond = (
     headers: headersOf(failure)
   })
 
-/** Marks the span of a request whose answer failed when its head had gone: by its status it is a success. */
+/** Marks the span of a request whose answer failed by a fault of ours when its head had gone: by its status it is a success. */
 export const spoiled = ({ reason }: Failure, { span }: Exchange): void => {
   const { code, status } = table[reason._tag]
   if (status >= 500) span?.fail(code)

@@ -26,7 +26,8 @@ const begin = (request: IncomingMessage, span: Span): Span => {
 /** What is recorded of a response: an error is ours alone, and a client that leaves is none. */
 const finish = (span: Span, status: number, whole: boolean): void => {
   if (status !== 0) span.set({ "http.response.status_code": status })
-  if (!whole) span.set({ "svc.client_left": true })
+  // Cut by us after a failure, it was not the client who left.
+  if (!whole && !span.failed) span.set({ "svc.client_left": true })
   if (status >= 500) span.fail(String(status))
   span.end()
 }

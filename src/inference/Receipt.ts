@@ -75,13 +75,16 @@ export interface Opened {
   readonly traceId: string | null
   /**
    * That of the candidate to be tried first, of what is charged up front: another process may conclude it. What is held for has its
-   * price with the facts of its close. Rows of earlier versions have those of all candidates.
+   * price with the facts of its close. Rows of earlier versions have that of the first candidate, or those of all.
    */
   readonly prices: ReadonlyArray<KeptPrice>
 }
 
+/** Every fact by its name, so that none is forgotten; one that is undefined is not written. */
+type Kept<Facts> = { readonly [Name in keyof Facts]-?: unknown }
+
 /** As they stand in a row; what is absent is as it mostly is. */
-export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opened): object => ({
+export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opened): Kept<Opened> => ({
   streamed: streamed || undefined,
   preset,
   queueMs,
@@ -148,21 +151,24 @@ export interface ClosedFacts {
   readonly rates?: KeptRates | undefined
   readonly finishReason: FinishReason | null
   readonly error: KeptReason | null
-  readonly holdMs?: number
-  readonly firstTokenMs?: number | null
+  readonly holdMs: number
+  readonly firstTokenMs: number | null
   readonly totalMs: number
   /** Of `totalMs`, what no provider took. */
-  readonly overheadMs?: number
+  readonly overheadMs: number
   /** When the provider was done, in Unix milliseconds: from then to the close is the time of the settle. */
   readonly endedAtMs: number
 }
 
-/** As they stand in a row. `price` is that of an earlier version, with the names of whom it is. */
-interface KeptClosed extends Omit<ClosedFacts, "usage" | "routing" | "finishReason" | "error"> {
+type Times = "holdMs" | "firstTokenMs" | "overheadMs"
+
+/** The same of a job, which nobody waited for. */
+export type JobFacts = Omit<ClosedFacts, Times>
+
+/** As they stand in a row that has more than an error. `price` is that of an earlier version, with the names of whom it is. */
+interface KeptClosed extends Partial<Omit<ClosedFacts, "usage" | "basis">> {
+  readonly basis: UsageBasis
   readonly usage: Partial<TokenUsage> | UnitUsage
-  readonly routing?: RoutingSummary
-  readonly finishReason?: FinishReason | null
-  readonly error?: KeptReason | null
   readonly price?: KeptPrice
 }
 
@@ -181,22 +187,23 @@ const usualRouting = ({ model, provider, resolved_model }: Beside): RoutingSumma
 const isUsual = (routing: RoutingSummary, { model, provider, resolved_model }: Beside): boolean => {
   const { provider_attempts: attempts = [], requested_models: requested } = routing
   const [attempt] = attempts
-  return (
-    attempts.length === 1 &&
-    attempt?.outcome === "served" &&
-    attempt.attempt_index === 0 &&
-    attempt.provider === provider &&
-    routing.provider === provider &&
-    routing.resolved_model === resolved_model &&
-    requested.length === 1 &&
-    requested[0] === model &&
-    routing.strategy === "balanced" &&
-    routing.fallbacks_allowed &&
-    routing.data_policy === "default" &&
-    routing.source === "default" &&
-    routing.caching === undefined &&
-    routing.router === undefined
-  )
+  const usual: { readonly [Name in keyof RoutingSummary]-?: boolean } = {
+    strategy: routing.strategy === "balanced",
+    requested_models: requested.length === 1 && requested[0] === model,
+    resolved_model: routing.resolved_model === resolved_model,
+    provider: routing.provider === provider,
+    provider_attempts:
+      attempts.length === 1 &&
+      attempt?.outcome === "served" &&
+      attempt.attempt_index === 0 &&
+      attempt.provider === provider,
+    fallbacks_allowed: routing.fallbacks_allowed,
+    data_policy: routing.data_policy === "default",
+    caching: routing.caching === undefined,
+    source: routing.source === "default",
+    router: routing.router === undefined
+  }
+  return Object.values(usual).every(Boolean)
 }
 
 const orAbsent = (tokens: number): number | undefined => (tokens === 0 ? undefined : tokens)
@@ -213,7 +220,10 @@ const keepUsage = (usage: Used): object =>
       }
 
 /** As they stand in a row; what is absent is as it mostly is. Without `row`, which then is not known, the routing is kept whole. */
-export const keepClosed = (facts: ClosedFacts, row: Beside | undefined): object => ({
+export const keepClosed = (
+  facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
+  row: Beside | undefined
+): Kept<ClosedFacts> => ({
   basis: facts.basis,
   usage: keepUsage(facts.usage),
   routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
@@ -227,10 +237,13 @@ export const keepClosed = (facts: ClosedFacts, row: Beside | undefined): object 
   endedAtMs: facts.endedAtMs
 })
 
-/** The facts again, or what there is of them: of what was ended by its expiry, or by a fault of ours, there is only why. */
+/**
+ * The facts again, or what there is of them: of a batch itself, and of what ended by its expiry, by a fault of ours or before it
+ * began, there is only why it failed.
+ */
 export const restoreClosed = (column: unknown, row: Beside): Partial<ClosedFacts> | null => {
-  const kept = column as KeptClosed | null
-  if (kept?.basis === undefined) return kept as Partial<ClosedFacts> | null
+  const kept = column as KeptClosed | Pick<ClosedFacts, "error"> | null
+  if (kept === null || !("basis" in kept)) return kept
   const { price, routing = usualRouting(row), usage, ...facts } = kept
   return {
     finishReason: null,

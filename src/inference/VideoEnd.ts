@@ -13,7 +13,7 @@ import type { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { operationNames } from "../providers/AttemptRecord.ts"
 import type { Webhooks } from "../webhooks/Webhooks.ts"
-import { type ClosedFacts, keepClosed, ratesOf } from "./Receipt.ts"
+import { type JobFacts, keepClosed, ratesOf } from "./Receipt.ts"
 import { clipCost, type FilmPlan } from "./VideoPlan.ts"
 
 /** What ends are written with. */
@@ -55,7 +55,7 @@ export const costOf = (plan: FilmPlan, row: VideoRow, { refund }: Ends): bigint 
   return cost < row.charged ? cost : row.charged
 }
 
-const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): ClosedFacts => {
+const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): JobFacts => {
   const [first] = plan.candidates
   const candidate = served(plan, row)
   const { unit } = (candidate ?? first).price

@@ -130,6 +130,10 @@ export class Span {
     return this
   }
 
+  get failed(): boolean {
+    return this.#failed
+  }
+
   /** Hands it to be exported, once. */
   end(): void {
     if (this.#ended) return

@@ -52,7 +52,7 @@ export const analyze = (sql: SqlClient.SqlClient) => sql`ANALYZE request`
 export const written = (sql: SqlClient.SqlClient, accountId: string) =>
   Effect.map(
     sql<Written>`SELECT count(*) AS requests, sum(settled)::bigint AS cost,
-      sum((closed #>> '{usage,input}')::bigint + (closed #>> '{usage,cached}')::bigint)::bigint AS prompt
+      sum((closed #>> '{usage,input}')::bigint + COALESCE((closed #>> '{usage,cached}')::bigint, 0))::bigint AS prompt
       FROM request WHERE account_id = ${accountId} AND created_at >= date_trunc('day', now(), 'UTC') - interval '29 days'`,
     ([row = { requests: 0n, prompt: 0n, cost: 0n }]) => row
   )

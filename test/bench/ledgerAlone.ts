@@ -24,22 +24,16 @@ const COST = 50_000n
 const [mode = "", accountId = "", warm = "", counted = ""] = process.argv.slice(2)
 
 /** About as large as the facts of a chat request. */
-const opened = {
-  streamed: false,
-  queueMs: 0,
-  traceId: null,
-  prices: [{ model: "gpt-4o-mini", provider: "openai", perRequest: 0, tiers: [[0, 150_000, 75_000, 150_000, 600_000]] }]
-}
+const opened = { queueMs: 0.087 }
 const closed = {
-  usage: { prompt: 148, cached: 0, cacheWrite: 0, completion: 24, reasoning: 0 },
-  basis: "provider",
-  routing: { strategy: "price", attempts: [{ model: "gpt-4o-mini", provider: "openai", outcome: "served", ms: 2 }] },
+  usage: { input: 148, output: 24 },
+  basis: "reported",
+  rates: { tiers: [[0, 150_000, 75_000, 150_000, 600_000]] },
   finishReason: "stop",
-  error: null,
-  holdMs: 2,
-  firstTokenMs: null,
-  totalMs: 6,
-  overheadMs: 4
+  holdMs: 2.345,
+  totalMs: 6.789,
+  overheadMs: 4.321,
+  endedAtMs: 1_795_475_051_674
 }
 
 const holdOf = (keyId: string): HoldOperation => ({

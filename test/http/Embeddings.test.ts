@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http"
 import { AnswerRoom } from "../../src/providers/AnswerRoom.ts"
 import { countEmbed } from "../../src/providers/WorkTokens.ts"
 import { upstream } from "../providers/upstream.ts"
+import { type ReceivedSpan, startCollector } from "../support/Collector.ts"
 import { get, json, post, startService, unread } from "../support/Service.ts"
 
 const model = "text-embedding-3-small"
@@ -104,12 +105,12 @@ describe("POST /embeddings", () => {
   const closing = `,${listed.slice(200).join()}],"model":"m","usage":{"prompt_tokens":1000,"total_tokens":1000}}`
 
   /** A service before a host that writes the first half of a long answer, and on when it is told to. */
-  const halfway = Effect.gen(function* () {
+  const halfwayWith = Effect.fnUntraced(function* (env: Record<string, string>) {
     const hosts: Array<ServerResponse> = []
     const { origin } = yield* upstream((request, response) => {
       request.resume().on("end", () => response.writeHead(200).write(opening, () => hosts.push(response)))
     })
-    const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1` })
+    const service = yield* startService({ OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: `${origin}/v1`, ...env })
     const { account, inferenceKey } = yield* service.account(10)
     const gone = new AbortController()
     const response = yield* Effect.promise(() =>
@@ -128,6 +129,7 @@ describe("POST /embeddings", () => {
     const settled = Effect.repeat(service.balance(account.id), { until: ({ held }) => held === 0n })
     return { service, account, inferenceKey, response, host, gone, settled }
   })
+  const halfway = Effect.suspend(() => halfwayWith({}))
 
   it.live("begins a long answer before its last vector has come, and ends it when it is paid for", () =>
     Effect.gen(function* () {
@@ -146,12 +148,15 @@ describe("POST /embeddings", () => {
 
   it.live("cuts a long answer off where its host breaks off or errs, and charges what was given on", () =>
     Effect.gen(function* () {
+      const collector = yield* startCollector()
       for (const breakOff of [
         (host: ServerResponse) => host.destroy(),
         (host: ServerResponse) => host.end(closing.replace('"index":200', '"index":7')),
         (host: ServerResponse) => host.end()
       ]) {
-        const { host, inferenceKey, response, service, settled } = yield* halfway
+        const { host, inferenceKey, response, service, settled } = yield* halfwayWith({
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint
+        })
         breakOff(host)
         assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => response.text()))))
         const tokens = countEmbed({ inputs: inputs.slice(0, 200) })
@@ -160,6 +165,13 @@ describe("POST /embeddings", () => {
         assert.deepInclude(receipt, { status: "failed", usage_basis: "counted" })
         assert.strictEqual(receipt.usage.input_tokens, tokens)
         assert.deepInclude(receipt.routing.provider_attempts[0], { provider: "openai", outcome: "failed" })
+        const ended = Effect.as(Effect.sleep("10 millis"), collector)
+        const spans = Effect.map(ended, (told) => told.trace(receipt.trace_id))
+        const isServer = ({ kind }: ReceivedSpan) => kind === "server"
+        const server = (yield* Effect.repeat(spans, { until: (all) => all.some(isServer) })).find(isServer)
+        assert.isTrue(server?.failed)
+        assert.strictEqual(server?.attributes["http.response.status_code"], 200)
+        assert.isUndefined(server?.attributes["svc.client_left"])
         const again = yield* post(
           `${service.api}/embeddings`,
           inferenceKey,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { createServer, request as httpRequest } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { observe, spanOf } from "../../src/http/Observed.ts"
@@ -32,6 +32,10 @@ const start = (ratio = 1) =>
         const span = spanOf(request)
         span?.set({ seen: true })
         if (request.url === "/hang") return void response.write("half of it")
+        if (request.url === "/cut") {
+          span?.fail("upstream_error")
+          return void response.write("half of it", () => response.destroy())
+        }
         response.writeHead(request.url === "/fault" ? 503 : 200).end(String(span !== undefined))
       })
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -92,6 +96,18 @@ describe("an observed server", () => {
       assert.deepStrictEqual(left, [200])
       assert.isTrue(spans[0]?.attributes.get("svc.client_left"))
       assert.isFalse(spans[0]?.failed)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not say of a client that it left, where the answer was cut off behind a failure", () =>
+    Effect.gen(function* () {
+      const { allLeft, origin, spans } = yield* start()
+      const exit = yield* Effect.exit(Effect.tryPromise(() => fetch(`${origin}/cut`).then((answer) => answer.text())))
+      assert.isTrue(Exit.isFailure(exit))
+      yield* allLeft(1)
+      assert.isTrue(spans[0]?.failed)
+      assert.strictEqual(spans[0]?.attributes.get("error.type"), "upstream_error")
+      assert.isFalse(spans[0]?.attributes.has("svc.client_left"))
     }).pipe(Effect.scoped)
   )
 
