@@ -92,13 +92,12 @@ export const keepOpened = ({ preset, prices, queueMs, streamed, traceId }: Opene
   prices: prices.length === 0 ? undefined : prices
 })
 
-/** The facts again, by that column of the request's row. */
-export const restoreOpened = (column: unknown): Opened => ({
-  streamed: false,
-  traceId: null,
-  prices: [],
-  ...(column as Pick<Opened, "queueMs"> & Partial<Opened>)
-})
+/** The facts again, by that column of the request's row. Throws where nobody of ours can have written it. */
+export const restoreOpened = (column: unknown): Opened => {
+  const kept = column as Pick<Opened, "queueMs"> & Partial<Opened>
+  if (typeof kept.queueMs !== "number") throw new Error("a request's row is without the facts of its opening")
+  return { streamed: false, traceId: null, prices: [], ...kept }
+}
 
 /** The rates of a candidate as they are when it is planned. */
 export const ratesOf = ({ offer: { promotion }, price }: Candidate<Price>): KeptRates => {

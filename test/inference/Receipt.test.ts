@@ -123,4 +123,8 @@ describe("facts that are kept", () => {
       assert.deepStrictEqual(restoreOpened(written(keepOpened(opened))), written(opened) as Opened)
     })
   }
+
+  it("are not made up where a row is damaged", () => {
+    for (const damaged of ["damaged", {}, { streamed: true }, []]) assert.throws(() => restoreOpened(damaged))
+  })
 })
