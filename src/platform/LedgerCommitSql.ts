@@ -27,6 +27,7 @@ DECLARE
   op record;
   overdue jsonb;
   moment timestamptz;
+  late_before text COLLATE "C";
   -- all that is named in the group
   all_accounts text[];
   all_taking text[];
@@ -263,6 +264,12 @@ BEGIN
       CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, account_id text, key_id text,
         project_id text, operation text, model text, charge boolean, ttl_ms bigint, budgets text[], opened jsonb,
         idempotency_key text, claim text, fingerprint text);
+    late_before := request_late_before(moment);
+    IF late_before > ANY (all_requests) THEN
+      INSERT INTO usage_pending (account_id, request_id) SELECT o ->> 'account_id', o ->> 'request_id'
+        FROM unnest(held_ord) AS n(ord) CROSS JOIN LATERAL (SELECT operations -> (n.ord - 1)) AS one(o)
+        WHERE o ->> 'request_id' < late_before;
+    END IF;
   END IF;
   IF closed_ord IS NOT NULL THEN
     WITH n AS MATERIALIZED (

@@ -10,6 +10,7 @@ import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs, jobSequence } from "./migrations/JobsSql.ts"
 import { keys } from "./migrations/KeysSql.ts"
+import { lateByStatement } from "./migrations/LateByStatementSql.ts"
 import { lighterRules } from "./migrations/LighterRulesSql.ts"
 import { modelUsage } from "./migrations/ModelUsageSql.ts"
 import { owners } from "./migrations/OwnersSql.ts"
@@ -306,5 +307,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0030_requests_by_account": requestsByAccount,
   "0031_plain_arrays": plainArrays,
   "0032_claims_first": claimsFirst,
-  "0033_lighter_rules": lighterRules
+  "0033_lighter_rules": lighterRules,
+  "0034_late_by_statement": lateByStatement
 }

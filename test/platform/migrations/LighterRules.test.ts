@@ -1,11 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { firstRequestIdAt } from "../../../src/platform/Ids.ts"
 import { balance, close, customer, hold, request, run, wrongs } from "../../ledger/Fixture.ts"
 import * as Database from "../../support/Database.ts"
-
-const GRACE_MS = 30_000
 
 layer(Database.layer, { excludeTestServices: true })("the rules of the ledger's tables", (it) => {
   it.effect("refuse what no request, no movement and no balance can be, and change nothing", () =>
@@ -56,35 +53,6 @@ layer(Database.layer, { excludeTestServices: true })("the rules of the ledger's 
         before
       )
       assert.deepStrictEqual(yield* wrongs(sql), [])
-    })
-  )
-
-  it.effect("take a request as late by the moment in its id, whatever its digits", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const owner = yield* customer(sql, 0n)
-      const [clock] = yield* sql<{ now: number }>`SELECT date_part('epoch', clock_timestamp()) * 1000 AS now`
-      const now = Math.floor(clock?.now ?? 0)
-      // Each digit of the time takes each of its values, as far as the past and the future of a request can reach.
-      const powers = Array.from({ length: 9 }, (_, power) => 32 ** power)
-      const moments = powers.flatMap((unit) => Array.from({ length: 65 }, (_, by) => now - GRACE_MS + (by - 32) * unit))
-      const near = [-2_000, -1_000, 10_000, 20_000].map((by) => now - GRACE_MS + by)
-      const chosen = [...new Set([...moments, ...near])].filter(
-        // What lies about the bound depends on how long this takes.
-        (moment) => moment >= 0 && moment < 32 ** 9 && (moment < now - GRACE_MS || moment > now - GRACE_MS + 9_000)
-      )
-      yield* sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, held, opened)
-        SELECT id, ${owner.accountId}, ${owner.keyId}, 'chat.completions', 'm', 'open', 'open', now(), 0, '{}'
-        FROM unnest(${chosen.map(firstRequestIdAt)}::text[]) AS id`
-      const late = yield* sql<{ id: string }>`SELECT request_id AS id FROM usage_pending
-        WHERE account_id = ${owner.accountId} ORDER BY request_id`
-      const expected = chosen.filter((moment) => moment < now - GRACE_MS).map(firstRequestIdAt)
-      assert.isAtLeast(expected.length, 200)
-      assert.isAtLeast(chosen.length - expected.length, 200)
-      assert.deepStrictEqual(
-        late.map(({ id }) => id),
-        expected.toSorted()
-      )
     })
   )
 })
