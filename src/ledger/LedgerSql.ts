@@ -179,12 +179,16 @@ export const commitWithin = (
     answered(sql, `SELECT c.* FROM ${soonOver}, ledger_commit($1::jsonb) AS c`, [json([operation])], [operation])
   )
 
-/** Ends overdue holds, the oldest first. Answers how many it ended. */
+/**
+ * Ends overdue holds, account by account, the oldest of each first: as their index has them, which is read no further than the limit.
+ * Answers how many it ended.
+ */
 export const expireOverdue = (sql: SqlClient.SqlClient, limit: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql<{ ended: bigint }>`SELECT count(*) AS ended FROM ledger_commit((
       SELECT jsonb_agg(ledger_expiry(overdue.id, overdue.account_id)) FROM (
-        SELECT id, account_id FROM request WHERE state = 'open' AND expires_at <= now() ORDER BY expires_at LIMIT ${limit}
+        SELECT id, account_id FROM request WHERE state = 'open' AND expires_at <= now()
+        ORDER BY account_id, expires_at LIMIT ${limit}
       ) AS overdue
     )) WHERE verdict = 'closed'`,
     (rows) => Number(rows[0]?.ended ?? 0n)

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { connect } from "../../src/platform/Sql.ts"
 import { percentile } from "./Figures.ts"
 import { type Faults, progress, type Samples } from "./Measure.ts"
-import { analyze, aroundTriggers, createDatabase, unrolledCount, written, writeReceipts } from "./ReceiptsSql.ts"
+import { analyze, createDatabase, hurriedly, unrolledCount, written, writeReceipts } from "./ReceiptsSql.ts"
 import { atMost, milliseconds, perSecond, type Row } from "./Report.ts"
 import { openAccount, type Stage } from "./Stage.ts"
 
@@ -27,7 +27,7 @@ const generate = Effect.fnUntraced(function* (accountId: string, receipts: numbe
   const [startMs, everyMs] = [Date.now() - DAYS_MS, DAYS_MS / receipts]
   for (let from = 0; from < receipts; from += PART) {
     const to = Math.min(receipts, from + PART)
-    yield* aroundTriggers(sql, writeReceipts(sql, accountId, { from, to, startMs, everyMs }))
+    yield* hurriedly(sql, writeReceipts(sql, accountId, { from, to, startMs, everyMs }))
     yield* progress(`usage: ${to} of ${receipts} receipts`)
   }
   yield* analyze(sql)
@@ -64,7 +64,7 @@ export const usage = Effect.fnUntraced(function* (stage: Stage, samples: Samples
     )
     const seconds = (performance.now() - began) / 1_000
     const live = { from: receipts, to: receipts + LIVE, startMs: Date.now() - receipts, everyMs: 1 }
-    yield* aroundTriggers(sql, writeReceipts(sql, customer.id, live))
+    yield* hurriedly(sql, writeReceipts(sql, customer.id, live))
     const { cost, prompt, requests } = yield* written(sql, customer.id)
     const rows: Array<Row> = [
       { label: "Receipts rolled up at the first start", gateway: perSecond(receipts / seconds) }

@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { commitGroup } from "../../src/ledger/LedgerSql.ts"
+import { commitGroup, expireOverdue } from "../../src/ledger/LedgerSql.ts"
 import type { Operation } from "../../src/ledger/Operation.ts"
 import { newRequestId, newResourceId } from "../../src/platform/Ids.ts"
 import type { Unavailable } from "../../src/platform/Sql.ts"
@@ -742,6 +742,29 @@ layer(Database.layer, { excludeTestServices: true })("a ledger", (it) => {
 })
 
 layer(Database.layer, { excludeTestServices: true })("as tables grow", (it) => {
+  it.effect("a sweep reads no more overdue holds than it ends, however many there are", () =>
+    Effect.gen(function* () {
+      const sql = yield* (yield* SqlClient.SqlClient).reserve
+      const client = yield* SqlClient.SqlClient
+      const owners = [yield* customer(client, 10_000n), yield* customer(client, 10_000n)]
+      const holds = owners.flatMap((owner) => Array.from({ length: 1_500 }, () => hold(owner, 1n)))
+      yield* commitGroup(client, holds)
+      yield* client`UPDATE request SET expires_at = now() - random() * interval '1 hour'`
+      yield* client`VACUUM ANALYZE request`
+      const read = Effect.gen(function* () {
+        yield* sql.executeRaw("SELECT pg_stat_force_next_flush()", [])
+        yield* sql.executeRaw("SELECT 1", [])
+        const [row] = yield* client<{ read: number }>`SELECT sum(idx_tup_read)::float8 AS read FROM pg_stat_user_indexes
+          WHERE relname = 'request'`
+        return row?.read ?? NaN
+      })
+      const sweep = Effect.provideService(expireOverdue(client, 100), client.transactionService, [sql, 0])
+      const before = yield* read
+      assert.strictEqual(yield* sweep, 100)
+      assert.isBelow((yield* read) - before, 1_500)
+    })
+  )
+
   it.effect("no statement reads them whole, though its plan was made when they were tiny", () =>
     Effect.gen(function* () {
       // One session, whose plans stay as they were made.

@@ -205,13 +205,11 @@ END $plain$`
 
 /**
  * Requests that come late are noted by the ledger's statements that write them. With the trigger go two indexes that each request had
- * a row in and nobody reads by: overdue holds are found by `request_open_account`, which has the open ones alone, and nothing asks for
- * what an account paid but by its request.
+ * a row in and that can be done without: `request_open_account` has the open requests too, and nothing asks for what an account paid
+ * but by its request.
  */
 export const lateByStatement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // In the order in which the ledger's statements take them, so that none waits for this while this waits for it.
-  yield* sql`LOCK TABLE balance, request, transfer IN ACCESS EXCLUSIVE MODE`
   for (const definition of [requestLateBefore, ledgerHold, ledgerPlain, ledgerCommit]) yield* sql.unsafe(definition)
   yield* sql`DROP TRIGGER request_late ON request`
   yield* sql`DROP FUNCTION request_is_late`

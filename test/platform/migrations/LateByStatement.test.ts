@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { commitGroup } from "../../../src/ledger/LedgerSql.ts"
 import type { HoldOperation } from "../../../src/ledger/Operation.ts"
+import { plainly } from "../../../src/ledger/PlainSql.ts"
 import { firstRequestIdAt, newRequestId } from "../../../src/platform/Ids.ts"
-import { type Customer, customer, hold } from "../../ledger/Fixture.ts"
+import { type Customer, close, customer, hold } from "../../ledger/Fixture.ts"
 import * as Database from "../../support/Database.ts"
 
 const GRACE_MS = 30_000
@@ -24,6 +25,10 @@ const momentsAround = (now: number): ReadonlyArray<number> => {
   )
 }
 
+/** Carries out operations that the statement in which all rules stand is not asked for. */
+const unjudged = (sql: SqlClient.SqlClient, holds: ReadonlyArray<HoldOperation>) =>
+  Effect.map(plainly(sql, holds), (results) => assert.lengthOf(results ?? [], holds.length))
+
 interface Way {
   readonly how: string
   readonly commit: (
@@ -36,11 +41,24 @@ interface Way {
 const ways: ReadonlyArray<Way> = [
   {
     how: "alone",
-    commit: (sql, holds) => Effect.forEach(holds, (one) => commitGroup(sql, [one]), { discard: true })
+    commit: (sql, holds) => Effect.forEach(holds, (one) => unjudged(sql, [one]), { discard: true })
   },
-  { how: "in a plain group", commit: commitGroup },
-  // One of another account lets the whole group be judged.
-  { how: "judged", commit: (sql, holds, other) => commitGroup(sql, [...holds, hold(other, 0n)]) }
+  { how: "in a plain group", commit: unjudged },
+  {
+    how: "judged",
+    // One of another account lets the whole group be judged. Neither what is refused nor what ends is written late.
+    commit: (sql, holds, other) =>
+      Effect.gen(function* () {
+        const [old, dear] = [hold(other, 0n), hold(other, 1n)].map((op) => ({ ...op, requestId: idAt(0) }))
+        yield* sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, expires_at, held, opened)
+          VALUES (${old!.requestId}, ${other.accountId}, ${other.keyId}, 'o', 'm', 'open', 'open', now() + interval '1 hour', 0, '{}')`
+        const results = yield* commitGroup(sql, [...holds, dear!, close(old!, undefined)])
+        assert.deepStrictEqual(
+          results.slice(-2).map(({ _tag }) => _tag),
+          ["Refused", "Closed"]
+        )
+      })
+  }
 ]
 
 layer(Database.layer, { excludeTestServices: true })("a request", (it) => {
