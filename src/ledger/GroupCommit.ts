@@ -1,7 +1,9 @@
-import { Cause, Effect, Exit, Fiber, Queue, type Scope } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { Cause, Effect, Exit, Queue, type Scope } from "effect"
+import type { SqlError } from "effect/sql"
 import { type Place, Roster } from "../platform/Roster.ts"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
+import type { Statements } from "../platform/Statements.ts"
+import { within } from "../platform/StatementTimeout.ts"
 import { commitGroup } from "./LedgerSql.ts"
 import type { AnyResult, Operation } from "./Operation.ts"
 
@@ -90,7 +92,7 @@ const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Arr
 
 /** Commits whatever has gathered while the last commit was under way, for as long as its fiber runs. */
 class Lane {
-  readonly #sql: SqlClient.SqlClient
+  readonly #sql: Statements
   readonly #patience: Patience
   readonly #arrived: Queue.Queue<Entry>
   readonly #told: Told
@@ -99,7 +101,7 @@ class Lane {
   #due: ReadonlyArray<readonly [Entry, AnyResult]> = []
   #closed = false
 
-  constructor(sql: SqlClient.SqlClient, patience: Patience, arrived: Queue.Queue<Entry>, told: Told) {
+  constructor(sql: Statements, patience: Patience, arrived: Queue.Queue<Entry>, told: Told) {
     this.#sql = sql
     this.#told = told
     this.#patience = patience
@@ -132,9 +134,7 @@ class Lane {
           waiting = yield* Queue.takeAll(this.#arrived)
         }
         const { group, left } = gather(waiting)
-        const commit = yield* Effect.forkDetach(this.#carryOut(group), { startImmediately: true })
-        this.#answerDue()
-        const again = yield* Effect.onInterrupt(Fiber.join(commit), () => Fiber.interrupt(commit))
+        const again = yield* this.#carryOut(group)
         waiting = again.concat(left)
         if (again.length === 0) continue
         this.#answerDue()
@@ -162,21 +162,32 @@ class Lane {
     entry.resume(exit)
   }
 
-  /** Carries out a group, so that it is due to be answered; gives back those that are to be tried again. */
+  /**
+   * Carries out a group, so that it is due to be answered; gives back those that are to be tried again. What was due is answered
+   * meanwhile.
+   */
   #carryOut(group: ReadonlyArray<Entry>): Effect.Effect<Array<Entry>> {
     const sentAt = performance.now()
+    const operations = group.map((entry) => entry.operation)
+    const statement = commitGroup(this.#sql, operations)
+    return Effect.matchCauseEffect(
+      within(statement, this.#patience.statementMs, () => this.#answerDue()),
+      {
+        onSuccess: (results) => {
+          this.#told.committed(group.length, performance.now() - sentAt)
+          this.#due = this.#due.concat(group.map((entry, index) => [entry, results[index]!] as const))
+          return Effect.succeed([])
+        },
+        onFailure: (cause) => this.#notCarriedOut(group, cause)
+      }
+    )
+  }
+
+  #notCarriedOut(group: ReadonlyArray<Entry>, cause: Cause.Cause<SqlError.SqlError>): Effect.Effect<Array<Entry>> {
     const unsure = Effect.sync(() => {
       for (const entry of group) entry.unsure = true
     })
-    return commitGroup(
-      this.#sql,
-      group.map((entry) => entry.operation)
-    ).pipe(
-      Effect.map((results) => {
-        this.#told.committed(group.length, performance.now() - sentAt)
-        this.#due = this.#due.concat(group.map((entry, index) => [entry, results[index]!] as const))
-        return []
-      }),
+    return Effect.failCause(cause).pipe(
       Effect.catchIf(
         // Another node took the reference in the same instant: the next time that is seen, and answered.
         (error) => error.reason._tag === "UniqueViolation" && group.length === 1,
@@ -185,11 +196,6 @@ class Lane {
       // Without a connection nothing was sent.
       Effect.tapError((error) => (isConnecting(error) ? Effect.void : unsure)),
       storeErrors,
-      Effect.timeoutOrElse({
-        duration: this.#patience.statementMs,
-        orElse: () =>
-          Effect.andThen(unsure, new Unavailable({ store: "database", cause: "the database does not answer" }))
-      }),
       Effect.catch((error) => Effect.sync(() => this.#patient(group, error))),
       Effect.catchDefect((defect) => this.#eachAlone(group, defect))
     )
@@ -247,7 +253,7 @@ export interface GroupCommit {
 
 /** Starts committing; ends with the scope, which leaves no caller without an answer. */
 export const makeGroupCommit = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   patience: Patience,
   told: Told
 ): Effect.Effect<GroupCommit, never, Scope.Scope> =>

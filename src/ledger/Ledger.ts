@@ -3,7 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
-import { withoutStatementTimeout } from "../platform/StatementTimeout.ts"
+import { statementsOf } from "../platform/Statements.ts"
 import type { Span } from "../platform/Tracing.ts"
 import { makeGroupCommit, type Patience } from "./GroupCommit.ts"
 import { recorded } from "./LedgerSpan.ts"
@@ -139,7 +139,7 @@ export class Ledger extends Context.Service<
         const unsure = (operation: Operation) => {
           if (operation._tag === "Hold") inScope(undo(operation))
         }
-        const group = yield* makeGroupCommit(withoutStatementTimeout(sql), patience, { committed, unsure })
+        const group = yield* makeGroupCommit(statementsOf(sql), patience, { committed, unsure })
         return Ledger.of({
           commit: <Op extends Operation>(operation: Op, span?: Span) => {
             const committed = group.commit(operation) as Effect.Effect<OperationResult<Op>, Unavailable>

@@ -3,6 +3,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { LimitSource } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import { storable } from "../platform/Sql.ts"
+import type { Statements } from "../platform/Statements.ts"
 import type {
   AnyResult,
   BudgetPeriod,
@@ -86,22 +87,23 @@ const encode = (op: Operation): object => {
   }
 }
 
-type Row = readonly [
-  place: number,
-  verdict: string,
-  detail: string | null,
-  result: bigint | null,
-  beside: bigint | null,
-  posted: bigint | null,
-  held: bigint | null
-]
+/** What the database's function answers of one operation. */
+interface Row {
+  readonly place: number
+  readonly verdict: string
+  readonly detail: string | null
+  readonly result: bigint | null
+  readonly beside: bigint | null
+  readonly money: bigint | null
+  readonly promised: bigint | null
+}
 
 const limitSource = (op: Operation, scope: string | null, posted: bigint): LimitSource => {
   if (scope !== null) return scope === "project" ? "project_budget" : "key_budget"
   return op._tag === "Hold" && posted >= op.atLeast ? "in_flight" : "balance"
 }
 
-const decode = (op: Operation, [, verdict, detail, result, beside, posted, held]: Row): AnyResult => {
+const decode = (op: Operation, { beside, detail, money, promised, result, verdict }: Row): AnyResult => {
   switch (verdict) {
     case "granted":
       return { _tag: "Granted", granted: result ?? 0n }
@@ -122,7 +124,13 @@ const decode = (op: Operation, [, verdict, detail, result, beside, posted, held]
     case "extended":
       return { _tag: "Extended" }
     case "closed":
-      return { _tag: "Closed", settled: result ?? 0n, absorbed: beside ?? 0n, posted: posted ?? 0n, held: held ?? 0n }
+      return {
+        _tag: "Closed",
+        settled: result ?? 0n,
+        absorbed: beside ?? 0n,
+        posted: money ?? 0n,
+        held: promised ?? 0n
+      }
     case "moved":
       return { _tag: "Moved" }
     default:
@@ -134,19 +142,19 @@ const json = (operations: ReadonlyArray<Operation>) => storable(JSON.stringify(o
 
 /** Answers operations by the rows of a statement that carries them out in this order. */
 const answered = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   statement: string,
   parameters: ReadonlyArray<string>,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<Array<AnyResult>, SqlError.SqlError> =>
-  Effect.map(sql.unsafe(statement, parameters).values, (rows) => {
+  Effect.map(sql.unsafe<Row>(statement, parameters), (rows) => {
     const results: Array<AnyResult> = []
-    for (const row of rows as unknown as ReadonlyArray<Row>) results[row[0]] = decode(operations[row[0]]!, row)
+    for (const row of rows) results[row.place] = decode(operations[row.place]!, row)
     return results
   })
 
 /** By `ledger_commit`, in which all rules stand. */
-const judged = (sql: SqlClient.SqlClient, operations: ReadonlyArray<Operation>) =>
+const judged = (sql: Statements, operations: ReadonlyArray<Operation>) =>
   answered(sql, "SELECT * FROM ledger_commit($1::jsonb)", [json(operations)], operations)
 
 /**
@@ -155,7 +163,7 @@ const judged = (sql: SqlClient.SqlClient, operations: ReadonlyArray<Operation>) 
  * violation when another account's movement takes the same reference in the same instant.
  */
 export const commitGroup = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult>, SqlError.SqlError> =>
   Effect.suspend(() =>
@@ -202,9 +210,8 @@ export const carveOne = (
 ): Effect.Effect<HoldResult, SqlError.SqlError> =>
   Effect.suspend(() =>
     Effect.map(
-      sql.unsafe("SELECT * FROM ledger_carve($1, $2::jsonb)", [fromRequestId, storable(JSON.stringify(encode(hold)))])
-        .values,
-      (rows) => decode(hold, rows[0] as unknown as Row) as HoldResult
+      sql<Row>`SELECT * FROM ledger_carve(${fromRequestId}, ${storable(JSON.stringify(encode(hold)))}::jsonb)`,
+      (rows) => decode(hold, rows[0]!) as HoldResult
     )
   )
 

@@ -1,8 +1,9 @@
 /** The ledger's statements for operations that need not be judged one after the other, which most are. */
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlError } from "effect/sql"
 import { maxNano, type Nano } from "../domain/Money.ts"
 import { storable, storableText } from "../platform/Sql.ts"
+import type { Statements } from "../platform/Statements.ts"
 import type { AnyResult, CloseOperation, CloseResult, HoldOperation, HoldResult, Operation } from "./Operation.ts"
 
 /** Whether the database may take an operation together with others like it, without judging them one after the other. */
@@ -39,7 +40,7 @@ const claimOf = ({ claim }: HoldOperation) =>
         idempotencyKey: storableText(claim.idempotencyKey)
       }
 
-const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) => {
+const heldAlone = (sql: Statements, op: HoldOperation) => {
   const { claim, fingerprint, idempotencyKey } = claimOf(op)
   const amount = wantedBy(op)
   return Effect.map(
@@ -55,7 +56,7 @@ const heldAlone = (sql: SqlClient.SqlClient, op: HoldOperation) => {
   )
 }
 
-const closedAlone = (sql: SqlClient.SqlClient, op: CloseOperation) =>
+const closedAlone = (sql: Statements, op: CloseOperation) =>
   Effect.map(
     sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(
       "SELECT ledger_close($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb) AS books",
@@ -114,7 +115,7 @@ const keyColumns = (holds: ReadonlyArray<HoldOperation>) => {
 const together = `SELECT ledger_plain(${Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(", ")}) AS books`
 
 const carriedOutTogether = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   accountId: string,
   operations: ReadonlyArray<HoldOperation | CloseOperation>
 ) => {
@@ -152,7 +153,7 @@ const carriedOutTogether = (
  * happened, where they are not as plain as that, or a claim or a request is there before: then they are to be judged.
  */
 export const plainly = (
-  sql: SqlClient.SqlClient,
+  sql: Statements,
   operations: ReadonlyArray<Operation>
 ): Effect.Effect<ReadonlyArray<AnyResult> | undefined, SqlError.SqlError> => {
   if (!arePlain(operations)) return Effect.undefined

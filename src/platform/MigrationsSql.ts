@@ -308,5 +308,12 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0031_plain_arrays": plainArrays,
   "0032_claims_first": claimsFirst,
   "0033_lighter_rules": lighterRules,
-  "0034_late_by_statement": lateByStatement
+  "0034_late_by_statement": lateByStatement,
+  // They are called on connections that have these settings themselves (`ownPool` of `Sql.ts`): each call had to set them and take
+  // them back.
+  "0035_plans_by_connection": Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const name of ["ledger_hold", "ledger_close", "ledger_plain"])
+      yield* sql`ALTER FUNCTION ${sql(name)} RESET ALL`
+  })
 }

@@ -5,6 +5,7 @@ import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
+import { withStatements } from "./Statements.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
 import { StartError } from "./Variables.ts"
 
@@ -111,12 +112,14 @@ export interface ConnectOptions {
   readonly readsByIndex?: boolean
 }
 
-const pool = ({ poolSize, readsByIndex = true, url }: ConnectOptions) =>
+const pool = (
+  { readsByIndex = true, url }: ConnectOptions,
+  size: Pick<PgPool.Config, "maxConnections" | "minConnections" | "idleTimeout">,
+  startupParameters: Readonly<Record<string, string>> = {}
+) =>
   PgPool.make({
     url,
-    maxConnections: poolSize,
-    minConnections: 1,
-    idleTimeout: "1 minute",
+    ...size,
     connectionTTL: "30 minutes",
     connectTimeout: "5 seconds",
     applicationName: "tollgate",
@@ -132,9 +135,21 @@ const pool = ({ poolSize, readsByIndex = true, url }: ConnectOptions) =>
       // A client's own clock is `StatementTimeout.ts`, which is longer.
       statement_timeout: "30s",
       // A transaction whose process hangs must not keep its locks.
-      idle_in_transaction_session_timeout: "60s"
+      idle_in_transaction_session_timeout: "60s",
+      ...startupParameters
     }
   })
+
+/**
+ * For statements that are always the same (`Statements.ts`), opened when the first comes: one at a time, and room for another while a
+ * connection that says nothing is given up. Made for the values at hand, no plan of theirs would be another.
+ */
+const ownPool = (options: ConnectOptions) =>
+  pool(
+    { ...options, readsByIndex: true },
+    { maxConnections: 2, minConnections: 0, idleTimeout: "30 minutes" },
+    { plan_cache_mode: "force_generic_plan" }
+  )
 
 const oldestVersion = 15
 
@@ -154,7 +169,11 @@ const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duratio
 /** A pool of connections, once one of them has shown a server that is new enough. */
 export const connect = Effect.fn("connect")(
   function* (options: ConnectOptions) {
-    const sql = yield* withStatementTimeout(yield* pool(options))
+    const { poolSize: maxConnections } = options
+    const client = yield* withStatementTimeout(
+      yield* pool(options, { maxConnections, minConnections: 1, idleTimeout: "1 minute" })
+    )
+    const sql = withStatements(client, yield* ownPool(options))
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({
         schedule: startPatience,

@@ -30,12 +30,21 @@ export const isUnanswered = ({ reason }: SqlError.SqlError): boolean => reason.m
 const timed = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
   Effect.flatMap(StatementTimeout, (ms) => (ms === Infinity ? statement : within(statement, ms)))
 
-/** By the machine's clock, as all that is the network's. Leaner than a race, of which every statement would pay for two fibers. */
-const within = <A>(statement: Effect.Effect<A, SqlError.SqlError>, ms: number): Effect.Effect<A, SqlError.SqlError> =>
+/**
+ * Runs a statement in a fiber of its own, which is interrupted when so many milliseconds are over. By the machine's clock, as all that
+ * is the network's. Leaner than a race, of which every statement would pay for two fibers. Meanwhile, when the statement has begun,
+ * the caller may do something else.
+ */
+export const within = <A>(
+  statement: Effect.Effect<A, SqlError.SqlError>,
+  ms: number,
+  meanwhile?: () => void
+): Effect.Effect<A, SqlError.SqlError> =>
   Effect.withFiber((caller) =>
     Effect.callback((resume) => {
       // Begun here, so that no interruption can come between it and who would hand it on.
       const fiber = Effect.runForkWith(caller.context)(statement)
+      meanwhile?.()
       const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unanswered())))
       const timer = setTimeout(late, ms)
       fiber.addObserver((exit) => {
@@ -54,20 +63,15 @@ const undone = <A>(ending: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =
     () => Effect.succeed([])
   )
 
-/** How a statement is waited for. */
-type Wait = typeof timed
-
-const patiently: Wait = (statement) => statement
-
-const connectionOf = (connection: PgConnection.PgConnection, wait: Wait): SqlConnection.Connection => {
+const connectionOf = (connection: PgConnection.PgConnection): SqlConnection.Connection => {
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, prepare?: boolean) =>
-    wait(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
+    timed(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
   return {
     execute: (sql, parameters) =>
       /^(?:ROLLBACK|RELEASE)\b/.test(sql) ? undone(rows(sql, parameters)) : rows(sql, parameters),
-    executeRaw: (sql, parameters) => wait(connection.query(sql, parameters)),
-    executeValues: (sql, parameters) => wait(connection.queryValues(sql, parameters)),
-    executeValuesUnprepared: (sql, parameters) => wait(connection.queryValues(sql, parameters, false)),
+    executeRaw: (sql, parameters) => timed(connection.query(sql, parameters)),
+    executeValues: (sql, parameters) => timed(connection.queryValues(sql, parameters)),
+    executeValuesUnprepared: (sql, parameters) => timed(connection.queryValues(sql, parameters, false)),
     executeUnprepared: (sql, parameters) => rows(sql, parameters, false),
     executeStream: (sql, parameters) => connection.stream(sql, parameters)
   }
@@ -89,17 +93,15 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
       : Effect.void
   )
 
-const plain: unique symbol = Symbol("plain")
-
-/** The same connections without that clock, for those who have one of their own and no time for two. */
-export const withoutStatementTimeout = (client: SqlClient.SqlClient): SqlClient.SqlClient =>
-  (client as SqlClient.SqlClient & { readonly [plain]?: SqlClient.SqlClient })[plain] ?? client
-
-const clientOf = (pool: PgPool.PgPool, wait: Wait) =>
+/**
+ * A client of these connections with a clock on every statement, those that begin and end transactions included; streams of rows
+ * have none. A statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
+ */
+export const withStatementTimeout = (pool: PgPool.PgPool) =>
   SqlClient.make({
-    acquirer: Effect.map(pool.get, (connection) => connectionOf(connection, wait)),
-    borrower: (use) => pool.use((connection) => use(connectionOf(connection, wait))),
-    transactionAcquirer: Effect.map(pool.reserve, (connection) => connectionOf(connection, wait)),
+    acquirer: Effect.map(pool.get, connectionOf),
+    borrower: (use) => pool.use((connection) => use(connectionOf(connection))),
+    transactionAcquirer: Effect.map(pool.reserve, connectionOf),
     compiler: PgClient.makeCompiler(undefined, false),
     driver: "pg",
     spanAttributes: [],
@@ -107,12 +109,3 @@ const clientOf = (pool: PgPool.PgPool, wait: Wait) =>
     commit,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`
   })
-
-/**
- * A client of these connections with a clock on every statement, those that begin and end transactions included; streams of rows
- * have none. A statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
- */
-export const withStatementTimeout = Effect.fnUntraced(function* (pool: PgPool.PgPool) {
-  const client: SqlClient.SqlClient = yield* clientOf(pool, timed)
-  return Object.assign(client, { [plain]: yield* clientOf(pool, patiently) })
-})

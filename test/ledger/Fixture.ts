@@ -210,8 +210,12 @@ export const twoNodes = Effect.gen(function* () {
 /** Waits until so many sessions of this database wait for a lock: the meeting point of tests that hold one. */
 export const lockWaiters = (sql: SqlClient.SqlClient, count: number) =>
   Effect.repeat(
-    sql<{ pid: number }>`SELECT pid FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`,
+    Effect.andThen(
+      // A transaction would see for ever what it saw first.
+      sql`SELECT pg_stat_clear_snapshot()`,
+      sql<{ pid: number }>`SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`
+    ),
     { until: (rows) => rows.length >= count }
   )
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import { StatementTimeout, withoutStatementTimeout } from "../../src/platform/StatementTimeout.ts"
+import { StatementTimeout } from "../../src/platform/StatementTimeout.ts"
 import { storeErrors, Unavailable } from "../../src/platform/Sql.ts"
 import { newClient } from "../ledger/Fixture.ts"
 import { makeWire } from "../ledger/Wire.ts"
@@ -84,16 +84,3 @@ describe("a statement that takes its time", () => {
     })
   )
 })
-
-it.live("strikes at nothing of a client without the clock, which has the same connections", () =>
-  Effect.gen(function* () {
-    const { sql } = yield* harmed
-    const bare = withoutStatementTimeout(sql)
-    assert.notStrictEqual(bare, sql)
-    assert.strictEqual(withoutStatementTimeout(bare), bare)
-    const late = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-      Effect.exit(Effect.provideService(effect, StatementTimeout, 1))
-    assert.isTrue(Exit.isFailure(yield* late(sql`SELECT pg_sleep(0.2)`)))
-    assert.isTrue(Exit.isSuccess(yield* late(bare`SELECT pg_sleep(0.2)`)))
-  })
-)
