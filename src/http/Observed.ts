@@ -35,17 +35,19 @@ const finish = (span: Span, status: number, whole: boolean): void => {
 /**
  * Counts the requests of a server, and records the span of each that has one, from its headers to the last byte of its answer or
  * the loss of its connection: a stream's lasts as long as the stream. It must be there before whatever answers the requests.
+ * `closed` is called behind that, so that each response is listened to once.
  */
-export const observe = (server: Server, metrics: Metrics, tracing: Tracing): void => {
+export const observe = (server: Server, metrics: Metrics, tracing: Tracing, closed?: () => void): void => {
   server.on("request", (request, response) => {
     metrics.http.arrived()
     const { traceparent, tracestate } = request.headers
     const began = tracing.server(text(traceparent), text(tracestate))
     const span = began === undefined ? undefined : begin(request, began)
-    response.once("close", () => {
+    response.on("close", () => {
       const status = response.headersSent ? response.statusCode : 0
       metrics.http.left(status)
       if (span !== undefined) finish(span, status, response.writableFinished)
+      closed?.()
     })
   })
 }

@@ -165,15 +165,12 @@ export const layerListening = <R = never>(
         // when its client keeps its half open, nor at a stop.
         shouldUpgradeCallback: () => false
       })
-      observe(server, yield* Metrics, yield* Tracing)
+      observe(server, yield* Metrics, yield* Tracing, () => {
+        // A server that stops closes the connections idle at that time; those still busy then are closed as they come to rest.
+        if (!server.listening) setImmediate(() => server.closeIdleConnections())
+      })
       // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-      // A server that stops closes the connections idle at that time; those still busy then are closed as they come to rest.
-      server.on("request", (_request, response) => {
-        response.once("close", () => {
-          if (!server.listening) setImmediate(() => server.closeIdleConnections())
-        })
-      })
       yield* answerSocket(server, patience.lingerMs)
       yield* endStalled(server, patience)
       const { host, port } = http

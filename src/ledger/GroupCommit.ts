@@ -41,20 +41,17 @@ interface Entry {
   place: Place<Entry> | undefined
 }
 
-/** What several operations of one group must not share. */
-const subjectsOf = (operation: Operation): ReadonlyArray<string> => {
+/** What several operations of one group must not share, beside their request. */
+const subjectOf = (operation: Operation): string | undefined => {
   switch (operation._tag) {
     case "Hold":
-      return operation.claim === undefined
-        ? [operation.requestId]
-        : [operation.requestId, `claim ${operation.accountId} ${operation.claim.claim}`]
-    case "Extend":
-    case "Close":
-      return [operation.requestId]
+      return operation.claim && `claim ${operation.accountId} ${operation.claim.claim}`
     case "Credit":
-      return operation.reference === null ? [] : [`credit ${operation.reference}`]
+      return operation.reference === null ? undefined : `credit ${operation.reference}`
     case "Refund":
-      return [operation.requestId, `refund ${operation.reference}`]
+      return `refund ${operation.reference}`
+    default:
+      return undefined
   }
 }
 
@@ -66,6 +63,9 @@ const keptOf = (operation: Operation): number => {
   return kept
 }
 
+const isIn = (taken: ReadonlySet<string>, subject: string | undefined): boolean =>
+  subject !== undefined && taken.has(subject)
+
 /** Takes entries up to the group's size, leaving those behind whose subject is already in it, or for which it has no room. */
 const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Array<Entry> } => {
   const group: Array<Entry> = []
@@ -74,12 +74,15 @@ const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Arr
   let [index, kept] = [0, 0]
   for (; index < waiting.length && group.length < MAX_GROUP; index++) {
     const entry = waiting[index]!
-    const subjects = subjectsOf(entry.operation)
-    const more = keptOf(entry.operation)
+    const { operation } = entry
+    const request = operation._tag === "Credit" ? undefined : operation.requestId
+    const subject = subjectOf(operation)
+    const more = keptOf(operation)
     const full = more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT
-    const waits = full || subjects.some((subject) => taken.has(subject))
+    const waits = full || isIn(taken, request) || isIn(taken, subject)
     // Whoever is left behind is not overtaken by what comes after it.
-    for (const subject of subjects) taken.add(subject)
+    if (request !== undefined) taken.add(request)
+    if (subject !== undefined) taken.add(subject)
     if (waits) {
       left.push(entry)
       continue

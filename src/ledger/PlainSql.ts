@@ -11,6 +11,12 @@ export const isPlain = (op: Operation, accountId: string): op is HoldOperation |
   op.accountId === accountId &&
   (op._tag === "Hold" ? !op.charge && op.budgets.length === 0 : op._tag === "Close" && !op.onlyIfExpired)
 
+/** Stands between the elements of a column. No text of ours has it, nor JSON, which writes it as an escape. */
+const BREAK = "\x1e"
+
+/** Whether what a caller named the model can be an element of a column. */
+const hasModelOfColumns = (op: HoldOperation | CloseOperation): boolean => op._tag !== "Hold" || !op.model.includes(BREAK)
+
 /** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
 const arePlain = (
   operations: ReadonlyArray<Operation>
@@ -19,7 +25,12 @@ const arePlain = (
   const ends = operations.some((op) => op._tag === "Close")
   return (
     first !== undefined &&
-    operations.every((op) => isPlain(op, first.accountId) && !(ends && op._tag === "Hold" && op.claim !== undefined))
+    operations.every(
+      (op) =>
+        isPlain(op, first.accountId) &&
+        hasModelOfColumns(op) &&
+        !(ends && op._tag === "Hold" && op.claim !== undefined)
+    )
   )
 }
 
@@ -73,46 +84,63 @@ const closedAlone = (sql: Statements, op: CloseOperation) =>
     }
   )
 
-/** A column that may have nothing in it: it has no type then. */
-const sparse = <A extends string | bigint>(values: ReadonlyArray<A | null>): ReadonlyArray<A | null> | null =>
+/** A column of our own words, or of documents. It goes as one text: of an array the driver looks at each element for its type. */
+const texts = (values: ReadonlyArray<string>): string => values.join(BREAK)
+
+/** The same where some are absent; one with nothing in it is absent itself. */
+const textsOfSome = (values: ReadonlyArray<string | null>): string | null =>
+  values.some((value) => value !== null) ? values.join(BREAK) : null
+
+const numbers = (values: ReadonlyArray<bigint | number | null>): string =>
+  `{${values.map((value) => value ?? "NULL").join(",")}}`
+
+const flags = (values: ReadonlyArray<boolean>): string => `{${values.join(",")}}`
+
+/** A column of what others wrote, which may be anything. */
+const anyTexts = (values: ReadonlyArray<string | null>): ReadonlyArray<string | null> | null =>
   values.some((value) => value !== null) ? values : null
 
 const closeColumns = (closes: ReadonlyArray<CloseOperation>) => [
-  closes.map((op) => op.requestId),
-  closes.map((op) => op.settle !== undefined),
-  sparse(closes.map((op) => op.settle?.cost ?? null)),
-  closes.map((op) => op.status),
-  sparse(closes.map((op) => op.resolvedModel)),
-  sparse(closes.map((op) => op.provider)),
-  closes.map((op) => document(op.closed)),
-  closes.map((op) => op.keepClaim),
-  sparse(closes.map(answerOf))
+  texts(closes.map((op) => op.requestId)),
+  flags(closes.map((op) => op.settle !== undefined)),
+  numbers(closes.map((op) => op.settle?.cost ?? null)),
+  texts(closes.map((op) => op.status)),
+  textsOfSome(closes.map((op) => op.resolvedModel)),
+  textsOfSome(closes.map((op) => op.provider)),
+  texts(closes.map((op) => document(op.closed))),
+  flags(closes.map((op) => op.keepClaim)),
+  anyTexts(closes.map(answerOf))
 ]
 
 const holdColumns = (holds: ReadonlyArray<HoldOperation>) => {
   const claims = holds.map(claimOf)
   return [
-    holds.map((op) => op.requestId),
-    holds.map((op) => op.keyId),
-    sparse(holds.map((op) => op.projectId)),
-    holds.map((op) => op.operation),
-    holds.map((op) => storableText(op.model)),
-    holds.map(wantedBy),
-    holds.map((op) => BigInt(op.ttlMs)),
-    holds.map((op) => document(op.opened)),
-    sparse(claims.map((one) => one.idempotencyKey)),
-    sparse(claims.map((one) => one.claim)),
-    sparse(claims.map((one) => one.fingerprint))
+    texts(holds.map((op) => op.requestId)),
+    texts(holds.map((op) => op.keyId)),
+    textsOfSome(holds.map((op) => op.projectId)),
+    texts(holds.map((op) => op.operation)),
+    texts(holds.map((op) => storableText(op.model))),
+    numbers(holds.map(wantedBy)),
+    numbers(holds.map((op) => op.ttlMs)),
+    texts(holds.map((op) => document(op.opened))),
+    anyTexts(claims.map((one) => one.idempotencyKey)),
+    anyTexts(claims.map((one) => one.claim)),
+    anyTexts(claims.map((one) => one.fingerprint))
   ]
 }
 
 /** Every key that holds name, once for each state of its budgets that one of them knows. */
 const keyColumns = (holds: ReadonlyArray<HoldOperation>) => {
   const keys = [...new Map(holds.map((op) => [`${op.keyId} ${op.budgetsEpoch}`, op])).values()]
-  return [keys.map((op) => op.keyId), keys.map((op) => op.budgetsEpoch)]
+  return [texts(keys.map((op) => op.keyId)), numbers(keys.map((op) => op.budgetsEpoch))]
 }
 
-const together = `SELECT ledger_plain(${Array.from({ length: 23 }, (_, index) => `$${index + 1}`).join(", ")}) AS books`
+/** The parameters of `ledger_plain` that are such columns. */
+const COLUMNS_OF_TEXTS = new Set([2, 5, 6, 7, 8, 11, 12, 13, 14, 15, 18, 22])
+
+const together = `SELECT ledger_plain(${Array.from({ length: 23 }, (_, index) => index + 1)
+  .map((place) => (COLUMNS_OF_TEXTS.has(place) ? `string_to_array($${place}, E'\\x1e', '')` : `$${place}`))
+  .join(", ")}) AS books`
 
 const carriedOutTogether = (
   sql: Statements,

@@ -36,10 +36,14 @@ export const newRequestId = (): string => {
   const bytes = randomBytes(16)
   const timeMs = Date.now()
   if (timeMs !== latest.timeMs) latest = { timeMs, head: `req_${ulidTime(timeMs)}` }
-  let id = latest.head
-  for (let index = 0; index < 16; index += 2) id += PAIRS[((bytes[index]! & 31) << 5) | (bytes[index + 1]! & 31)]
-  return id
+  return latest.head + eightOf(bytes, 0) + eightOf(bytes, 8)
 }
+
+const pairOf = (bytes: Uint8Array, at: number): string => PAIRS[((bytes[at]! & 31) << 5) | (bytes[at + 1]! & 31)]!
+
+/** Eight characters by the last five bits of as many bytes: short enough that V8 makes one string of them, and no chain of nine. */
+const eightOf = (bytes: Uint8Array, at: number): string =>
+  pairOf(bytes, at) + pairOf(bytes, at + 2) + pairOf(bytes, at + 4) + pairOf(bytes, at + 6)
 
 /** The least request id of this millisecond, which may lie in the past; ids of before are less. */
 export const firstRequestIdAt = (timeMs: number): string => `req_${ulidTime(timeMs)}${"0".repeat(16)}`
