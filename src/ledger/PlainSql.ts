@@ -14,8 +14,9 @@ export const isPlain = (op: Operation, accountId: string): op is HoldOperation |
 /** Stands between the elements of a column. No text of ours has it, nor JSON, which writes it as an escape. */
 const BREAK = "\x1e"
 
-/** Whether what a caller named the model can be an element of a column. */
-const hasModelOfColumns = (op: HoldOperation | CloseOperation): boolean => op._tag !== "Hold" || !op.model.includes(BREAK)
+/** Whether what a caller called the model can be an element of a column. */
+const fitsColumns = (op: HoldOperation | CloseOperation): boolean =>
+  op._tag !== "Hold" || (op.model !== "" && !op.model.includes(BREAK))
 
 /** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
 const arePlain = (
@@ -26,10 +27,7 @@ const arePlain = (
   return (
     first !== undefined &&
     operations.every(
-      (op) =>
-        isPlain(op, first.accountId) &&
-        hasModelOfColumns(op) &&
-        !(ends && op._tag === "Hold" && op.claim !== undefined)
+      (op) => isPlain(op, first.accountId) && fitsColumns(op) && !(ends && op._tag === "Hold" && op.claim !== undefined)
     )
   )
 }
