@@ -169,10 +169,11 @@ const empty = new Uint8Array()
 /** What is made of all that came, while its place in the budget is still taken; throws nothing. */
 type Made<A> = (bytes: Uint8Array) => Effect.Effect<A, Failure>
 
-/** Takes a body that has come whole with its head, as most do, which then is all there to be read. */
+/** Takes a body that has come whole, as most have by then: all its pieces are there to be read. */
 const takeWhole = <A>(source: IncomingMessage, received: Received, made: Made<A>): Effect.Effect<A, Failure> => {
-  const bytes: Buffer | null = source.read()
-  const failed = bytes === null ? undefined : received.keep(bytes)
+  let failed: Failure | undefined
+  let piece: Buffer | null
+  while (failed === undefined && (piece = source.read()) !== null) failed = received.keep(piece)
   const whole = failed === undefined ? made(received.bytes) : Effect.fail(failed)
   received.drop()
   return whole
