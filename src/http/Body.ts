@@ -169,16 +169,6 @@ const empty = new Uint8Array()
 /** What is made of all that came, while its place in the budget is still taken; throws nothing. */
 type Made<A> = (bytes: Uint8Array) => Effect.Effect<A, Failure>
 
-/** Takes a body that has come whole, as most have by then: all its pieces are there to be read. */
-const takeWhole = <A>(source: IncomingMessage, received: Received, made: Made<A>): Effect.Effect<A, Failure> => {
-  let failed: Failure | undefined
-  let piece: Buffer | null
-  while (failed === undefined && (piece = source.read()) !== null) failed = received.keep(piece)
-  const whole = failed === undefined ? made(received.bytes) : Effect.fail(failed)
-  received.drop()
-  return whole
-}
-
 /** Reads Node's own stream: a stream of effects around it costs more than all else that is done to an ordinary body. */
 const receiveDirect = <A>(source: IncomingMessage, received: Received, made: Made<A>): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {
@@ -246,10 +236,7 @@ const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect
   return Effect.withFiber((fiber) => {
     const received = new Received(fiber.getRef(NodeBodyBudget), limitBytes)
     const { headers, source } = request
-    if (isDirect(source, headers)) {
-      const isThere = source.complete && !source.destroyed
-      return isThere ? takeWhole(source, received, made) : receiveDirect(source, received, made)
-    }
+    if (isDirect(source, headers)) return receiveDirect(source, received, made)
     const { stream } = request
     return stream === undefined ? Effect.fail(lost) : receiveStream(stream, received, made)
   })

@@ -104,7 +104,11 @@ export const makeDirect = Effect.gen(function* () {
     )
   }
 
-  const begin = (request: Arrived, principal: Principal, node: IncomingMessage, response: ServerResponse): void => {
+  const direct: Direct = (node, response) => {
+    const request = isClosed ? undefined : arrivedOf(node)
+    if (request === undefined || !budget.has(Number(request.headers["content-length"]))) return false
+    const principal = auth.remembered(request.headers["authorization"], "inference", node.socket)
+    if (principal === undefined) return false
     const fiber = run(work(request, principal, node, response))
     const place = fibers.join(fiber)
     fiber.addObserver((exit) => {
@@ -114,16 +118,6 @@ export const makeDirect = Effect.gen(function* () {
     response.on("close", () => {
       if (!response.writableEnded) fiber.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation)
     })
-    if (isClosed) fiber.interruptUnsafe()
-  }
-
-  const direct: Direct = (node, response) => {
-    const request = isClosed ? undefined : arrivedOf(node)
-    if (request === undefined || !budget.has(Number(request.headers["content-length"]))) return false
-    const principal = auth.remembered(request.headers["authorization"], "inference", node.socket)
-    if (principal === undefined) return false
-    // What came with the head of a request is there by then: mostly its whole body, for which nobody has to wait any more.
-    process.nextTick(begin, request, principal, node, response)
     return true
   }
   return direct

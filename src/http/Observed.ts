@@ -35,7 +35,7 @@ const finish = (span: Span, status: number, whole: boolean): void => {
 /**
  * Counts the requests of a server, and records the span of each that has one, from its headers to the last byte of its answer or
  * the loss of its connection: a stream's lasts as long as the stream. It must be there before whatever answers the requests.
- * `closed` is called behind that, so that each response is listened to once.
+ * `closed` is called behind that: one listener for both.
  */
 export const observe = (server: Server, metrics: Metrics, tracing: Tracing, closed?: () => void): void => {
   server.on("request", (request, response) => {

@@ -14,9 +14,12 @@ export const isPlain = (op: Operation, accountId: string): op is HoldOperation |
 /** Stands between the elements of a column. No text of ours has it, nor JSON, which writes it as an escape. */
 const BREAK = "\x1e"
 
-/** Whether what a caller called the model can be an element of a column. */
+/** Whether a text can be an element of a column. */
+const fits = (text: string | null): boolean => text === null || (text !== "" && !text.includes(BREAK))
+
+/** Whether columns can tell of an operation, of which others name these. */
 const fitsColumns = (op: HoldOperation | CloseOperation): boolean =>
-  op._tag !== "Hold" || (op.model !== "" && !op.model.includes(BREAK))
+  op._tag === "Hold" ? fits(op.model) : fits(op.resolvedModel) && fits(op.provider)
 
 /** A claim that one of a group frees is not free for the others, so that plain groups with ends in them lay no claims. */
 const arePlain = (
@@ -82,7 +85,7 @@ const closedAlone = (sql: Statements, op: CloseOperation) =>
     }
   )
 
-/** A column of our own words, or of documents. It goes as one text: of an array the driver looks at each element for its type. */
+/** A column of texts that fit. It goes as one text: of an array the driver looks at each element for its type. */
 const texts = (values: ReadonlyArray<string>): string => values.join(BREAK)
 
 /** The same where some are absent; one with nothing in it is absent itself. */
@@ -94,7 +97,7 @@ const numbers = (values: ReadonlyArray<bigint | number | null>): string =>
 
 const flags = (values: ReadonlyArray<boolean>): string => `{${values.join(",")}}`
 
-/** A column of what others wrote, which may be anything. */
+/** A column that is mostly absent, or of what may be any text; it goes as an array. */
 const anyTexts = (values: ReadonlyArray<string | null>): ReadonlyArray<string | null> | null =>
   values.some((value) => value !== null) ? values : null
 
@@ -133,7 +136,7 @@ const keyColumns = (holds: ReadonlyArray<HoldOperation>) => {
   return [texts(keys.map((op) => op.keyId)), numbers(keys.map((op) => op.budgetsEpoch))]
 }
 
-/** The parameters of `ledger_plain` that are such columns. */
+/** The parameters of `ledger_plain` that are told as one text, by place. */
 const COLUMNS_OF_TEXTS = new Set([2, 5, 6, 7, 8, 11, 12, 13, 14, 15, 18, 22])
 
 const together = `SELECT ledger_plain(${Array.from({ length: 23 }, (_, index) => index + 1)

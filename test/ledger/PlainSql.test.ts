@@ -145,6 +145,8 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
       yield* isJudged([fine, hold(owner, 1n, { requestId: open.requestId })])
       yield* isJudged([fine, hold(owner, 1n, { model: "two\x1emodels" })])
       yield* isJudged([fine, hold(owner, 1n, { model: "" })])
+      yield* isJudged([fine, close(open, 1n, { resolvedModel: "" })])
+      yield* isJudged([fine, close(open, 1n, { provider: "two\x1eproviders" })])
       yield* isJudged([fine, hold(owner, 1n, { claim: claim("taken") })])
       yield* isJudged([hold({ ...owner, accountId: owner.keyId }, 0n), hold({ ...owner, accountId: owner.keyId }, 0n)])
       yield* makeOverdue(sql, open.requestId)
