@@ -50,7 +50,8 @@ const subjectOf = (operation: Operation): string | undefined => {
       return operation.reference === null ? undefined : `credit ${operation.reference}`
     case "Refund":
       return `refund ${operation.reference}`
-    default:
+    case "Extend":
+    case "Close":
       return undefined
   }
 }
