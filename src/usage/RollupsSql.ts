@@ -94,12 +94,18 @@ export const rollUp = (
       UNION ALL SELECT ${group(sql)}, ${given(sql)}
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
         WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
+    ), hours AS MATERIALIZED (
+      -- Days are summed of these few: each request is grouped once.
+      SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, key_id, project_id, model, provider, operation,
+        sum(requests) AS requests, sum(prompt) AS prompt, sum(cached) AS cached, sum(cache_write) AS cache_write,
+        sum(completion) AS completion, sum(reasoning) AS reasoning, sum(cost) AS cost, max(created_at) AS newest_at
+        FROM facts GROUP BY 1, 2, 3, 4, 5, 6, 7
     ), written AS (
       INSERT INTO usage_rollup AS known (account_id, width, start, key_id, project_id, model, provider, operation,
           requests, prompt, cached, cache_write, completion, reasoning, cost, newest_at)
-        SELECT account_id, width, date_trunc(width, created_at, 'UTC'), key_id, project_id, model, provider, operation,
-          sum(requests), sum(prompt), sum(cached), sum(cache_write), sum(completion), sum(reasoning), sum(cost), max(created_at)
-        FROM facts CROSS JOIN (VALUES ('hour'), ('day')) AS w(width)
+        SELECT account_id, width, date_trunc(width, start, 'UTC'), key_id, project_id, model, provider, operation,
+          sum(requests), sum(prompt), sum(cached), sum(cache_write), sum(completion), sum(reasoning), sum(cost), max(newest_at)
+        FROM hours CROSS JOIN (VALUES ('hour'), ('day')) AS w(width)
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
         ON CONFLICT (account_id, width, start, key_id, project_id, model, provider, operation) DO UPDATE SET
           requests = known.requests + EXCLUDED.requests, prompt = known.prompt + EXCLUDED.prompt,
