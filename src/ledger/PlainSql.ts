@@ -85,40 +85,49 @@ const closedAlone = (sql: Statements, op: CloseOperation) =>
     }
   )
 
+/** A parameter of `ledger_plain`: what is sent for it, and what the database makes of that. */
+interface Column {
+  readonly sent: string | ReadonlyArray<string | null> | null
+  readonly read: (parameter: string) => string
+}
+
+const asSent = (parameter: string): string => parameter
+const apart = (parameter: string): string => `string_to_array(${parameter}, E'\\x1e', '')`
+
 /** A column of texts that fit. It goes as one text: of an array the driver looks at each element for its type. */
-const texts = (values: ReadonlyArray<string>): string => values.join(BREAK)
+const texts = (values: ReadonlyArray<string | null>): Column => ({ sent: values.join(BREAK), read: apart })
 
-/** The same where some are absent; one with nothing in it is absent itself. */
-const textsOfSome = (values: ReadonlyArray<string | null>): string | null =>
-  values.some((value) => value !== null) ? values.join(BREAK) : null
+const numbers = (values: ReadonlyArray<bigint | number | null>): Column => ({
+  sent: `{${values.map((value) => value ?? "NULL").join(",")}}`,
+  read: asSent
+})
 
-const numbers = (values: ReadonlyArray<bigint | number | null>): string =>
-  `{${values.map((value) => value ?? "NULL").join(",")}}`
+const flags = (values: ReadonlyArray<boolean>): Column => ({ sent: `{${values.join(",")}}`, read: asSent })
 
-const flags = (values: ReadonlyArray<boolean>): string => `{${values.join(",")}}`
+/** A column that is mostly absent, or of what may be any text; it goes as an array, with nothing in it as none. */
+const anyTexts = (values: ReadonlyArray<string | null>): Column => ({
+  sent: values.some((value) => value !== null) ? values : null,
+  read: asSent
+})
 
-/** A column that is mostly absent, or of what may be any text; it goes as an array. */
-const anyTexts = (values: ReadonlyArray<string | null>): ReadonlyArray<string | null> | null =>
-  values.some((value) => value !== null) ? values : null
-
-const closeColumns = (closes: ReadonlyArray<CloseOperation>) => [
+const closeColumns = (closes: ReadonlyArray<CloseOperation>): ReadonlyArray<Column> => [
   texts(closes.map((op) => op.requestId)),
   flags(closes.map((op) => op.settle !== undefined)),
   numbers(closes.map((op) => op.settle?.cost ?? null)),
   texts(closes.map((op) => op.status)),
-  textsOfSome(closes.map((op) => op.resolvedModel)),
-  textsOfSome(closes.map((op) => op.provider)),
+  texts(closes.map((op) => op.resolvedModel)),
+  texts(closes.map((op) => op.provider)),
   texts(closes.map((op) => document(op.closed))),
   flags(closes.map((op) => op.keepClaim)),
   anyTexts(closes.map(answerOf))
 ]
 
-const holdColumns = (holds: ReadonlyArray<HoldOperation>) => {
+const holdColumns = (holds: ReadonlyArray<HoldOperation>): ReadonlyArray<Column> => {
   const claims = holds.map(claimOf)
   return [
     texts(holds.map((op) => op.requestId)),
     texts(holds.map((op) => op.keyId)),
-    textsOfSome(holds.map((op) => op.projectId)),
+    texts(holds.map((op) => op.projectId)),
     texts(holds.map((op) => op.operation)),
     texts(holds.map((op) => storableText(op.model))),
     numbers(holds.map(wantedBy)),
@@ -131,16 +140,19 @@ const holdColumns = (holds: ReadonlyArray<HoldOperation>) => {
 }
 
 /** Every key that holds name, once for each state of its budgets that one of them knows. */
-const keyColumns = (holds: ReadonlyArray<HoldOperation>) => {
+const keyColumns = (holds: ReadonlyArray<HoldOperation>): ReadonlyArray<Column> => {
   const keys = [...new Map(holds.map((op) => [`${op.keyId} ${op.budgetsEpoch}`, op])).values()]
   return [texts(keys.map((op) => op.keyId)), numbers(keys.map((op) => op.budgetsEpoch))]
 }
 
-/** The parameters of `ledger_plain` that are told as one text, by place. */
-const COLUMNS_OF_TEXTS = new Set([2, 5, 6, 7, 8, 11, 12, 13, 14, 15, 18, 22])
+/** The parameters of `ledger_plain` behind the account, in its order. */
+const columnsOf = (
+  closes: ReadonlyArray<CloseOperation>,
+  holds: ReadonlyArray<HoldOperation>
+): ReadonlyArray<Column> => [...closeColumns(closes), ...holdColumns(holds), ...keyColumns(holds)]
 
-const together = `SELECT ledger_plain(${Array.from({ length: 23 }, (_, index) => index + 1)
-  .map((place) => (COLUMNS_OF_TEXTS.has(place) ? `string_to_array($${place}, E'\\x1e', '')` : `$${place}`))
+const together = `SELECT ledger_plain($1, ${columnsOf([], [])
+  .map(({ read }, index) => read(`$${index + 2}`))
   .join(", ")}) AS books`
 
 const carriedOutTogether = (
@@ -153,7 +165,7 @@ const carriedOutTogether = (
   return Effect.map(
     sql.unsafe<{ books: ReadonlyArray<bigint> | null }>(together, [
       accountId,
-      ...[...closeColumns(closes), ...holdColumns(holds), ...keyColumns(holds)]
+      ...columnsOf(closes, holds).map(({ sent }) => sent)
     ]),
     ([row]): ReadonlyArray<AnyResult> | undefined => {
       const books = row?.books ?? []
