@@ -42,6 +42,12 @@ export class Samples {
     return median(this.#of.get(name) ?? [])
   }
 
+  /** What each round has of one, in parts of what it has of the other. */
+  ratios(name: string, base: string): ReadonlyArray<number> {
+    const bases = this.#of.get(base) ?? []
+    return (this.#of.get(name) ?? []).map((value, round) => value / (bases[round] ?? Number.NaN))
+  }
+
   get all(): Readonly<Record<string, ReadonlyArray<number>>> {
     return Object.fromEntries(this.#of)
   }

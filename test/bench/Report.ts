@@ -28,6 +28,11 @@ export const milliseconds = (value: number) => `${value.toFixed(2)} ms`
 export const microseconds = (value: number) => `${value.toFixed(1)} µs`
 export const mebibytes = (value: number) => `${Math.round(value)} MiB`
 
+const times = (value: number) => `${value.toFixed(2)} ×`
+/** Between what the rounds of a run lie: how far a ratio of their medians is to be trusted. */
+export const spread = (ratios: ReadonlyArray<number>) =>
+  `${Math.min(...ratios).toFixed(2)}–${times(Math.max(...ratios))}`
+
 export const atLeast = (value: number, bound: number, unit: string): Must => ({
   text: `≥ ${bound}${unit}`,
   reached: value >= bound
@@ -44,7 +49,7 @@ const cellsOf = ({ baseline = "", gateway, label, moneyOff = "", must, ratio }: 
   label,
   baseline,
   gateway,
-  ratio === undefined ? "" : `${ratio.toFixed(2)} ×`,
+  ratio === undefined ? "" : times(ratio),
   must?.text ?? "",
   must === undefined ? "" : must.reached ? "ok" : "**short**",
   moneyOff

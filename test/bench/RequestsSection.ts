@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
 import { fixedRate } from "./Load.ts"
 import { type Faults, flood, rotate, type Samples, withCpu } from "./Measure.ts"
-import { atLeast, atMost, milliseconds, perSecond, type Row, share } from "./Report.ts"
+import { atLeast, atMost, milliseconds, perSecond, type Row, share, spread } from "./Report.ts"
 import type { Stage } from "./Stage.ts"
 
 const CONCURRENCY = 64
@@ -35,6 +35,11 @@ export const requests = Effect.fnUntraced(function* (stage: Stage, samples: Samp
       ratio,
       must: atLeast(ratio, 0.35, " ×"),
       moneyOff: perSecond(rate("money off"))
+    },
+    {
+      label: "– in parts of the bare proxy's, by round",
+      gateway: spread(samples.ratios("requests/s, gateway", "requests/s, bare proxy")),
+      moneyOff: spread(samples.ratios("requests/s, money off", "requests/s, bare proxy"))
     },
     {
       label: "– of a core used for them",

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { percentile } from "./Figures.ts"
 import { closedLoop, fixedRate } from "./Load.ts"
 import { type Faults, rotate, type Samples, withCpu } from "./Measure.ts"
-import { atLeast, atMost, milliseconds, perSecond, type Row, share } from "./Report.ts"
+import { atLeast, atMost, milliseconds, perSecond, type Row, share, spread } from "./Report.ts"
 import type { Stage } from "./Stage.ts"
 import { CHUNKS } from "./Traffic.ts"
 
@@ -61,6 +61,11 @@ export const streams = Effect.fnUntraced(function* (stage: Stage, samples: Sampl
       ratio,
       must: atLeast(ratio, 0.6, " ×")
     }),
+    {
+      label: "– in parts of the bare proxy's, by round",
+      gateway: spread(samples.ratios("streams/s, gateway", "streams/s, bare proxy")),
+      moneyOff: spread(samples.ratios("streams/s, money off", "streams/s, bare proxy"))
+    },
     row("– of a core used for them", (target) => share(cpu(target))),
     row("– time to first token among them, p50", (target) => milliseconds(loaded(target))),
     row(`Added time to first token at ${PER_SECOND} streams/s, p50`, (target) => milliseconds(added(target)), {
