@@ -10,6 +10,9 @@ import type { AnyResult, Operation } from "./Operation.ts"
 /** Operations in one statement. Past a few dozen the gain per operation is small and the latency of all grows. */
 const MAX_GROUP = 128
 
+/** So few may as well go together: a second statement for them costs more than it is worth. */
+const FEW = 16
+
 /**
  * Characters of kept answers in one statement, unless its first alone has more. What they take of the database's time nobody gains
  * by taking it together, and everybody waits for it: that of a whole group of the longest is longer than a statement may take.
@@ -67,13 +70,21 @@ const keptOf = (operation: Operation): number => {
 const isIn = (taken: ReadonlySet<string>, subject: string | undefined): boolean =>
   subject !== undefined && taken.has(subject)
 
-/** Takes entries up to the group's size, leaving those behind whose subject is already in it, or for which it has no room. */
-const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Array<Entry> } => {
+/**
+ * How many of those that wait go together, where the group before had so many: as many as make the two about even. Who is answered
+ * together comes back together, so a large group and a small one would take turns for good, and while the large one is with the
+ * database there would be only the small one to do something for.
+ */
+const evened = (waiting: number, before: number): number =>
+  waiting <= FEW ? waiting : Math.min(Math.ceil((waiting + before) / 2), MAX_GROUP)
+
+/** Takes entries up to so many, leaving those behind whose subject is already in it, or for which it has no room. */
+const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Entry>; left: Array<Entry> } => {
   const group: Array<Entry> = []
   const left: Array<Entry> = []
   const taken = new Set<string>()
   let [index, kept] = [0, 0]
-  for (; index < waiting.length && group.length < MAX_GROUP; index++) {
+  for (; index < waiting.length && group.length < most; index++) {
     const entry = waiting[index]!
     const { operation } = entry
     const request = operation._tag === "Credit" ? undefined : operation.requestId
@@ -94,7 +105,7 @@ const gather = (waiting: ReadonlyArray<Entry>): { group: Array<Entry>; left: Arr
   return { group, left: left.concat(waiting.slice(index)) }
 }
 
-/** Commits whatever has gathered while the last commit was under way, for as long as its fiber runs. */
+/** Commits what has gathered while the last commit was under way, in even groups, for as long as its fiber runs. */
 class Lane {
   readonly #sql: Statements
   readonly #patience: Patience
@@ -131,13 +142,15 @@ class Lane {
   get run(): Effect.Effect<never> {
     return Effect.gen({ self: this }, function* () {
       let waiting: Array<Entry> = []
+      let before = 0
       while (true) {
         waiting = waiting.concat(yield* Queue.clear(this.#arrived))
         if (waiting.length === 0) {
           this.#answerDue()
           waiting = yield* Queue.takeAll(this.#arrived)
         }
-        const { group, left } = gather(waiting)
+        const { group, left } = gather(waiting, evened(waiting.length, before))
+        before = group.length
         const again = yield* this.#carryOut(group)
         waiting = again.concat(left)
         if (again.length === 0) continue

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { vi } from "vitest"
+import { makeGroupCommit } from "../../src/ledger/GroupCommit.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import type { HoldOperation } from "../../src/ledger/Operation.ts"
+import { statementsOf } from "../../src/platform/Statements.ts"
 import * as Database from "../support/Database.ts"
 import {
   balance,
@@ -34,6 +36,39 @@ const harmed = (patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_00
   })
 
 describe("a ledger", () => {
+  it.live("shares what waits among groups of about one size, but for a few, which go together", () =>
+    Effect.gen(function* () {
+      const sql = yield* newClient(yield* Database.freshDatabase())
+      const owner = yield* customer(sql, 1_000n)
+      const sizes: Array<number> = []
+      const told = { committed: (operations: number) => void sizes.push(operations), unsure: () => {} }
+      const patience = { holdMs: 20_000, closeMs: 20_000, statementMs: 20_000 }
+      const { commit } = yield* makeGroupCommit(statementsOf(sql), patience, told)
+      const holds = (count: number) =>
+        Effect.all(
+          Array.from({ length: count }, () => commit(hold(owner, 1n))),
+          all
+        )
+      // The first is with the database until the others wait.
+      const behindOne = (count: number) =>
+        Effect.gen(function* () {
+          const { unlock } = yield* lockBalance(sql, owner)
+          const first = yield* Effect.forkChild(holds(1))
+          yield* lockWaiters(sql, 1)
+          const others = yield* Effect.forkChild(holds(count))
+          yield* Effect.yieldNow
+          yield* unlock
+          const results = [...(yield* Fiber.join(first)), ...(yield* Fiber.join(others))]
+          assert.isTrue(results.every(({ _tag }) => _tag === "Granted"))
+          return sizes.splice(0)
+        })
+      assert.deepStrictEqual(yield* behindOne(40), [1, 21, 19])
+      assert.deepStrictEqual(yield* behindOne(400), [1, 128, 128, 128, 16])
+      assert.deepStrictEqual(yield* behindOne(16), [1, 16])
+      assert.deepStrictEqual(yield* balance(sql, owner), { posted: 1_000n, held: 459n })
+    })
+  )
+
   it.live("repeats what it was told nothing of, and it happens once", () =>
     Effect.gen(function* () {
       const { ledger, sql, wire } = yield* harmed()
