@@ -71,9 +71,9 @@ const isIn = (taken: ReadonlySet<string>, subject: string | undefined): boolean 
   subject !== undefined && taken.has(subject)
 
 /**
- * How many of those that wait go together, where the group before had so many: as many as make the two about even. Who is answered
- * together comes back together, so a large group and a small one would take turns for good, and while the large one is with the
- * database there would be only the small one to do something for.
+ * How many of those that wait go together, where the group before had so many: with the callers of that one, who come back
+ * meanwhile, as many then wait for the next. Who is answered together comes back together, so a large group and a small one would
+ * take turns for good, and while the large one is with the database there would be only the small one to do something for.
  */
 const evened = (waiting: number, before: number): number =>
   waiting <= FEW ? waiting : Math.min(Math.ceil((waiting + before) / 2), MAX_GROUP)
@@ -264,7 +264,7 @@ export interface Told {
 }
 
 export interface GroupCommit {
-  /** Joins the next group; answers when that group is committed. */
+  /** Joins the next group that has room; answers when that group is committed. */
   readonly commit: (operation: Operation) => Effect.Effect<AnyResult, Unavailable>
 }
 

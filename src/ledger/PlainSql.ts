@@ -94,7 +94,10 @@ interface Column {
 const asSent = (parameter: string): string => parameter
 const apart = (parameter: string): string => `string_to_array(${parameter}, E'\\x1e', '')`
 
-/** A column of texts that fit. It goes as one text: of an array the driver looks at each element for its type. */
+/**
+ * A column of texts that fit, of which some may be absent. It goes as one text: of an array the driver looks at each element for its
+ * type. Of one absent text comes an array without any, whose place `unnest` fills as it is to be.
+ */
 const texts = (values: ReadonlyArray<string | null>): Column => ({ sent: values.join(BREAK), read: apart })
 
 const numbers = (values: ReadonlyArray<bigint | number | null>): Column => ({

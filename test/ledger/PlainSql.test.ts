@@ -90,6 +90,7 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
             hold(other, 20n)
           ] as const
           const last = [hold(owner, 700n), hold(other, 45n)] as const
+          const alone = hold(owner, 3n)
           const results = [
             yield* together(first),
             yield* run(sql, extend(first[4], 20n, 5n, 7n)),
@@ -102,13 +103,15 @@ layer(database, { excludeTestServices: true })("plain groups", (it) => {
               close(first[3], undefined),
               close(first[4], undefined, { settle: { cost: null }, resolvedModel: null, provider: null })
             ]),
-            yield* together([close(last[0], undefined), close(last[1], 1n)])
+            // One of each kind, with nothing in the columns that may be absent.
+            yield* together([close(last[0], undefined, { resolvedModel: null, provider: null }), alone]),
+            yield* together([close(last[1], 1n), close(alone, undefined)])
           ]
-          const ids = [...first, ...last].map((op) => op.requestId)
+          const ids = [...first, ...last, alone].map((op) => op.requestId)
           return { results, books: yield* balance(sql, owner), rows: yield* written(ids) }
         })
       )
-      assert.isDefined(histories[0]?.results[2])
+      assert.isTrue(histories[0]?.results.every((result) => result !== undefined))
       assert.deepStrictEqual(histories[0], histories[1])
       assert.deepStrictEqual(histories[0]?.books, { posted: 1_000n - 30n - 70n - 7n - 1n, held: 0n })
       assert.deepStrictEqual(yield* wrongs(sql), [])
