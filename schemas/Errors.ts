@@ -20,6 +20,8 @@ const fields = {
   details: Schema.optionalKey(Schema.Array(FieldDetail)),
   /** What stands in the way of a 402: `in_flight` passes by itself, the others do not. */
   limit_source: Schema.optionalKey(Schema.Literals(["balance", "in_flight", "key_budget", "project_budget"])),
+  /** On a 429: the providers limit the gateway's rate. Absent where the caller's own limit is reached. */
+  upstream_rate_limited: Schema.optionalKey(Schema.Literal(true)),
   request_id: Schema.optionalKey(Schema.String),
   /** Which request of a batch failed. */
   failed_index: Schema.optionalKey(Schema.Int),

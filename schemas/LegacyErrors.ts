@@ -14,7 +14,8 @@ const fields = { ...ErrorBody.fields, ...mirrored }
 /** An error of a legacy route: as everywhere, with `message` and `code` at the top level too. */
 export const LegacyErrorObject = Schema.Struct(fields).annotate({ identifier: "LegacyErrorObject" })
 
-const limitFields = { error: Schema.Literal("rate_limit_exceeded"), ...mirrored }
+const { upstream_rate_limited } = ErrorBody.fields
+const limitFields = { error: Schema.Literal("rate_limit_exceeded"), ...mirrored, upstream_rate_limited }
 
 /** 429 of a legacy route, which is flat: `error` is the code. */
 export const LegacyRateLimit = Schema.Struct(limitFields).annotate({ identifier: "LegacyRateLimit" })

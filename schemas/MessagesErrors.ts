@@ -27,7 +27,7 @@ export const MessagesErrorObject = Schema.Struct({
 }).annotate({ identifier: "MessagesErrorObject" })
 export type MessagesErrorObject = typeof MessagesErrorObject.Type
 
-const { details, limit_source } = ErrorBody.fields
+const { details, limit_source, upstream_rate_limited } = ErrorBody.fields
 
 const fields = {
   type: Schema.Literal("error"),
@@ -35,7 +35,8 @@ const fields = {
   /** This request's, or on `idempotency_result_unavailable` that of the receipt. */
   request_id: RequestId,
   details,
-  limit_source
+  limit_source,
+  upstream_rate_limited
 }
 
 /** The body of every error answer of the messages endpoints. */

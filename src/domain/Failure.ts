@@ -94,6 +94,8 @@ export type Reason =
   /** One request of a batch failed; the others stand as they are. */
   | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }
   | { readonly _tag: "UpstreamError"; readonly detail: string; readonly retryAfterSeconds?: number }
+  /** Every provider that was asked answered that it receives too many requests; the pause is the shortest that one of them asked for. */
+  | { readonly _tag: "UpstreamRateLimited"; readonly retryAfterSeconds: number }
   | { readonly _tag: "UpstreamTimeout"; readonly clock: string }
   /** Waiting helps where it says for how long: the providers that could serve are resting. */
   | { readonly _tag: "NoProviderAvailable"; readonly detail: string; readonly retryAfterSeconds?: number }

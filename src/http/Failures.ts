@@ -60,6 +60,7 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   UnsupportedMediaType: line(415, "invalid_request_error", "unsupported_media_type"),
   IdempotencyKeyReused: line(422, "idempotency_error", "idempotency_key_reused"),
   RateLimitExceeded: line(429, "rate_limit_error", "rate_limit_exceeded", true),
+  UpstreamRateLimited: line(429, "rate_limit_error", "rate_limit_exceeded", true),
   InternalError: line(500, "api_error", "internal_error", true, true),
   BatchRequestFailed: line(500, "api_error", "batch_request_failed", false, true),
   EmptyCompletion: line(502, "upstream_error", "empty_completion", true),
@@ -181,6 +182,8 @@ const sentenceOf = (reason: Reason): string => {
       return `Request ${reason.index} of the batch failed: ${reason.detail}`
     case "UpstreamError":
       return `No provider could serve this request (${reason.detail})`
+    case "UpstreamRateLimited":
+      return `Every provider of this request is limiting the gateway's rate; try again in ${reason.retryAfterSeconds} s. You were not charged`
     case "UpstreamTimeout":
       return `No provider answered in time (${reason.clock.replace("_", " ")})`
     default:
@@ -261,6 +264,7 @@ export const bodyOf = (failure: Failure): ErrorBody => {
     error: describe(failure),
     ...detailsOf(failure),
     ...(reason._tag === "InsufficientCredits" ? { limit_source: reason.limitSource } : {}),
+    ...(reason._tag === "UpstreamRateLimited" ? { upstream_rate_limited: true } : {}),
     ...(reason._tag === "BatchRequestFailed" ? { failed_index: reason.index } : {}),
     ...(reason._tag === "IdempotencyResultUnavailable" ? { request_id: reason.requestId } : {})
   }
@@ -280,6 +284,7 @@ const retryAfterOf = (reason: Reason): number | undefined => {
     case "SearchFailed":
     case "GenerationFailed":
     case "UpstreamError":
+    case "UpstreamRateLimited":
     case "NoProviderAvailable":
     case "ServiceUnavailable":
       return reason.retryAfterSeconds

@@ -73,6 +73,8 @@ export const isAnsweredLost = (
 export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   if (isAnsweredEmpty(failures) || failures.every(({ fault }) => fault === undefined))
     return { _tag: "EmptyCompletion" }
+  const limited = rateLimitedReason(failures)
+  if (limited !== undefined) return limited
   const last = failures.at(-1)?.fault
   const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
   if (decisive?.fault?._tag === "Refused") {
@@ -88,6 +90,20 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   const detail = failures.map(({ provider, fault }) => `${provider}: ${describe(fault)}`).join("; ")
   const pause = pauseOf(last)
   return { _tag: "UpstreamError", detail, ...(pause === undefined ? {} : { retryAfterSeconds: pause }) }
+}
+
+/** The pause that is asked of a caller where no host said how long its limit lasts, in seconds. */
+const UNTOLD_PAUSE_SECONDS = 5
+
+/** The reason where every host that was asked answered with its rate limit. A host that names no pause is no reason to wait longer. */
+const rateLimitedReason = (failures: ReadonlyArray<FailedAttempt>): Reason | undefined => {
+  let shortest: number | undefined
+  for (const { fault } of failures) {
+    if (fault?._tag !== "RateLimited") return undefined
+    const pause = fault.retryAfterSeconds
+    if (pause !== undefined) shortest = Math.min(shortest ?? pause, pause)
+  }
+  return { _tag: "UpstreamRateLimited", retryAfterSeconds: Math.max(1, shortest ?? UNTOLD_PAUSE_SECONDS) }
 }
 
 const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefused" }>): Reason => {

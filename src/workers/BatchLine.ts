@@ -50,6 +50,7 @@ const passes = (reason: Reason): boolean => {
     case "StoreUnavailable":
     case "Overloaded":
     case "RateLimitExceeded":
+    case "UpstreamRateLimited":
     case "IdempotencyInProgress":
       return true
     case "NoProviderAvailable":

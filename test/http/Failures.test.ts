@@ -53,6 +53,7 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   BatchRequestFailed: { _tag: "BatchRequestFailed", index: 3, detail: "d" },
   SearchFailed: { _tag: "SearchFailed", retryAfterSeconds: 7 },
   UpstreamError: { _tag: "UpstreamError", detail: "d", retryAfterSeconds: 3 },
+  UpstreamRateLimited: { _tag: "UpstreamRateLimited", retryAfterSeconds: 9 },
   UpstreamTimeout: { _tag: "UpstreamTimeout", clock: "first_token" },
   NoProviderAvailable: { _tag: "NoProviderAvailable", detail: "d" },
   ServiceUnavailable: { _tag: "ServiceUnavailable", detail: "d" },
@@ -116,7 +117,8 @@ const promised: Readonly<
 /** Reasons that share the code of another. */
 const shared: Partial<Record<Tag, string>> = {
   ProviderRefused: "validation_error",
-  ServiceUnavailable: "service_unavailable"
+  ServiceUnavailable: "service_unavailable",
+  UpstreamRateLimited: "rate_limit_exceeded"
 }
 
 const all: ReadonlyArray<Failure> = Object.values(samples).map((reason) => failure(reason))
@@ -192,6 +194,7 @@ describe("headers of failures", () => {
       GenerationFailed: "4",
       SearchFailed: "7",
       UpstreamError: "3",
+      UpstreamRateLimited: "9",
       StoreUnavailable: "2",
       Overloaded: "1"
     })
@@ -238,7 +241,7 @@ describe("headers of failures", () => {
       const { code, error, message } = textOf(legacy)
       const { error: said } = bodyOf(failed)
       assert.deepStrictEqual([code, message], [said.code, said.message])
-      assert.deepStrictEqual(error, tag === "RateLimitExceeded" ? said.code : said)
+      assert.deepStrictEqual(error, said.code === "rate_limit_exceeded" ? said.code : said)
     }
   })
 })
@@ -310,7 +313,7 @@ describe("bodies of failures", () => {
 
   it("carry nothing else", () => {
     for (const failed of all) {
-      const allowed = ["error", "details", "limit_source", "failed_index", "request_id"]
+      const allowed = ["error", "details", "limit_source", "failed_index", "upstream_rate_limited", "request_id"]
       for (const name of Object.keys(bodyOf(failed))) assert.include(allowed, name)
       const validation = table[failed.reason._tag].code === "validation_error"
       assert.strictEqual("details" in bodyOf(failed), validation, failed.reason._tag)

@@ -91,7 +91,7 @@ describe("images in the sandbox", () => {
         assert.strictEqual(none.headers.get("x-should-retry"), "true")
         assert.deepStrictEqual(yield* errorOf(none), [502, "empty_generation", null], steering)
       }
-      for (const fault of ["error", "malformed", "break", "rate_limit"]) {
+      for (const fault of ["error", "malformed", "break"]) {
         const response = yield* steered(`fault=${fault}`)
         assert.deepStrictEqual(yield* errorOf(response), [502, "generation_failed", null], fault)
       }

@@ -78,7 +78,7 @@ describe("search in the sandbox", () => {
     Effect.gen(function* () {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
-      for (const fault of ["error", "malformed", "break", "rate_limit"]) {
+      for (const fault of ["error", "malformed", "break"]) {
         const response = yield* find(
           service,
           inferenceKey,

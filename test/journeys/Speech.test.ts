@@ -85,7 +85,7 @@ describe("speech in the sandbox", () => {
       const service = yield* startService()
       const { account, inferenceKey } = yield* service.account(1)
       const steered = (fault: string) => speak(service, inferenceKey, hello, { "x-svc-sandbox": `fault=${fault}` })
-      for (const fault of ["error", "empty", "malformed", "break", "rate_limit"]) {
+      for (const fault of ["error", "empty", "malformed", "break"]) {
         assert.deepStrictEqual(yield* Effect.flatMap(steered(fault), errorOf), [502, "upstream_error"], fault)
       }
       const [wrong, nobody, chat] = [

@@ -221,7 +221,7 @@ describe("work other than chat", () => {
       const told = yield* tried(yield* pooled(long.provider), workCall([b]))
       assert.deepStrictEqual<unknown>(told, {
         attempts: ["b failed"],
-        reason: { _tag: "UpstreamError", detail: "b: rate limited", retryAfterSeconds: 30 }
+        reason: { _tag: "UpstreamRateLimited", retryAfterSeconds: 30 }
       })
     })
   )

@@ -180,7 +180,7 @@ describe("a host that says when to come back", () => {
       const told = yield* tried(all, poolCall([a]))
       assert.deepStrictEqual<unknown>(told, {
         attempts: ["a failed"],
-        reason: { _tag: "UpstreamError", detail: "a: rate limited", retryAfterSeconds: 30 }
+        reason: { _tag: "UpstreamRateLimited", retryAfterSeconds: 30 }
       })
       yield* TestClock.adjust(29_500)
       assert.deepStrictEqual<unknown>(yield* tried(all, poolCall([a])), { attempts: [], reason: resting(1) })

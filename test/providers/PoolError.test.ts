@@ -31,6 +31,19 @@ describe("what is told of attempts", () => {
     assert.deepStrictEqual(seconds, [1, 1, 1, 1, 2, 60])
   })
 
+  it("is the rate limit of those that were asked, with the shortest pause, where all of them are limited", () => {
+    const limited = (provider: string, retryAfterSeconds: number | undefined) =>
+      ({ ...at(provider), fault: { _tag: "RateLimited", retryAfterSeconds } }) as const
+    const pause = (...failures: Parameters<typeof reasonOf>[0]) => {
+      const reason = reasonOf(failures)
+      return reason._tag === "UpstreamRateLimited" ? reason.retryAfterSeconds : reason._tag
+    }
+    assert.strictEqual(pause(limited("a", 30), limited("b", 7), limited("c", undefined)), 7)
+    assert.deepStrictEqual([pause(limited("a", 0)), pause(limited("a", undefined))], [1, 5])
+    const down = { ...at("b"), fault: { _tag: "ServerError", status: 500, detail: "X" } } as const
+    assert.strictEqual(pause(limited("a", 30), down), "UpstreamError")
+  })
+
   it("is that the answer is nothing after two empty ones, whatever else failed", () => {
     const empty = { ...at("a"), fault: undefined }
     const broken = { ...at("b"), fault: { _tag: "Broken", detail: "X" } } as const

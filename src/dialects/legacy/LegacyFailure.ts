@@ -9,5 +9,7 @@ import type { LegacyErrorBody } from "../../../schemas/LegacyErrors.ts"
 export const encodeLegacyFailure = (body: ErrorBody, requestId: string): LegacyErrorBody => {
   const { code, message } = body.error
   const mirrored = { message, code, request_id: body.request_id ?? requestId }
-  return code === "rate_limit_exceeded" ? { error: code, ...mirrored } : { ...body, ...mirrored }
+  if (code !== "rate_limit_exceeded") return { ...body, ...mirrored }
+  const upstream = body.upstream_rate_limited === undefined ? {} : { upstream_rate_limited: true as const }
+  return { error: code, ...mirrored, ...upstream }
 }

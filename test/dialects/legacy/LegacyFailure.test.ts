@@ -32,6 +32,17 @@ describe("a legacy error", () => {
     })
   })
 
+  it("says beyond a provider's rate limit that it is one", () => {
+    const body = bodyWith("rate_limit_exceeded", { upstream_rate_limited: true })
+    assert.deepStrictEqual(check(encodeLegacyFailure(body, id)), {
+      error: "rate_limit_exceeded",
+      message: "m",
+      code: "rate_limit_exceeded",
+      request_id: id,
+      upstream_rate_limited: true
+    })
+  })
+
   it("keeps the id of another request's receipt", () => {
     const other = "req_00000000000000000000000000"
     const body = bodyWith("idempotency_result_unavailable", { request_id: other })
