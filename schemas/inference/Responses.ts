@@ -2,6 +2,19 @@ import { Schema } from "effect"
 import { between, Count, integer, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
+import {
+  ResponsesAdditionalTools,
+  ResponsesCallItem,
+  ResponsesCustomCallItem,
+  ResponsesSaidCall,
+  ResponsesSaidCustomCall,
+  ResponsesSaidSearch,
+  ResponsesSearchItem,
+  ResponsesSearchOutput,
+  ResponsesTool,
+  ResponsesToolChoice,
+  TOOLS_MAX
+} from "./ResponsesTools.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
@@ -64,21 +77,19 @@ export const ResponsesSaidReasoning = Schema.Struct({ type: Schema.Literal("reas
   identifier: "ResponsesSaidReasoning"
 })
 
-/** A call of a tool, as it was answered. */
-export const ResponsesSaidCall = Schema.Struct({
-  type: Schema.Literal("function_call"),
-  call_id: Schema.String,
-  name: Schema.String,
-  /** JSON text, as the model wrote it. */
-  arguments: Schema.String
-}).annotate({ identifier: "ResponsesSaidCall" })
+const output = { call_id: Schema.String, output: Schema.Union([Schema.String, Parts]) }
 
 /** What the tool answered to a call. */
 export const ResponsesCallOutput = Schema.Struct({
   type: Schema.Literal("function_call_output"),
-  call_id: Schema.String,
-  output: Schema.Union([Schema.String, Parts])
+  ...output
 }).annotate({ identifier: "ResponsesCallOutput" })
+
+/** What a custom tool answered to a call. */
+export const ResponsesCustomOutput = Schema.Struct({
+  type: Schema.Literal("custom_tool_call_output"),
+  ...output
+}).annotate({ identifier: "ResponsesCustomOutput" })
 
 /** One item of a conversation. Members beyond these, such as `id` and `status`, are not looked at. */
 export const ResponsesInputItem = Schema.Union([
@@ -86,34 +97,13 @@ export const ResponsesInputItem = Schema.Union([
   ResponsesSaidMessage,
   ResponsesSaidReasoning,
   ResponsesSaidCall,
-  ResponsesCallOutput
+  ResponsesCallOutput,
+  ResponsesSaidCustomCall,
+  ResponsesCustomOutput,
+  ResponsesAdditionalTools,
+  ResponsesSaidSearch,
+  ResponsesSearchOutput
 ])
-
-/** A function that the model may ask to be called. Tools of other types are not offered. */
-export const ResponsesTool = Schema.Struct({
-  type: Schema.Literal("function"),
-  name: Schema.String.check(
-    Schema.isPattern(/^[a-zA-Z0-9_-]{1,64}$/, { message: "1 to 64 letters, digits, underscores and dashes" })
-  ),
-  description: orNull(Schema.String),
-  /** JSON Schema of the arguments. */
-  parameters: orNull(JsonObject),
-  strict: orNull(Schema.Boolean)
-}).annotate({ identifier: "ResponsesTool" })
-
-const ToolReference = Schema.Struct({ type: Schema.Literal("function"), name: Schema.String })
-
-/** Whether the model calls tools, and which. */
-export const ResponsesToolChoice = Schema.Union([
-  Schema.Literals(["auto", "none", "required"]),
-  ToolReference,
-  Schema.Struct({
-    type: Schema.Literal("allowed_tools"),
-    mode: Schema.Literals(["auto", "required"]),
-    /** The other tools of the request are not shown to the model. */
-    tools: Schema.Array(ToolReference).check(...sized(1, 128, "items"))
-  })
-]).annotate({ identifier: "ResponsesToolChoice" })
 
 /** The form of the answer's text. */
 export const ResponsesTextFormat = Schema.Union([
@@ -134,7 +124,9 @@ export const ResponsesReasoning = Schema.Struct({
   /** What a provider shows of its reasoning is in the answer whatever is said here. */
   summary: orNull(Schema.Literals(["auto", "concise", "detailed"])),
   max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),
-  enabled: orNull(Schema.Boolean)
+  enabled: orNull(Schema.Boolean),
+  /** Which earlier reasoning OpenAI's servers would read again. Without effect. */
+  context: orNull(Schema.Literals(["auto", "current_turn", "all_turns"]))
 }).annotate({ identifier: "ResponsesReasoning" })
 
 const MetadataKey = short(64)
@@ -149,7 +141,8 @@ export const ResponsesMetadata = Schema.Record(Schema.String, short(512)).check(
  * OpenAI's request for a response, as far as it keeps nothing between requests: the conversation is sent each time. A null counts
  * as absent. Members this service does not know are ignored and named in the header `X-Svc-Ignored-Parameters`; members of that
  * API that would change the answer and are not offered (`store: true`, `previous_response_id`, `background: true`,
- * `conversation`, `prompt`, hosted tools, ids of files) are refused as `unsupported_parameter`.
+ * `conversation`, `prompt`, ids of files) are refused as `unsupported_parameter`. Tools that only OpenAI's servers run are left out
+ * and named there.
  */
 export const ResponsesRequest = Schema.Struct({
   /**
@@ -172,7 +165,7 @@ export const ResponsesRequest = Schema.Struct({
   presence_penalty: orNull(between(-2, 2)),
   /** Alternatives to each token; only with the log-probabilities of a stream, see `include`. */
   top_logprobs: orNull(integer(0, 20)),
-  tools: orNull(Schema.Array(ResponsesTool).check(atMost(128))),
+  tools: orNull(Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))),
   tool_choice: orNull(ResponsesToolChoice),
   parallel_tool_calls: orNull(Schema.Boolean),
   text: orNull(
@@ -243,18 +236,14 @@ export const ResponsesMessageItem = Schema.Struct({
   )
 }).annotate({ identifier: "ResponsesMessageItem" })
 
-/** A tool that the model asks to be called; `call_id` is to come back with its output. */
-export const ResponsesCallItem = Schema.Struct({
-  id: Schema.String,
-  type: Schema.Literal("function_call"),
-  status: ItemStatus,
-  call_id: Schema.String,
-  name: Schema.String,
-  arguments: Schema.String
-}).annotate({ identifier: "ResponsesCallItem" })
-
 /** An item of an answer. */
-export const ResponsesOutputItem = Schema.Union([ResponsesReasoningItem, ResponsesMessageItem, ResponsesCallItem])
+export const ResponsesOutputItem = Schema.Union([
+  ResponsesReasoningItem,
+  ResponsesMessageItem,
+  ResponsesCallItem,
+  ResponsesCustomCallItem,
+  ResponsesSearchItem
+])
 export type ResponsesOutputItem = typeof ResponsesOutputItem.Type
 
 /** Tokens of a call; `input_tokens` includes cached ones, `output_tokens` includes reasoning. */

@@ -2,13 +2,8 @@
 import { Schema } from "effect"
 import { Count } from "../Bounds.ts"
 import { BalanceWarning } from "../Routing.ts"
-import {
-  ResponseBegun,
-  ResponseObject,
-  ResponsesCallItem,
-  ResponsesMessageItem,
-  ResponsesReasoningItem
-} from "./Responses.ts"
+import { ResponseBegun, ResponseObject, ResponsesMessageItem, ResponsesReasoningItem } from "./Responses.ts"
+import { ResponsesCallItem, ResponsesCustomCallItem, ResponsesSearchItem } from "./ResponsesTools.ts"
 
 const event = <const T extends string, F extends Schema.Struct.Fields>(type: T, fields: F) =>
   Schema.Struct({ type: Schema.Literal(type), sequence_number: Count, ...fields })
@@ -34,7 +29,9 @@ export type ResponsesStreamPart = typeof ResponsesStreamPart.Type
 export const ResponsesStreamItem = Schema.Union([
   Schema.Struct({ ...ResponsesReasoningItem.fields, status: Status }),
   Schema.Struct({ ...ResponsesMessageItem.fields, status: Status, content: Schema.Array(ResponsesStreamPart) }),
-  Schema.Struct({ ...ResponsesCallItem.fields, status: Status })
+  Schema.Struct({ ...ResponsesCallItem.fields, status: Status }),
+  Schema.Struct({ ...ResponsesCustomCallItem.fields, status: Status }),
+  Schema.Struct({ ...ResponsesSearchItem.fields, status: Status })
 ]).annotate({ identifier: "ResponsesStreamItem" })
 export type ResponsesStreamItem = typeof ResponsesStreamItem.Type
 
@@ -44,7 +41,8 @@ const Logprobs = Schema.Array(Schema.Unknown)
 
 /**
  * One event of a streamed response, numbered from 0. `response.completed` or `response.incomplete` is the last and has the whole
- * answer; a failure in the midst of the stream is told by `error` in its place. There is no `[DONE]`.
+ * answer. A stream that fails ends with `response.failed` and `error` instead, because some clients read only one of the two.
+ * There is no `[DONE]`.
  */
 export const ResponsesStreamEvent = Schema.Union([
   event("response.created", { response: ResponseBegun }),
@@ -63,8 +61,17 @@ export const ResponsesStreamEvent = Schema.Union([
   event("response.reasoning_summary_text.done", { ...ofSummary, text: Schema.String }),
   event("response.function_call_arguments.delta", { ...ofItem, delta: Schema.String }),
   event("response.function_call_arguments.done", { ...ofItem, name: Schema.String, arguments: Schema.String }),
+  event("response.custom_tool_call_input.delta", { ...ofItem, delta: Schema.String }),
+  event("response.custom_tool_call_input.done", { ...ofItem, input: Schema.String }),
   event("response.completed", ended),
   event("response.incomplete", ended),
+  event("response.failed", {
+    response: Schema.Struct({
+      ...ResponseBegun.fields,
+      status: Schema.Literal("failed"),
+      error: Schema.Struct({ code: Schema.String, message: Schema.String })
+    })
+  }),
   event("error", { code: Schema.String, message: Schema.String, param: Schema.NullOr(Schema.String) })
 ]).annotate({ identifier: "ResponsesStreamEvent" })
 export type ResponsesStreamEvent = typeof ResponsesStreamEvent.Type

@@ -31,7 +31,8 @@ import { type Taken, takePaid } from "./Preset.ts"
 const IGNORED_MAX = 32
 
 /** A member's name may be any string, half a surrogate pair included, which has no encoding. */
-const encoded = (name: string): string => encodeURIComponent(name.toWellFormed())
+const encoded = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replaceAll("%5B", "[").replaceAll("%5D", "]")
 
 /** Names the members without effect. */
 export const ignoredHeader = (names: ReadonlyArray<string>): Record<string, string> =>

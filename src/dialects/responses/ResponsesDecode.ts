@@ -2,16 +2,9 @@
 import { Result, Schema } from "effect"
 import { sized } from "../../../schemas/Bounds.ts"
 import { ResponsesReasoning, ResponsesRequest } from "../../../schemas/inference/Responses.ts"
+import { TOOLS_MAX } from "../../../schemas/inference/ResponsesTools.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
-import type {
-  Conversation,
-  Message,
-  OutputFormat,
-  Reasoning,
-  Sampling,
-  Tool,
-  ToolChoice
-} from "../../domain/Conversation.ts"
+import type { Conversation, Message, OutputFormat, Reasoning, Sampling, ToolChoice } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { allowTools } from "../AllowedTools.ts"
@@ -24,16 +17,18 @@ import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import type { ChatWish, Decoded } from "../Wish.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
-import { messagesOf } from "./ResponsesInput.ts"
+import { addTools, messagesOf } from "./ResponsesInput.ts"
+import { isHosted, Toolbox, type ToolForms } from "./ResponsesTools.ts"
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The items of the input are decoded one by one, so that an error is about what the item says it is. */
+/** Items and tools are decoded one by one, so that an error is about what each says it is. */
 const Wire = Schema.Struct({
   ...ResponsesRequest.fields,
   input: Schema.optionalKey(
     Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.Unknown).check(...sized(1, 1_000, "items"))]))
-  )
+  ),
+  tools: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Unknown).check(...sized(0, TOOLS_MAX, "items"))))
 })
 type Wire = typeof Wire.Type
 
@@ -43,6 +38,8 @@ export interface Echo {
   readonly maxOutputTokens: number | null
   readonly metadata: Readonly<Record<string, string>>
   readonly parallelToolCalls: boolean
+  /** What the functions stand for that the model is offered, where the request declares any. */
+  readonly toolForms?: ToolForms
 }
 
 /** A decoded request. */
@@ -59,25 +56,26 @@ const LOGPROBS = "message.output_text.logprobs"
 /** A whole answer has no place for log-probabilities, so that they are not asked for either. */
 const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.include?.includes(LOGPROBS) === true
 
-const conversed = (wire: Wire): Result.Result<ReadonlyArray<Message>, Failure> =>
-  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input), (messages) =>
+const conversed = (wire: Wire, toolbox: Toolbox): Result.Result<ReadonlyArray<Message>, Failure> =>
+  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input, toolbox), (messages) =>
     wire.instructions == null
       ? messages
       : [{ role: "system", content: [{ type: "text", text: wire.instructions }] }, ...messages]
   )
 
-const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
-  (tools ?? []).map((tool) => ({
-    name: tool.name,
-    description: tool.description ?? undefined,
-    parameters: tool.parameters ?? undefined,
-    strict: tool.strict ?? undefined
-  }))
+/** The tools of the request and of the items of its input. */
+const toolboxOf = (wire: Wire): Result.Result<Toolbox, Failure> => {
+  const toolbox = new Toolbox()
+  const failed =
+    toolbox.addAll(wire.tools ?? [], { at: "tools", replaces: false }) ?? addTools(toolbox, wire.input ?? "")
+  return failed === undefined ? Result.succeed(toolbox) : Result.fail(failed)
+}
 
-const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
+const toolChoiceOf = (choice: Wire["tool_choice"], toolbox: Toolbox): ToolChoice => {
   if (choice == null) return { type: "auto" }
   if (typeof choice === "string") return { type: choice }
-  return choice.type === "function" ? { type: "tool", name: choice.name } : { type: choice.mode }
+  if (choice.type === "allowed_tools") return { type: choice.mode }
+  return { type: "tool", name: toolbox.namesIn(choice)[0] ?? "" }
 }
 
 const formatOf = (text: Wire["text"]): OutputFormat => {
@@ -117,13 +115,13 @@ const optional = [
   "top_k",
   "frequency_penalty",
   "presence_penalty",
-  "tools",
   "tool_choice",
   "parallel_tool_calls"
 ] as const
 
-const parametersOf = (wire: Wire): ReadonlyArray<string> => {
+const parametersOf = (wire: Wire, { tools }: Toolbox): ReadonlyArray<string> => {
   const names: Array<string> = optional.filter((name) => wire[name] != null)
+  if (tools.length > 0) names.push("tools")
   if (wire.text?.format != null) names.push("response_format")
   if (reasoningOf(wire) !== undefined) names.push("reasoning")
   if (showsLogprobs(wire)) names.push("logprobs", ...(wire.top_logprobs == null ? [] : ["top_logprobs"]))
@@ -133,22 +131,30 @@ const parametersOf = (wire: Wire): ReadonlyArray<string> => {
 }
 
 /** The conversation with the tools that may be called, which may be those of a preset; a choice of none that there is fails. */
-const chosen = (conversation: Conversation, choice: Wire["tool_choice"]): Result.Result<Conversation, Failure> => {
+const chosen = (
+  conversation: Conversation,
+  choice: Wire["tool_choice"],
+  toolbox: Toolbox
+): Result.Result<Conversation, Failure> => {
   if (choice == null || choice === "auto" || choice === "none") return Result.succeed(conversation)
   const { tools } = conversation
   if (tools.length === 0) return Result.fail(invalid("tool_choice", "requires tools"))
   if (choice === "required") return Result.succeed(conversation)
-  const [names, field] =
-    choice.type === "function"
-      ? [[choice.name], "tool_choice.name"]
-      : [choice.tools.map((tool) => tool.name), "tool_choice.tools"]
   if (choice.type === "allowed_tools") {
-    return Result.map(allowTools(tools, names, field), (allowed) => ({ ...conversation, tools: allowed }))
+    const names = choice.tools.flatMap((tool) => toolbox.namesIn(tool))
+    return Result.map(allowTools(tools, names, "tool_choice.tools"), (allowed) => ({ ...conversation, tools: allowed }))
   }
-  return tools.some((tool) => tool.name === choice.name)
+  const [name = ""] = toolbox.namesIn(choice)
+  return tools.some((tool) => tool.name === name)
     ? Result.succeed(conversation)
-    : Result.fail(invalid(field, `no tool is named ${choice.name}`))
+    : Result.fail(invalid("tool_choice.name", `no tool is named ${name}`))
 }
+
+/** Tools that are left out of a choice. */
+const leftOut = (choice: Wire["tool_choice"]): ReadonlyArray<string> =>
+  choice == null || typeof choice === "string" || choice.type !== "allowed_tools"
+    ? []
+    : choice.tools.flatMap((tool, index) => (isHosted(tool.type) ? [`tool_choice.tools[${index}]`] : []))
 
 /** Members that are known and have no effect here. */
 const idle = (wire: Wire): ReadonlyArray<string> => {
@@ -160,6 +166,7 @@ const idle = (wire: Wire): ReadonlyArray<string> => {
     ...(wire.user == null || wire.safety_identifier == null ? [] : ["safety_identifier"]),
     ...(wire.truncation === "auto" ? ["truncation"] : []),
     ...(wire.top_logprobs == null || logprobs ? [] : ["top_logprobs"]),
+    ...(wire.reasoning?.context == null ? [] : ["reasoning.context"]),
     ...(summary === "concise" || summary === "detailed" ? ["reasoning.summary"] : []),
     ...(wire.include ?? []).filter((name) => name !== LOGPROBS || !logprobs).map((name) => `include.${name}`)
   ]
@@ -169,20 +176,23 @@ const ignoredOf = (
   body: Body,
   wire: Wire,
   { model, models }: ChatWish,
+  { ignored }: Toolbox,
   preset: PresetConfig | undefined
 ): ReadonlyArray<string> => {
   const filled = { ...body, model, models, router: saysAuto(body) ? body["router"] : preset?.router }
   const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
-  return [...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
+  const tools = [...ignored, ...leftOut(wire.tool_choice)]
+  return [...tools, ...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
 }
 
 const decodeBody = (
   body: Body,
   wire: Wire,
+  toolbox: Toolbox,
   preset: PresetConfig | undefined,
   base: RoutingPolicy | undefined
 ): Result.Result<ChatWish, Failure> => {
-  const messages = conversed(wire)
+  const messages = conversed(wire, toolbox)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
   const schema = format.type === "json_schema" ? checkSchema(format.schema, "text.format.schema") : undefined
@@ -190,8 +200,8 @@ const decodeBody = (
   if (problem !== undefined) return Result.fail(problem)
   const conversation: Conversation = {
     messages: messages.success,
-    tools: toolsOf(wire.tools),
-    toolChoice: toolChoiceOf(wire.tool_choice),
+    tools: toolbox.tools,
+    toolChoice: toolChoiceOf(wire.tool_choice, toolbox),
     parallelToolCalls: wire.parallel_tool_calls ?? undefined,
     format,
     sampling: samplingOf(wire),
@@ -206,19 +216,22 @@ const decodeBody = (
       model: wire.model ?? undefined,
       models: wire.models ?? undefined,
       conversation,
-      parameters: parametersOf(wire),
+      parameters: parametersOf(wire, toolbox),
       stream: wire.stream === true,
       budgetCents: wire.budget_cents ?? undefined,
       sessionId: wire.session_id ?? undefined,
       saysFormat: wire.text?.format != null,
-      saysTools: wire.tools != null,
+      saysTools: wire.tools != null || toolbox.tools.length > 0,
       saysToolChoice: wire.tool_choice != null
     },
     preset,
     base
   )
   return Result.flatMap(wish, (filled) =>
-    Result.map(chosen(filled.conversation, wire.tool_choice), (choosing) => ({ ...filled, conversation: choosing }))
+    Result.map(chosen(filled.conversation, wire.tool_choice, toolbox), (choosing) => ({
+      ...filled,
+      conversation: choosing
+    }))
   )
 }
 
@@ -228,11 +241,12 @@ const checkReasoning = (body: Body): Failure | undefined =>
     ? undefined
     : Result.getOrUndefined(Result.flip(within("reasoning", decodeReasoning(body["reasoning"]))))
 
-const echoOf = (wire: Wire): Echo => ({
+const echoOf = (wire: Wire, { forms }: Toolbox): Echo => ({
   instructions: wire.instructions ?? null,
   maxOutputTokens: wire.max_output_tokens ?? null,
   metadata: wire.metadata ?? {},
-  parallelToolCalls: wire.parallel_tool_calls ?? true
+  parallelToolCalls: wire.parallel_tool_calls ?? true,
+  ...(forms.size === 0 ? {} : { toolForms: forms })
 })
 
 /**
@@ -251,10 +265,12 @@ export const decodePrompt = (
   return Result.flatMap(decodeWire(object), (wire) => {
     const closed = checkReasoning(object)
     if (closed !== undefined) return Result.fail(closed)
-    return Result.map(decodeBody(object, wire, preset, base), (wish) => ({
+    const toolbox = toolboxOf(wire)
+    if (Result.isFailure(toolbox)) return Result.fail(toolbox.failure)
+    return Result.map(decodeBody(object, wire, toolbox.success, preset, base), (wish) => ({
       ...wish,
-      echo: echoOf(wire),
-      ignored: ignoredOf(object, wire, wish, preset)
+      echo: echoOf(wire, toolbox.success),
+      ignored: ignoredOf(object, wire, wish, toolbox.success, preset)
     }))
   })
 }

@@ -1,4 +1,5 @@
 /** A paid answer as OpenAI's response object. */
+import type { ErrorBody } from "../../../schemas/Errors.ts"
 import type {
   ResponseBegun,
   ResponseObject,
@@ -10,14 +11,10 @@ import { type FinishReason, type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamOpening } from "../StreamEncoder.ts"
+import { itemId, outputText } from "./ItemParts.ts"
+import { callItemOf } from "./ResponsesCalls.ts"
 import type { Echo } from "./ResponsesDecode.ts"
-
-/** Short names of the types of items, as their ids begin with. */
-const prefixes = { reasoning: "rs", message: "msg", function_call: "fc" } as const
-
-/** The id of an item follows from its request's and its place in the answer, so that a replay has the same. */
-export const itemId = (type: keyof typeof prefixes, requestId: string, index: number): string =>
-  `${prefixes[type]}_${requestId.slice(4)}_${index}`
+import type { ToolForms } from "./ResponsesTools.ts"
 
 /** Why an answer is not complete; null where it is. */
 const incompleteOf = (finish: FinishReason | undefined): ResponseObject["incomplete_details"] => {
@@ -33,9 +30,6 @@ const usageOf = (usage: TokenUsage): typeof ResponsesUsage.Type => ({
   total_tokens: totalTokens(usage)
 })
 
-/** An item's text, as the whole answer has it: a refusal is text there. */
-export const outputText = (text: string) => ({ type: "output_text" as const, text, annotations: [] })
-
 type Ended = ResponsesOutputItem["status"]
 
 /** The items of a whole answer; what cut it short cut its last item. */
@@ -43,20 +37,18 @@ export type Items = (lastStatus: Ended) => ReadonlyArray<ResponsesOutputItem>
 
 /** In the order in which they came; a refusal is part of the message it ends. */
 const itemsOf =
-  (output: Output, requestId: string): Items =>
+  (output: Output, requestId: string, forms: ToolForms | undefined): Items =>
   (lastStatus) => {
     const items: Array<ResponsesOutputItem> = []
-    const head = <T extends keyof typeof prefixes>(type: T) => ({
+    const head = <T extends "message" | "reasoning">(type: T) => ({
       id: itemId(type, requestId, items.length),
       type,
       status: "completed" as const
     })
     for (const one of saidIn(output)) {
       const last = items.at(-1)
-      if (one.kind === "tool") {
-        const { arguments: text, id, name } = one.call
-        items.push({ ...head("function_call"), call_id: id, name, arguments: text })
-      } else if (one.kind === "reasoning") {
+      if (one.kind === "tool") items.push(callItemOf(one.call, forms, requestId, items.length))
+      else if (one.kind === "reasoning") {
         items.push({ ...head("reasoning"), summary: [{ type: "summary_text", text: one.text }] })
       } else if (last?.type === "message") {
         items[items.length - 1] = { ...last, content: [...last.content, outputText(one.text)] }
@@ -98,11 +90,18 @@ export const encodeBegun = (opening: StreamOpening, echo: Echo): ResponseBegun =
   routing: null
 })
 
+/** The object of a stream that failed. */
+export const encodeFailed = (opening: StreamOpening, echo: Echo, { code, message }: ErrorBody["error"]) => ({
+  ...encodeBegun(opening, echo),
+  status: "failed" as const,
+  error: { code, message }
+})
+
 /** The whole answer; `itemsWith` has those of a stream, in the order in which it had them. */
 export const encodeResponse = (
   answer: Answer,
   echo: Echo,
-  itemsWith: Items = itemsOf(answer.output, answer.requestId)
+  itemsWith: Items = itemsOf(answer.output, answer.requestId, echo.toolForms)
 ): ResponseObject => {
   const incomplete = incompleteOf(answer.output.finish)
   const status = incomplete === null ? "completed" : "incomplete"

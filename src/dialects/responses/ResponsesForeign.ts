@@ -7,10 +7,11 @@ import {
   oneOf,
   onlyAutoRouter,
   unsupported,
-  unsupportedMember,
-  unsupportedTool
+  unsupportedMember
 } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
+import { itemTypes } from "./ItemTypes.ts"
+import { isHosted } from "./ResponsesTools.ts"
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -36,24 +37,42 @@ const harmless: Harmless = new Map(
 /** Members that are decoded elsewhere than by the request's schema. */
 export const foreignMembers: ReadonlySet<string> = new Set([...harmless.keys(), "provider"])
 
-const toolChoices = new Set(["function", "allowed_tools"])
+const references = new Set(["function", "custom", "tool_search", "namespace"])
+
+const typeOf = (value: unknown): string | undefined => {
+  const type = objectOf(value)?.["type"]
+  return typeof type === "string" ? type : undefined
+}
 
 /** A choice of a tool that no request can have. */
 const unsupportedChoice = (body: Body): Failure | undefined => {
   const choice = objectOf(body["tool_choice"])
-  const type = choice?.["type"]
-  if (typeof type !== "string") return undefined
-  if (!toolChoices.has(type)) return unsupported("tool_choice.type", `A tool choice of type ${type} is not offered`)
-  const tools = choice?.["tools"]
-  const index = Array.isArray(tools)
-    ? tools.findIndex((tool) => typeof objectOf(tool)?.["type"] === "string" && tool.type !== "function")
-    : -1
-  return index === -1
-    ? undefined
-    : unsupported(`tool_choice.tools.${index}.type`, "Only tools of type function are offered")
+  const type = typeOf(choice)
+  if (choice === undefined || type === undefined) return undefined
+  if (type !== "allowed_tools") {
+    return references.has(type)
+      ? undefined
+      : unsupported("tool_choice.type", `A tool choice of type ${type.slice(0, 64)} is not offered`)
+  }
+  const tools: ReadonlyArray<unknown> = Array.isArray(choice["tools"]) ? choice["tools"] : []
+  const foreign = tools.map((tool) => typeOf(tool) ?? "function").map((one) => (references.has(one) ? undefined : one))
+  const index = foreign.findIndex((one) => one !== undefined && !isHosted(one))
+  if (index !== -1) {
+    return unsupported(
+      `tool_choice.tools.${index}.type`,
+      `Tools of type ${foreign[index]?.slice(0, 64)} are not offered`
+    )
+  }
+  // Beside others a hosted tool is left out; alone it leaves nothing to choose from.
+  return tools.length > 0 && foreign.every((one) => one !== undefined)
+    ? unsupported("tool_choice.tools", "Tools that only OpenAI's servers run are not offered")
+    : undefined
 }
 
-const items = new Set(["message", "reasoning", "function_call", "function_call_output"])
+const items: ReadonlySet<string> = new Set(itemTypes)
+
+/** Items whose output may have parts. */
+const outputs = new Set(["function_call_output", "custom_tool_call_output"])
 
 /** By type of a part: its members that stand for content kept elsewhere. */
 const elsewhere: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
@@ -81,7 +100,7 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
   if (typeof type === "string" && !items.has(type)) {
     return unsupported(`${at}.type`, `Items of type ${type.slice(0, 64)} are not offered`)
   }
-  const [member, list] = type === "function_call_output" ? ["output", output] : ["content", content]
+  const [member, list] = outputs.has(String(type)) ? ["output", output] : ["content", content]
   if (!Array.isArray(list) || type === "reasoning") return undefined
   const instructs = role === "system" || role === "developer"
   for (let index = 0; index < list.length; index++) {
@@ -105,9 +124,6 @@ const unsupportedInput = (input: unknown): Failure | undefined => {
   return undefined
 }
 
-/** The first member, tool, item or part that would change the answer and is not offered. */
+/** The first member, choice, item or part that would change the answer and is not offered. */
 export const firstUnsupported = (body: Body): Failure | undefined =>
-  unsupportedMember(body, harmless) ??
-  unsupportedTool(body["tools"]) ??
-  unsupportedChoice(body) ??
-  unsupportedInput(body["input"])
+  unsupportedMember(body, harmless) ?? unsupportedChoice(body) ?? unsupportedInput(body["input"])

@@ -1,16 +1,27 @@
 /** The items of a response's input, as the messages of a conversation. */
-import { Result, type Schema } from "effect"
+import { Result, Schema } from "effect"
 import {
   ResponsesCallOutput,
+  ResponsesCustomOutput,
   ResponsesInputMessage,
   type ResponsesInputPart,
-  ResponsesSaidCall,
   ResponsesSaidMessage
 } from "../../../schemas/inference/Responses.ts"
-import type { Message, Part, TextPart, ToolCall } from "../../domain/Conversation.ts"
+import {
+  ResponsesAdditionalTools,
+  ResponsesSaidCall,
+  ResponsesSaidCustomCall,
+  ResponsesSaidSearch,
+  ResponsesSearchOutput,
+  TOOLS_MAX
+} from "../../../schemas/inference/ResponsesTools.ts"
+import type { Message, Part, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
 import { textOfFile } from "../TextFiles.ts"
+import { customArguments } from "./CustomInput.ts"
+import { itemTypes } from "./ItemTypes.ts"
+import type { Toolbox } from "./ResponsesTools.ts"
 
 const loose = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => decoder(schema, { strict: false, whole: "" })
 
@@ -18,9 +29,19 @@ const decodeMessage = loose(ResponsesInputMessage)
 const decodeSaid = loose(ResponsesSaidMessage)
 const decodeCall = loose(ResponsesSaidCall)
 const decodeOutput = loose(ResponsesCallOutput)
+const decodeCustomCall = loose(ResponsesSaidCustomCall)
+const decodeCustomOutput = loose(ResponsesCustomOutput)
+const decodeSearchCall = loose(ResponsesSaidSearch)
+/** Their tools are read one by one. */
+const anyTools = {
+  tools: Schema.Array(Schema.Unknown).check(Schema.isMaxLength(TOOLS_MAX, { message: `at most ${TOOLS_MAX} items` }))
+}
+const decodeAdditional = loose(Schema.Struct({ ...ResponsesAdditionalTools.fields, ...anyTools }))
+const decodeFound = loose(Schema.Struct({ ...ResponsesSearchOutput.fields, ...anyTools }))
+
+type CallOutput = Pick<typeof ResponsesCallOutput.Type, "call_id" | "output">
 
 const roles = ["user", "system", "developer", "assistant"]
-const types = ["message", "reasoning", "function_call", "function_call_output"]
 
 const text = (value: string): TextPart => ({ type: "text", text: value })
 
@@ -60,12 +81,29 @@ const saidParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyA
 /** Puts items together: what the assistant says and calls in a row is one message. */
 class Turns {
   readonly messages: Array<Message> = []
+  readonly toolbox: Toolbox
   /** The message of the assistant that still grows; it is the last one. */
   #open: { readonly content: Array<TextPart>; readonly toolCalls: Array<ToolCall> } | undefined
+
+  constructor(toolbox: Toolbox) {
+    this.toolbox = toolbox
+  }
 
   push(message: Message): void {
     this.#close()
     this.messages.push(message)
+  }
+
+  /** A tool may answer one call more than once, which most hosts refuse: its answers are put together. */
+  answer(result: ToolResult): void {
+    this.#close()
+    const since = this.messages.findLastIndex(({ role }) => role !== "tool") + 1
+    const at = this.messages.findIndex(
+      (message, index) => index >= since && message.role === "tool" && message.toolCallId === result.toolCallId
+    )
+    const before = this.messages[at]
+    if (before?.role !== "tool") this.messages.push(result)
+    else this.messages[at] = { ...before, content: [...before.content, ...result.content] }
   }
 
   /** A message without calls is as it was sent; one that comes after calls is of the same turn as they are. */
@@ -114,30 +152,88 @@ const addMessage = (turns: Turns, item: unknown, at: string): Result.Result<void
   )
 }
 
+const addCall = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
+  Result.map(within(at, decodeCall(item)), ({ arguments: said, call_id: id, name, namespace }) =>
+    turns.call({ id, name: turns.toolbox.nameOf(namespace, name), arguments: said })
+  )
+
+const addCustomCall = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
+  Result.map(within(at, decodeCustomCall(item)), ({ call_id: id, input, name, namespace }) =>
+    turns.call({ id, name: turns.toolbox.nameOf(namespace, name), arguments: customArguments(input) })
+  )
+
+const addOutput = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
+  const decode = objectOf(item)?.["type"] === "function_call_output" ? decodeOutput : decodeCustomOutput
+  return Result.flatMap(within<CallOutput>(at, decode(item)), ({ call_id: toolCallId, output }) =>
+    Result.map(partsOf(output, `${at}.output`), (content) => turns.answer({ role: "tool", toolCallId, content }))
+  )
+}
+
+/** A search without an id was run by a server, and has no place in the conversation. */
+const addSearch = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
+  Result.map(within(at, decodeSearchCall(item)), ({ arguments: said, call_id: id }) => {
+    const text = typeof said === "string" ? said : JSON.stringify(said ?? {})
+    if (id != null) turns.call({ id, name: turns.toolbox.searchName, arguments: text })
+  })
+
+/** The model is told the names of the tools that were found; the tools themselves are offered to it. */
+const addFound = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> =>
+  Result.map(within(at, decodeFound(item)), ({ call_id: toolCallId, tools }) => {
+    if (toolCallId == null) return
+    const found = tools.map((tool) => {
+      const { description, name } = objectOf(tool) ?? {}
+      return { name, description }
+    })
+    turns.answer({ role: "tool", toolCallId, content: [text(JSON.stringify({ tools: found }))] })
+  })
+
 const addItem = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
   switch (objectOf(item)?.["type"]) {
     case undefined:
     case "message":
       return addMessage(turns, item, at)
     case "reasoning":
+    case "additional_tools":
       return Result.void
     case "function_call":
-      return Result.map(within(at, decodeCall(item)), ({ arguments: said, call_id: id, name }) =>
-        turns.call({ id, name, arguments: said })
-      )
+      return addCall(turns, item, at)
+    case "custom_tool_call":
+      return addCustomCall(turns, item, at)
     case "function_call_output":
-      return Result.flatMap(within(at, decodeOutput(item)), ({ call_id: toolCallId, output }) =>
-        Result.map(partsOf(output, `${at}.output`), (content) => turns.push({ role: "tool", toolCallId, content }))
-      )
+    case "custom_tool_call_output":
+      return addOutput(turns, item, at)
+    case "tool_search_call":
+      return addSearch(turns, item, at)
+    case "tool_search_output":
+      return addFound(turns, item, at)
     default:
-      return Result.fail(invalid(`${at}.type`, `one of ${types.join(", ")}`))
+      return Result.fail(invalid(`${at}.type`, `one of ${itemTypes.join(", ")}`))
   }
 }
 
+/** Adds the tools that items of an input declare. */
+export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown>): Failure | undefined => {
+  if (typeof input === "string") return undefined
+  for (let index = 0; index < input.length; index++) {
+    const type = objectOf(input[index])?.["type"]
+    if (type !== "additional_tools" && type !== "tool_search_output") continue
+    const at = `input.${index}`
+    const decode = type === "additional_tools" ? decodeAdditional : decodeFound
+    const item = within<{ readonly tools: ReadonlyArray<unknown> }>(at, decode(input[index]))
+    if (Result.isFailure(item)) return item.failure
+    const failed = toolbox.addAll(item.success.tools, { at: `${at}.tools`, replaces: true })
+    if (failed !== undefined) return failed
+  }
+  return undefined
+}
+
 /** The messages that an input stands for; wrong fields of the first wrong item are named. */
-export const messagesOf = (input: string | ReadonlyArray<unknown>): Result.Result<ReadonlyArray<Message>, Failure> => {
+export const messagesOf = (
+  input: string | ReadonlyArray<unknown>,
+  toolbox: Toolbox
+): Result.Result<ReadonlyArray<Message>, Failure> => {
   if (typeof input === "string") return Result.succeed([{ role: "user", content: [text(input)] }])
-  const turns = new Turns()
+  const turns = new Turns(toolbox)
   for (let index = 0; index < input.length; index++) {
     const added = addItem(turns, input[index], `input.${index}`)
     if (Result.isFailure(added)) return Result.fail(added.failure)

@@ -2,7 +2,7 @@
 import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
 import type { ResponsesStreamEvent, ResponsesStreamItem } from "../../../schemas/inference/ResponsesEvents.ts"
 import { Pieces } from "../../domain/Pieces.ts"
-import { itemId, outputText } from "./ResponsesEncode.ts"
+import { itemId, outputText } from "./ItemParts.ts"
 
 /** Says an event; `members` is the JSON of what it has beside its type and its number, without braces. */
 export type Emit = (type: ResponsesStreamEvent["type"], members: string) => void
@@ -18,9 +18,9 @@ export interface StreamedItem {
   readonly whole: () => ResponsesOutputItem
 }
 
-const membersOf = (value: object): string => JSON.stringify(value).slice(1, -1)
+export const membersOf = (value: object): string => JSON.stringify(value).slice(1, -1)
 
-const emitItem = (
+export const emitItem = (
   emit: Emit,
   type: "response.output_item.added" | "response.output_item.done",
   index: number,
@@ -157,47 +157,5 @@ export class ReasoningItem implements StreamedItem {
 
   whole() {
     return { id: this.#id, type: "reasoning" as const, status: this.#status, summary: [this.#part] }
-  }
-}
-
-/** A call of a tool. */
-export class CallItem implements StreamedItem {
-  readonly index: number
-  readonly #emit: Emit
-  readonly #head: {
-    readonly id: string
-    readonly type: "function_call"
-    readonly call_id: string
-    readonly name: string
-  }
-  readonly #arguments = new Pieces()
-  readonly #place: string
-  #status: Ended = "completed"
-
-  constructor(emit: Emit, requestId: string, index: number, call: { readonly id: string; readonly name: string }) {
-    this.index = index
-    this.#emit = emit
-    const id = itemId("function_call", requestId, index)
-    this.#head = { id, type: "function_call", call_id: call.id, name: call.name }
-    this.#place = membersOf({ item_id: id, output_index: index })
-    emitItem(emit, "response.output_item.added", index, { ...this.#head, status: "in_progress", arguments: "" })
-  }
-
-  /** A piece of the arguments. */
-  argue(text: string): void {
-    this.#arguments.add(text)
-    this.#emit("response.function_call_arguments.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
-  }
-
-  close(status: Ended): void {
-    this.#status = status
-    const item = this.whole()
-    const done = membersOf({ name: item.name, arguments: item.arguments })
-    this.#emit("response.function_call_arguments.done", `${this.#place},${done}`)
-    emitItem(this.#emit, "response.output_item.done", this.index, item)
-  }
-
-  whole() {
-    return { ...this.#head, status: this.#status, arguments: this.#arguments.text }
   }
 }

@@ -6,9 +6,10 @@ import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
 import { KEEP_ALIVE } from "../chat/ChatStream.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
+import { StreamedCall } from "./ResponsesCalls.ts"
 import type { Echo } from "./ResponsesDecode.ts"
-import { encodeBegun, encodeResponse } from "./ResponsesEncode.ts"
-import { CallItem, type Emit, MessageItem, ReasoningItem, type StreamedItem } from "./ResponsesItems.ts"
+import { encodeBegun, encodeFailed, encodeResponse } from "./ResponsesEncode.ts"
+import { type Emit, MessageItem, ReasoningItem, type StreamedItem } from "./ResponsesItems.ts"
 
 /**
  * Encodes one stream. What is said or thought closes when something else begins; calls stay open until the end, because their
@@ -21,7 +22,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   /** In the order of their indexes. */
   readonly #items: Array<StreamedItem> = []
   readonly #open: Set<StreamedItem> = new Set()
-  readonly #calls: Map<number, CallItem> = new Map()
+  readonly #calls: Map<number, StreamedCall> = new Map()
   #message: MessageItem | undefined
   #reasoning: ReasoningItem | undefined
   #sequence = 0
@@ -78,7 +79,9 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return this.#message?.weigh(event.content)
       case "ToolStart": {
         this.#quiet()
-        const call = this.#added(new CallItem(this.#emit, this.#opening.requestId, this.#items.length, event))
+        const { toolForms } = this.#echo
+        const { requestId } = this.#opening
+        const call = this.#added(new StreamedCall(this.#emit, requestId, this.#items.length, event, toolForms))
         this.#calls.set(event.index, call)
         return
       }
@@ -134,8 +137,11 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     this.#emit(`response.${response.status}`, `"response":${JSON.stringify(response)}${beside}`)
   }
 
+  /** Some clients read `response.failed` alone, and others `error`, which stays the last. */
   #error(failure: Failure): void {
-    const { code, message, param } = this.#describe(failure)
+    const described = this.#describe(failure)
+    const { code, message, param } = described
+    this.#emit("response.failed", `"response":${JSON.stringify(encodeFailed(this.#opening, this.#echo, described))}`)
     this.#emit("error", JSON.stringify({ code, message, param }).slice(1, -1))
   }
 }

@@ -7,6 +7,7 @@ import { toolCallId } from "../ToolCallId.ts"
 import { logprobOf } from "./Logprobs.ts"
 import { sampleOf } from "./Sample.ts"
 import type { Steering } from "./Steering.ts"
+import { argumentsFor, isNamed } from "./ToolSample.ts"
 
 /** What the double says to a call: its content piece by piece, and the report at the end. */
 export interface Answer {
@@ -111,15 +112,17 @@ const stopIn = (text: string, stop: ReadonlyArray<string>) =>
     .toSorted((a, b) => a.at - b.at)[0]
 
 const calledOf = (
-  { requestId }: ChatCall,
+  { conversation, requestId }: ChatCall,
   tools: ReadonlyArray<Tool>,
   room: number,
   wanted: number | undefined
 ): Visible => {
   const chunks: Array<ReadonlyArray<OutputEvent>> = []
+  const words = wordsOf(conversation.messages.at(-1))
   let tokens = 0
-  for (const [index, { name, parameters }] of tools.entries()) {
-    const given = JSON.stringify(sampleOf(parameters ?? { type: "object" }))
+  for (const [index, tool] of tools.entries()) {
+    const { name } = tool
+    const given = JSON.stringify(argumentsFor(tool, words))
     const left = room - tokens
     if (left > 0) {
       chunks.push([{ _tag: "ToolStart", index, id: toolCallId(requestId, index), name }])
@@ -149,10 +152,13 @@ const toolsOf = ({ conversation }: ChatCall): ReadonlyArray<Tool> => {
   const last = messages.at(-1)
   if (tools.length === 0 || toolChoice.type === "none" || last?.role !== "user") return []
   if (toolChoice.type === "tool") return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
-  const words = new Set(textOf(last).split(/[^A-Za-z0-9_-]+/))
-  const named = tools.filter((tool) => words.has(tool.name))
+  const words = wordsOf(last)
+  const named = tools.filter((tool) => isNamed(words, tool))
   return named.length === 0 || parallelToolCalls === false ? [...named, ...tools].slice(0, 1) : named
 }
+
+const wordsOf = (message: Message | undefined): ReadonlySet<string> =>
+  new Set(message === undefined ? [] : textOf(message).split(/[^A-Za-z0-9_-]+/))
 
 const plainText = ({ conversation: { messages }, candidate }: ChatCall): string => {
   const results = messages.slice(messages.findLastIndex((message) => message.role !== "tool") + 1).map(textOf)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { itemTypes } from "../../../src/dialects/responses/ItemTypes.ts"
 import { firstUnsupported } from "../../../src/dialects/responses/ResponsesForeign.ts"
 
 const paramOf = (body: Readonly<Record<string, unknown>>): string | undefined => {
@@ -49,21 +50,26 @@ describe("members of OpenAI's request for a response", () => {
     for (const [name, value] of telling) assert.strictEqual(paramOf({ [name]: value }), name)
   })
 
-  it("have no tools but functions", () => {
-    const types = ["web_search", "file_search", "code_interpreter", "mcp", "image_generation", "custom", "local_shell"]
-    for (const type of types) {
-      assert.strictEqual(paramOf({ tools: [{ type: "function" }, { type }] }), "tools.1.type")
+  it("choose no tool that only OpenAI's servers run, and none of a type that is not known", () => {
+    const look = { type: "function", name: "look" }
+    const hosted = ["web_search", "web_search_2025_08_26", "file_search", "code_interpreter", "mcp", "image_generation"]
+    for (const type of [...hosted, "computer_use_preview", "local_shell"]) {
       assert.strictEqual(paramOf({ tool_choice: { type } }), "tool_choice.type")
-      const allowed = { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "look" }, { type }] }
-      assert.strictEqual(paramOf({ tool_choice: allowed }), "tool_choice.tools.1.type")
     }
+    for (const type of hosted) {
+      const allowed = { type: "allowed_tools", mode: "auto", tools: [look, { type }] }
+      assert.isUndefined(paramOf({ tool_choice: allowed }), type)
+      assert.strictEqual(paramOf({ tool_choice: { ...allowed, tools: [{ type }] } }), "tool_choice.tools")
+    }
+    const unknown = { type: "allowed_tools", mode: "auto", tools: [look, { type: "local_shell" }] }
+    assert.strictEqual(paramOf({ tool_choice: unknown }), "tool_choice.tools.1.type")
   })
 
   it("have no items that stand for what is kept elsewhere, or that only a hosted tool makes", () => {
     for (const type of ["item_reference", "web_search_call", "computer_call_output", "compaction", "unheard_of"]) {
       assert.strictEqual(paramOf({ input: [{ role: "user", content: "" }, { type }] }), "input.1.type")
     }
-    for (const type of ["message", "reasoning", "function_call", "function_call_output"]) {
+    for (const type of itemTypes) {
       assert.isUndefined(paramOf({ input: [{ type }] }), type)
     }
   })

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { messagesOf } from "../../../src/dialects/responses/ResponsesInput.ts"
+import { addTools, messagesOf } from "../../../src/dialects/responses/ResponsesInput.ts"
+import { Toolbox } from "../../../src/dialects/responses/ResponsesTools.ts"
 import type { Message } from "../../../src/domain/Conversation.ts"
 
-const messages = (...input: ReadonlyArray<unknown>): ReadonlyArray<Message> => Result.getOrThrow(messagesOf(input))
+const messages = (...input: ReadonlyArray<unknown>): ReadonlyArray<Message> =>
+  Result.getOrThrow(messagesOf(input, new Toolbox()))
 
 const fieldsOf = (...input: ReadonlyArray<unknown>): ReadonlyArray<string> => {
-  const result = messagesOf(input)
+  const result = messagesOf(input, new Toolbox())
   if (Result.isSuccess(result)) assert.fail("decoded what it should refuse")
   const { reason } = result.failure
   return reason._tag === "ValidationError" ? reason.problems.map(({ field }) => field) : [reason._tag]
@@ -27,7 +29,9 @@ const said = (value: string) => ({
 
 describe("the input of a response", () => {
   it("is one message of the user where it is a text", () => {
-    assert.deepStrictEqual(Result.getOrThrow(messagesOf("hello")), [{ role: "user", content: [text("hello")] }])
+    assert.deepStrictEqual(Result.getOrThrow(messagesOf("hello", new Toolbox())), [
+      { role: "user", content: [text("hello")] }
+    ])
   })
 
   it("has messages of every role, short or in parts, with or without a type", () => {
@@ -124,5 +128,56 @@ describe("the input of a response", () => {
 
   it("says more than what was thought", () => {
     assert.deepStrictEqual(fieldsOf({ type: "reasoning", summary: [] }), ["input"])
+  })
+
+  it("has calls of custom tools and searches as calls of the functions they are offered as", () => {
+    const toolbox = new Toolbox()
+    const patch = { type: "custom", name: "patch" }
+    const namespace = { type: "namespace", name: "edits", tools: [patch] }
+    const found = { type: "function", name: "map", description: "Maps.", defer_loading: true }
+    const input = [
+      { type: "additional_tools", role: "developer", tools: [namespace, { type: "tool_search", execution: "client" }] },
+      { role: "user", content: "Go" },
+      { type: "custom_tool_call", call_id: "c1", name: "patch", namespace: "edits", input: 'a "b"' },
+      { type: "function_call", call_id: "c2", name: "undo", namespace: "edits", arguments: "{}" },
+      { type: "custom_tool_call_output", call_id: "c1", output: "one" },
+      { type: "function_call_output", call_id: "c2", output: "undone" },
+      { type: "custom_tool_call_output", call_id: "c1", output: [{ type: "input_text", text: "two" }] },
+      { type: "tool_search_call", call_id: "c3", execution: "client", arguments: { query: "maps" } },
+      { type: "tool_search_output", call_id: "c3", execution: "client", status: "completed", tools: [found] },
+      { type: "tool_search_call", call_id: null, execution: "server", arguments: {} },
+      { type: "tool_search_output", call_id: null, execution: "server", tools: [] }
+    ]
+    assert.isUndefined(addTools(toolbox, input))
+    assert.deepStrictEqual(
+      toolbox.tools.map(({ name }) => name),
+      ["edits__patch", "tool_search", "map"]
+    )
+    assert.deepStrictEqual(Result.getOrThrow(messagesOf(input, toolbox)), [
+      { role: "user", content: [text("Go")] },
+      {
+        role: "assistant",
+        content: [],
+        toolCalls: [
+          { id: "c1", name: "edits__patch", arguments: '{"input":"a \\"b\\""}' },
+          { id: "c2", name: "edits__undo", arguments: "{}" }
+        ]
+      },
+      { role: "tool", toolCallId: "c1", content: [text("one"), text("two")] },
+      { role: "tool", toolCallId: "c2", content: [text("undone")] },
+      { role: "assistant", content: [], toolCalls: [{ id: "c3", name: "tool_search", arguments: '{"query":"maps"}' }] },
+      {
+        role: "tool",
+        toolCallId: "c3",
+        content: [text('{"tools":[{"name":"map","description":"Maps."}]}')]
+      }
+    ])
+  })
+
+  it("names what is wrong of a tool that an item declares", () => {
+    const failed = addTools(new Toolbox(), [{ type: "additional_tools", tools: [{ type: "local_shell" }] }])
+    assert.deepInclude(failed?.reason, { _tag: "UnsupportedParameter", param: "input.0.tools.0.type" })
+    const without = addTools(new Toolbox(), [{ type: "additional_tools" }])
+    assert.strictEqual(without?.reason._tag, "ValidationError")
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { ResponsesStreamEvent } from "../../../schemas/inference/ResponsesEvents.ts"
-import { CallItem, type Emit, MessageItem, ReasoningItem } from "../../../src/dialects/responses/ResponsesItems.ts"
+import { type Emit, MessageItem, ReasoningItem } from "../../../src/dialects/responses/ResponsesItems.ts"
 
 const check = Schema.decodeUnknownSync(ResponsesStreamEvent, { onExcessProperty: "error" })
 const REQUEST = "req_01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -15,8 +15,6 @@ const emitted = (run: (emit: Emit) => void): ReadonlyArray<object> => {
   })
   return events
 }
-
-const typesOf = (events: ReadonlyArray<object>) => events.map((event) => "type" in event && event.type)
 
 describe("a message", () => {
   const id = "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV_2"
@@ -118,39 +116,6 @@ describe("reasoning", () => {
       { type: "response.reasoning_summary_text.done", ...place, text: "hm so" },
       { type: "response.reasoning_summary_part.done", ...place, part },
       { type: "response.output_item.done", output_index: 0, item: { ...item, status: "completed", summary: [part] } }
-    ])
-  })
-})
-
-describe("a call", () => {
-  const call = { id: "call_1", name: "look" }
-
-  it("names its tool first and then gives its arguments piece by piece", () => {
-    const id = "fc_01ARZ3NDEKTSV4RRFFQ69G5FAV_1"
-    const place = { item_id: id, output_index: 1 }
-    const item = { id, type: "function_call", call_id: "call_1", name: "look" }
-    const events = emitted((emit) => {
-      const called = new CallItem(emit, REQUEST, 1, call)
-      called.argue('{"at":')
-      called.argue("1}")
-      called.close("completed")
-    })
-    const said = { name: "look", arguments: '{"at":1}' }
-    assert.deepStrictEqual(events, [
-      { type: "response.output_item.added", output_index: 1, item: { ...item, status: "in_progress", arguments: "" } },
-      { type: "response.function_call_arguments.delta", ...place, delta: '{"at":' },
-      { type: "response.function_call_arguments.delta", ...place, delta: "1}" },
-      { type: "response.function_call_arguments.done", ...place, ...said },
-      { type: "response.output_item.done", output_index: 1, item: { ...item, status: "completed", ...said } }
-    ])
-  })
-
-  it("may be without arguments", () => {
-    const events = emitted((emit) => new CallItem(emit, REQUEST, 1, call).close("completed"))
-    assert.deepStrictEqual(typesOf(events), [
-      "response.output_item.added",
-      "response.function_call_arguments.done",
-      "response.output_item.done"
     ])
   })
 })

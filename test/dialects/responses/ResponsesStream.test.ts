@@ -170,13 +170,18 @@ describe("a stream of a response", () => {
     })
   })
 
-  it("that breaks ends with an error, and nothing else", () => {
+  it("that breaks ends with the failed response and an error, and nothing else", () => {
     const broken = failure({ _tag: "UpstreamError", detail: "openai broke off" }, new Error("swordfish"))
     const all = encode(words("a"), { _tag: "Error", failure: broken })
-    assert.deepStrictEqual(short(all), [...begun, ...opened(0), "output_text.delta 0", "error"])
+    assert.deepStrictEqual(short(all), [...begun, ...opened(0), "output_text.delta 0", "failed", "error"])
+    const failed = all.at(-2)
+    assert.deepStrictEqual(failed?.type === "response.failed" && [failed.response.status, failed.response.error], [
+      "failed",
+      { code: "upstream_error", message: "No provider could serve this request (openai broke off)" }
+    ])
     assert.deepStrictEqual(all.at(-1), {
       type: "error",
-      sequence_number: 5,
+      sequence_number: 6,
       code: "upstream_error",
       message: "No provider could serve this request (openai broke off)",
       param: null
@@ -186,7 +191,7 @@ describe("a stream of a response", () => {
   it("begins like any other, whatever comes first", () => {
     assert.deepStrictEqual(short(encode(end({ finish: "stop" }))), [...begun, "completed"])
     const none: StreamItem = { _tag: "Error", failure: failure({ _tag: "StoreUnavailable" }) }
-    assert.deepStrictEqual(short(encode(none)), [...begun, "error"])
+    assert.deepStrictEqual(short(encode(none)), [...begun, "failed", "error"])
   })
 
   it("is kept alive by a comment, which has no number", () => {

@@ -1,0 +1,205 @@
+/** Tools of OpenAI's responses, the choice among them, and the items that call them and answer their calls. */
+import { Schema } from "effect"
+import { sized } from "../Bounds.ts"
+
+const orNull = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+const atMost = (maximum: number) => Schema.isMaxLength(maximum, { message: `at most ${maximum} items` })
+const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
+
+const ToolName = Schema.String.check(
+  Schema.isPattern(/^[a-zA-Z0-9_-]{1,64}$/, { message: "1 to 64 letters, digits, underscores and dashes" })
+)
+
+/** The most tools that one list of a request may have. */
+export const TOOLS_MAX = 128
+
+/** A function that the model may call. All functions are loaded: `defer_loading` has no effect. */
+export const ResponsesFunctionTool = Schema.Struct({
+  type: Schema.Literal("function"),
+  name: ToolName,
+  description: orNull(Schema.String),
+  /** JSON Schema of the arguments. */
+  parameters: orNull(JsonObject),
+  strict: orNull(Schema.Boolean),
+  defer_loading: orNull(Schema.Boolean)
+}).annotate({ identifier: "ResponsesFunctionTool" })
+
+/**
+ * A tool whose input is one text. The model is offered a function with one string `input`, and its call comes back as a
+ * `custom_tool_call`. A grammar is part of what the model is told; the gateway does not enforce it.
+ */
+export const ResponsesCustomTool = Schema.Struct({
+  type: Schema.Literal("custom"),
+  name: ToolName,
+  description: orNull(Schema.String),
+  format: orNull(
+    Schema.Union([
+      Schema.Struct({ type: Schema.Literal("text") }),
+      Schema.Struct({
+        type: Schema.Literal("grammar"),
+        syntax: Schema.Literals(["lark", "regex"]),
+        definition: Schema.String
+      })
+    ])
+  ),
+  defer_loading: orNull(Schema.Boolean)
+}).annotate({ identifier: "ResponsesCustomTool" })
+
+/** Tools under a common name. The model is offered each as `namespace__name`; its call names the two apart. */
+export const ResponsesNamespaceTool = Schema.Struct({
+  type: Schema.Literal("namespace"),
+  name: ToolName,
+  description: orNull(Schema.String),
+  tools: Schema.Array(Schema.Union([ResponsesFunctionTool, ResponsesCustomTool])).check(atMost(TOOLS_MAX))
+}).annotate({ identifier: "ResponsesNamespaceTool" })
+
+/** A search for tools. With `execution: "client"` the caller runs it, and the model is offered a function. */
+export const ResponsesToolSearchTool = Schema.Struct({
+  type: Schema.Literal("tool_search"),
+  /** Without `client` the search is left out of the request, because all tools are loaded. */
+  execution: orNull(Schema.Literals(["client", "server"])),
+  description: orNull(Schema.String),
+  parameters: orNull(JsonObject)
+}).annotate({ identifier: "ResponsesToolSearchTool" })
+
+/** Types of tools that only OpenAI's own servers run. A version may follow the name. */
+export const HOSTED_TOOLS = [
+  "web_search",
+  "web_search_preview",
+  "file_search",
+  "computer",
+  "computer_use",
+  "computer_use_preview",
+  "code_interpreter",
+  "image_generation",
+  "mcp"
+] as const
+
+/** A tool that only OpenAI's own servers run. It is left out and named in `X-Svc-Ignored-Parameters` as `tools[3]`. */
+export const ResponsesHostedTool = Schema.Struct({
+  type: Schema.Union([
+    Schema.Literals(HOSTED_TOOLS),
+    Schema.String.check(Schema.isPattern(/^web_search(_preview)?_\d{4}_\d{2}_\d{2}$/))
+  ])
+}).annotate({ identifier: "ResponsesHostedTool" })
+
+/** A tool that the model may ask to be called. */
+export const ResponsesTool = Schema.Union([
+  ResponsesFunctionTool,
+  ResponsesCustomTool,
+  ResponsesNamespaceTool,
+  ResponsesToolSearchTool,
+  ResponsesHostedTool
+]).annotate({ identifier: "ResponsesTool" })
+export type ResponsesTool = typeof ResponsesTool.Type
+
+/** `namespace` is that of a tool which stands in one. */
+const named = { name: Schema.String, namespace: orNull(Schema.String) }
+const FunctionReference = Schema.Struct({ type: Schema.Literal("function"), ...named })
+const CustomReference = Schema.Struct({ type: Schema.Literal("custom"), ...named })
+const SearchReference = Schema.Struct({ type: Schema.Literal("tool_search") })
+const NamespaceReference = Schema.Struct({ type: Schema.Literal("namespace"), name: Schema.String })
+
+/** A tool of the request. One that only OpenAI's own servers run is left out. */
+export const ResponsesToolReference = Schema.Union([
+  FunctionReference,
+  CustomReference,
+  SearchReference,
+  NamespaceReference,
+  ResponsesHostedTool
+])
+export type ResponsesToolReference = typeof ResponsesToolReference.Type
+
+/** Whether the model calls tools, and which. */
+export const ResponsesToolChoice = Schema.Union([
+  Schema.Literals(["auto", "none", "required"]),
+  FunctionReference,
+  CustomReference,
+  SearchReference,
+  Schema.Struct({
+    type: Schema.Literal("allowed_tools"),
+    mode: Schema.Literals(["auto", "required"]),
+    /** The other tools of the request are not shown to the model. */
+    tools: Schema.Array(ResponsesToolReference).check(...sized(1, 128, "items"))
+  })
+]).annotate({ identifier: "ResponsesToolChoice" })
+export type ResponsesToolChoice = typeof ResponsesToolChoice.Type
+
+// --- items of the input
+
+/** Tools that are offered beside those of `tools`. */
+export const ResponsesAdditionalTools = Schema.Struct({
+  type: Schema.Literal("additional_tools"),
+  tools: Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))
+}).annotate({ identifier: "ResponsesAdditionalTools" })
+
+/** A call of a tool, as it was answered. */
+export const ResponsesSaidCall = Schema.Struct({
+  type: Schema.Literal("function_call"),
+  call_id: Schema.String,
+  name: Schema.String,
+  namespace: orNull(Schema.String),
+  /** JSON text, as the model wrote it. */
+  arguments: Schema.String
+}).annotate({ identifier: "ResponsesSaidCall" })
+
+/** A call of a custom tool, as it was answered. */
+export const ResponsesSaidCustomCall = Schema.Struct({
+  type: Schema.Literal("custom_tool_call"),
+  call_id: Schema.String,
+  name: Schema.String,
+  namespace: orNull(Schema.String),
+  input: Schema.String
+}).annotate({ identifier: "ResponsesSaidCustomCall" })
+
+/** A search for tools, as it was answered. */
+export const ResponsesSaidSearch = Schema.Struct({
+  type: Schema.Literal("tool_search_call"),
+  call_id: orNull(Schema.String),
+  arguments: Schema.Unknown
+}).annotate({ identifier: "ResponsesSaidSearch" })
+
+/** The tools that a search found; they are offered from then on. */
+export const ResponsesSearchOutput = Schema.Struct({
+  type: Schema.Literal("tool_search_output"),
+  call_id: orNull(Schema.String),
+  tools: Schema.Array(ResponsesTool).check(atMost(TOOLS_MAX))
+}).annotate({ identifier: "ResponsesSearchOutput" })
+
+// --- items of the output
+
+const called = {
+  id: Schema.String,
+  status: Schema.Literals(["completed", "incomplete"]),
+  call_id: Schema.String
+}
+
+/** A tool that the model asks to be called; `call_id` is to come back with its output. */
+export const ResponsesCallItem = Schema.Struct({
+  ...called,
+  type: Schema.Literal("function_call"),
+  name: Schema.String,
+  /** Only of a tool that the request declares in a namespace. */
+  namespace: Schema.optionalKey(Schema.String),
+  arguments: Schema.String
+}).annotate({ identifier: "ResponsesCallItem" })
+export type ResponsesCallItem = typeof ResponsesCallItem.Type
+
+/** A call of a custom tool; only where the request declares one. */
+export const ResponsesCustomCallItem = Schema.Struct({
+  ...called,
+  type: Schema.Literal("custom_tool_call"),
+  name: Schema.String,
+  namespace: Schema.optionalKey(Schema.String),
+  input: Schema.String
+}).annotate({ identifier: "ResponsesCustomCallItem" })
+export type ResponsesCustomCallItem = typeof ResponsesCustomCallItem.Type
+
+/** A search for tools that the caller is to run; only where the request declares the search. */
+export const ResponsesSearchItem = Schema.Struct({
+  ...called,
+  type: Schema.Literal("tool_search_call"),
+  execution: Schema.Literal("client"),
+  arguments: JsonObject
+}).annotate({ identifier: "ResponsesSearchItem" })
+export type ResponsesSearchItem = typeof ResponsesSearchItem.Type
