@@ -185,8 +185,12 @@ const textOf = (output: ReadonlyArray<Json>): string =>
   output.flatMap((item) => (item.type === "message" ? item.content.map(({ text }: Json) => text) : [])).join("")
 
 const broken = (events: ReadonlyArray<WireEvent>) => {
-  const { others } = afterBeginning(events)
+  const { begun, others } = afterBeginning(events)
   const error = others.pop()
+  const failed = others.pop()
+  assert.strictEqual(failed.type, "response.failed")
+  const { code, message } = error
+  assert.deepStrictEqual(failed.response, { ...begun, status: "failed", error: { code, message } })
   assert.deepStrictEqual(Object.keys(error), ["type", "sequence_number", "code", "message", "param"])
   assert.strictEqual(error.type, "error")
   itemsIn(others)
