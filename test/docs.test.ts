@@ -1,17 +1,14 @@
-/** The documents say what is so: what they list is compared with the program, and what they show is run. */
+/** The documents tell the truth: what they list is compared with the program. `snippets.test.ts` runs what they show. */
 import { assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, Result } from "effect"
 import { TestConsole } from "effect/testing"
-import { execFile, spawnSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { run as command } from "../src/admin/Commands.ts"
-import { table } from "../src/http/Failures.ts"
 import { catalogueFile } from "../src/catalogue/CatalogueFile.ts"
 import { modelIds } from "../src/catalogue/models.ts"
-import { Config } from "../src/platform/Config.ts"
 import { WINDOW_MINUTES, THIN_BELOW_SAMPLES } from "../src/catalogue/LiveFigures.ts"
 import { defaultPolicy, type Strategy } from "../src/domain/Plan.ts"
 import { MAX_CHAIN } from "../src/router/Chain.ts"
@@ -27,111 +24,38 @@ import {
 } from "../src/router/Strategy.ts"
 import { parseSteering } from "../src/providers/sandbox/Steering.ts"
 import { freshDatabase } from "./support/Database.ts"
-import { quoted, tableIn } from "./support/Documents.ts"
-import { operations } from "./support/Published.ts"
+import { blocksIn, pagesOfDocs, quoted, tableIn } from "./support/Documents.ts"
 import { settingNames } from "./support/Settings.ts"
 import { post, startService } from "./support/Service.ts"
 import { root, textOf } from "./support/Sources.ts"
 
-const readme = textOf("README.md")
-const routing = textOf("docs/routing.md")
-const documents = ["README.md", "CONTRIBUTING.md", "src/ARCHITECTURE.md", "docs/dialects.md", "docs/routing.md"]
+const routing = textOf("docs/guide/models-and-routing.md")
+const documents = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "src/ARCHITECTURE.md", ...pagesOfDocs]
 
-const tableOf = (heading: string, text = readme) => tableIn(text, heading)
-
-/** The texts of the blocks of code in this language. */
-const blocks = (language: string): ReadonlyArray<string> =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((found) => found[1]!)
-
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const run = (program: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Ended> =>
-  Effect.callback((resume) => {
-    const options = { cwd: root, env: { ...process.env, ...env } }
-    execFile(program, args, options, (error, stdout, stderr) =>
-      resume(Effect.succeed({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr }))
-    )
-  })
-
-const curl = spawnSync("curl", ["--version"]).status === 0
-if (!curl) console.log("not run: the README's requests, because there is no curl")
-
-/** What is shown by requests that are not for models. */
-const shownBy = [
-  ["/management/audit", /^\{"object":"list","data":\[/],
-  ["/management/usage", /^\{.*"buckets":|^\{.*"data":/],
-  ["/management/", /"data":\{"id":"[0-9a-f]{24}"/],
-  ["/console/", /"status":"code_sent"/],
-  ["/readyz", /^ready$/m]
-] as const
+const providersPage = textOf("docs/operate/providers.md")
 
 describe("the README", () => {
-  it("says how to start and how to test", () => {
-    const lines = readme.split("\n")
+  it("says how to start and how to test, in at most 150 lines", () => {
+    const lines = textOf("README.md").split("\n")
     assert.include(lines, "npm ci && npm start")
     assert.include(lines, "npm ci && npm test")
+    assert.isAtMost(lines.length, 151)
     assert.include(textOf("CONTRIBUTING.md").split("\n"), "npm ci && npm test")
-    assert.isTrue(textOf(".ci/run").endsWith("\nnpm ci && npm test\n"))
+    assert.include(textOf(".ci/run"), "npm ci && npm test")
   })
 
-  it.effect("lists every setting, and no other", () =>
-    Effect.gen(function* () {
-      const mentioned = readme.slice(readme.indexOf("## Settings"), readme.indexOf("`PROVIDERS_FILE` is a JSON"))
-      const names = quoted(mentioned).filter((word) => /^[A-Z][A-Z0-9]*(_[A-Z]+)*$/.test(word) && word !== "SIGTERM")
-      assert.sameMembers([...new Set(names)], [...(yield* settingNames)])
-    })
-  )
-
-  it.effect("says their defaults", () =>
-    Effect.gen(function* () {
-      const decode = (variables: Record<string, string>) =>
-        Effect.map(Config.pipe(Effect.provide(Config.layerFrom(variables))), ({ data, ...settings }) =>
-          JSON.stringify([settings, data.directory])
-        )
-      const untold = yield* decode({})
-      const rows = tableOf("Variable").filter(([, value]) => value !== "")
-      assert.isNotEmpty(rows)
-      for (const [names = "", value = ""] of rows) {
-        const [name = ""] = quoted(names)
-        assert.strictEqual(yield* decode({ [name]: quoted(value)[0] ?? "" }), untold, name)
-      }
-    })
-  )
-
-  it("lists every error by its status", () => {
-    const said = tableOf("Status").flatMap(([status, codes = ""]) => quoted(codes).map((code) => `${status} ${code}`))
-    const made = Object.values(table).map(({ code, status }) => `${status} ${code}`)
-    assert.sameMembers([...said], [...new Set(made)])
-  })
-
-  it("lists every operation, with its credential and its charge", () => {
-    const said = tableOf("Operation").flatMap(([names = "", needs, charged]) =>
-      quoted(names).map((name) => `${name}: ${needs}, ${charged}`)
-    )
-    const words = {
-      "inference key": "inference key",
-      "management key": "management key",
-      session: "session of the console",
-      none: "nothing",
-      free: "free",
-      tokens: "tokens used",
-      characters: "characters of the input",
-      requests: "each query",
-      images: "each image",
-      seconds: "each second"
+  it("links to every page for users and operators", () => {
+    const readme = textOf("README.md")
+    for (const path of pagesOfDocs.filter((one) => /^docs\/(guide|operate|reference)\//.test(one))) {
+      assert.include(readme, `](${path})`)
     }
-    const made = operations.map(
-      ({ charge, credential, method, path }) => `${method} ${path}: ${words[credential]}, ${words[charge]}`
-    )
-    assert.sameMembers([...said], made)
   })
+})
 
-  it("lists every way to steer the sandbox", () => {
-    const [rows, refused] = [tableOf("Key"), parseSteering("nothing=1,fault=nothing")]
+describe("the guides", () => {
+  it("list every way to steer the sandbox", () => {
+    const sandbox = textOf("docs/guide/sandbox.md")
+    const [rows, refused] = [tableIn(sandbox, "Key"), parseSteering("nothing=1,fault=nothing")]
     const problems = Result.isFailure(refused) ? refused.failure.map(({ message }) => message) : []
     const listed = (after: string) =>
       problems
@@ -144,70 +68,33 @@ describe("the README", () => {
     assert.isTrue(Result.isSuccess(parseSteering("fault=break,after=3")))
   })
 
-  it("maps in its providers file a model that there is", () => {
-    const [[host]] = blocks("json").map((text) => JSON.parse(text)) as [[{ readonly models: object }]]
+  it("name only settings that there are", () => {
+    const known = new Set(settingNames)
+    const shaped = /^(?:[A-Z][A-Z0-9]*_)+[A-Z]+$/
+    for (const path of pagesOfDocs.filter((one) => /^docs\/(guide|operate)\//.test(one))) {
+      const names = quoted(textOf(path)).filter((word) => shaped.test(word) && !HOST_VARIABLES.has(word))
+      for (const name of names) assert.isTrue(known.has(name), `${path}: ${name}`)
+    }
+  })
+
+  it("map in the providers file a model that there is", () => {
+    const [[host]] = blocksIn(providersPage, "json").map((text) => JSON.parse(text)) as [[{ readonly models: object }]]
     assert.isNotEmpty(Object.keys(host.models))
     for (const id of Object.keys(host.models)) assert.isTrue(modelIds.has(id), id)
   })
 
-  it.effect("shows a catalogue file that is taken", () =>
+  it.effect("show a catalogue file that is taken", () =>
     Effect.gen(function* () {
       const directory = mkdtempSync(join(tmpdir(), "tollgate-test-"))
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
       const path = join(directory, "catalogue.json")
-      writeFileSync(path, blocks("json")[1] ?? "")
+      writeFileSync(path, blocksIn(providersPage, "json")[1] ?? "")
       const { load } = yield* catalogueFile({ path, hosts: [] })
       assert.isTrue(Object.values(yield* load).every((list) => list.length === 1))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("shows calls of clients that work", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { inferenceKey } = yield* service.account(10)
-      const directory = yield* Effect.acquireRelease(
-        // Below the project, so that the client's package is found.
-        Effect.sync(() => mkdtempSync(join(root, "node_modules", ".readme-"))),
-        (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-      )
-      const examples = blocks("js")
-      assert.lengthOf(examples, 2)
-      for (const [index, example] of examples.entries()) {
-        const file = join(directory, `example-${index}.mjs`)
-        writeFileSync(file, example.replace("http://127.0.0.1:8787", service.origin))
-        const { code, stderr, stdout } = yield* run(process.execPath, [file], { KEY: inferenceKey })
-        assert.strictEqual(code, 0, stderr)
-        assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/)
-      }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live.skipIf(!curl)("shows requests that work", () =>
-    Effect.gen(function* () {
-      const service = yield* startService()
-      const { inferenceKey, managementKey } = yield* service.account(10)
-      const keys = { KEY: inferenceKey, MANAGEMENT_KEY: managementKey }
-      const requests = blocks("sh").flatMap((text) =>
-        text
-          .replace(/\\\n\s*/g, " ")
-          .split("\n")
-          .filter((line) => line.startsWith("curl "))
-      )
-      assert.lengthOf(requests, 13)
-      for (const request of requests) {
-        const command = request
-          .replace("http://127.0.0.1:8787", service.origin)
-          .replace("http://127.0.0.1:9464", service.ops)
-          .replace("curl ", "curl -fsS ")
-        const { code, stderr, stdout } = yield* run("sh", ["-c", command], keys)
-        assert.strictEqual(code, 0, `${request}\n${stderr}`)
-        const shown = shownBy.find(([part]) => request.includes(part))?.[1] ?? /"(cost|hold)_usd":/
-        assert.match(stdout, shown, request)
-      }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("lists every metric, and no other", () =>
+  it.live("list every metric, and no other", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { inferenceKey } = yield* service.account(10)
@@ -216,7 +103,7 @@ describe("the README", () => {
       yield* Effect.promise(() => response.text())
       const text = yield* Effect.promise(() => fetch(`${service.ops}/metrics`).then((answer) => answer.text()))
       const made = [...text.matchAll(/^# TYPE (\w+) /gm)].map((found) => found[1]!)
-      const said = tableOf("Metric").flatMap(([names = ""]) => quoted(names))
+      const said = tableIn(textOf("docs/operate/observe.md"), "Metric").flatMap(([names = ""]) => quoted(names))
       assert.sameMembers(
         said.map((name) => name.replaceAll(".", "_")),
         made
@@ -224,12 +111,12 @@ describe("the README", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows commands that work", () =>
+  it.live("show admin commands that work", () =>
     Effect.gen(function* () {
       const env = {
         DATABASE_URL: yield* freshDatabase("readme"),
         DATA_DIR: yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-readme-"))),
+          Effect.sync(() => mkdtempSync(join(tmpdir(), "tollgate-docs-"))),
           (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
         )
       }
@@ -239,7 +126,7 @@ describe("the README", () => {
           const code = yield* command(words.split(" "))
           return { code, said: [...(yield* TestConsole.logLines), ...(yield* TestConsole.errorLines)].join("\n") }
         }).pipe(Effect.provide([TestConsole.layer, NodeServices.layer, ConfigProvider.layer(settings)]))
-      const block = blocks("sh").find((text) => text.includes("account create")) ?? ""
+      const [block = ""] = blocksIn(textOf("docs/operate/admin.md"), "sh")
       const commands = block.trimEnd().split("\n")
       assert.isAbove(commands.length, 5)
       let id = ""
@@ -254,12 +141,15 @@ describe("the README", () => {
   )
 })
 
+/** Variables that a host of the providers file names by itself. */
+const HOST_VARIABLES = new Set(["GROQ_API_KEY", "TOLLGATE_KEY"])
+
 describe("the page on routing", () => {
   const strategies = Object.keys(weights) as ReadonlyArray<Strategy>
 
   it("says what each strategy weighs", () => {
     const figures = ["price", "successRate", "medianTtft", "p50", "p95", "preferred"] as const
-    const said = tableOf(`Strategy \\| ${figures.map((name) => `\`${name}\``).join(" \\| ")}`, routing)
+    const said = tableIn(routing, `Strategy \\| ${figures.map((name) => `\`${name}\``).join(" \\| ")}`)
     const made = strategies.map((name) => [`\`${name}\``, ...figures.map((figure) => weights[name][figure])])
     assert.deepStrictEqual(
       said.map(([name, ...cells]) => [name, ...cells.map(Number)]),
@@ -273,7 +163,7 @@ describe("the page on routing", () => {
       const bound = explorationPriceBound[name]
       return [`\`${name}\``, bound === undefined ? "never explores" : `${bound} ×`]
     })
-    assert.deepStrictEqual(tableOf("Strategy \\| At most", routing), bounds)
+    assert.deepStrictEqual(tableIn(routing, "Strategy \\| At most"), bounds)
     assert.include(routing, `in ${EXPLORATION_SHARE * 100} % of requests`)
     assert.include(routing, `if there had been ${PRIOR_SAMPLES} attempts more, at ${PRIOR_SUCCESS_RATE * 100} %`)
     assert.include(routing, `\`n² / (n² + ${PRIOR_SAMPLES}²)\``)
@@ -293,7 +183,7 @@ describe("the page on routing", () => {
       requireParameters: true
     } as const
     const asked = { policy: { ...policy, maxPrice: { prompt: 0 } }, parameters: ["tools"], promptBound: 1 }
-    const said = tableOf("`routing`", routing).map(([name = ""]) => quoted(name)[0])
+    const said = tableIn(routing, "`routing`").map(([name = ""]) => quoted(name)[0])
     assert.deepStrictEqual(
       said,
       restrictionsOf(asked).map(({ name }) => name)
@@ -310,6 +200,12 @@ describe("every document", () => {
     }
   })
 
+  it("keeps pages short: at most 1,200 words, generated pages aside", () => {
+    for (const path of pagesOfDocs.filter((one) => !one.startsWith("docs/reference/"))) {
+      if (path !== "docs/dialects.md") assert.isAtMost(textOf(path).split(/\s+/).length, 1_200, path)
+    }
+  })
+
   it("names scripts that there are", () => {
     const { scripts } = JSON.parse(textOf("package.json"))
     for (const document of documents) {
@@ -321,9 +217,7 @@ describe("every document", () => {
 
   it("names files that there are", () => {
     for (const document of documents) {
-      const paths = quoted(textOf(document)).filter(
-        (word) => /^[\w./-]+\.(ts|json|txt)$/.test(word) && word.includes("/")
-      )
+      const paths = quoted(textOf(document)).filter((word) => /^[\w.-]+\/[\w./-]*\.(ts|json|txt)$/.test(word))
       for (const path of paths) {
         const places = [path, join("src", path), join("src/platform", path)]
         assert.isTrue(

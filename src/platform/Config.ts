@@ -1,28 +1,11 @@
-import { ConfigProvider, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { ConfigProvider, Context, type Duration, Effect, Layer, Record, Redacted } from "effect"
 import type { LogLevel } from "effect"
-import { BlockList, isIP } from "node:net"
+import type { BlockList } from "node:net"
 import { resolve } from "node:path"
 import { keyVariables } from "./ProvidersFile.ts"
-import { telemetry, type TelemetrySettings } from "./TelemetrySettings.ts"
-import {
-  BASE,
-  duration,
-  flag,
-  host,
-  type Parse,
-  parseBase,
-  parseUrl,
-  port,
-  read,
-  readOr,
-  redisUrl,
-  secret,
-  secretUrl,
-  smtpUrl,
-  StartError,
-  wholeNumber,
-  words
-} from "./Variables.ts"
+import { readValues, type Values } from "./SettingsTable.ts"
+import { telemetryOf, type TelemetrySettings } from "./TelemetrySettings.ts"
+import { read, secret, StartError } from "./Variables.ts"
 
 /** Address and key of one provider; a provider without a key is not available. */
 export interface ProviderSettings {
@@ -161,233 +144,133 @@ export interface Settings {
   readonly telemetry: TelemetrySettings
 }
 
-const provider = (prefix: string): Effect.Effect<ProviderSettings, StartError> =>
-  Effect.all({
-    apiKey: secret(`${prefix}_API_KEY`),
-    baseUrl: read(`${prefix}_BASE_URL`, BASE, parseBase)
+/** Providers whose settings name a key of their own. */
+const KEYED = {
+  openai: "OPENAI",
+  anthropic: "ANTHROPIC",
+  gemini: "GEMINI",
+  voyage: "VOYAGE",
+  tavily: "TAVILY",
+  fal: "FAL",
+  xai: "XAI"
+} as const
+
+const keyedProviders = (values: Values) =>
+  Record.map(KEYED, (prefix): ProviderSettings => ({
+    apiKey: values[`${prefix}_API_KEY`],
+    baseUrl: values[`${prefix}_BASE_URL`]
+  }))
+
+/** Fails with the first of these variables that is absent. */
+const required = <N extends keyof Values>(values: Values, names: ReadonlyArray<N>, when: string) =>
+  Effect.forEach(names, (name) =>
+    values[name] === undefined ? Effect.fail(new StartError({ message: `${name} must be set ${when}` })) : Effect.void
+  )
+
+/** A bucket is used when it is named. What is set for none is a mistake that would show when files are lost. */
+const s3Of = (values: Values): Effect.Effect<S3Settings | undefined, StartError> =>
+  Effect.gen(function* () {
+    const { S3_ACCESS_KEY_ID: id, S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_REGION: region } = values
+    const key = values.S3_SECRET_ACCESS_KEY
+    if (bucket === undefined && endpoint === undefined && id === undefined && key === undefined) return undefined
+    yield* required(values, ["S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"], "when files are kept in S3")
+    return {
+      endpoint: endpoint ?? new URL(`https://s3.${region}.amazonaws.com`),
+      bucket: bucket!,
+      region,
+      accessKeyId: Redacted.value(id!),
+      secretAccessKey: key!,
+      pathStyle: values.S3_FORCE_PATH_STYLE
+    }
   })
 
-const addProxy = (list: BlockList, entry: string): boolean => {
-  const [address = "", prefix, ...rest] = entry.split("/")
-  const family = isIP(address)
-  if (family === 0 || rest.length > 0) return false
-  const type = family === 4 ? "ipv4" : "ipv6"
-  if (prefix === undefined) {
-    list.addAddress(address, type)
-    return true
-  }
-  const bits = wholeNumber(0, family === 4 ? 32 : 128)(prefix)
-  if (bits === undefined) return false
-  list.addSubnet(address, bits, type)
-  return true
+const mailOf = (values: Values): Effect.Effect<MailSettings | undefined, StartError> =>
+  values.SMTP_URL === undefined
+    ? Effect.undefined
+    : Effect.as(required(values, ["MAIL_FROM"], "when SMTP_URL is"), { url: values.SMTP_URL, from: values.MAIL_FROM! })
+
+/** A part of Twilio's settings without the others is a mistake that the first owner would notice. */
+const twilioOf = (values: Values): Effect.Effect<TwilioSettings | undefined, StartError> => {
+  const names = ["TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN", "TWILIO_VERIFY_SERVICE_SID"] as const
+  if (names.every((name) => values[name] === undefined)) return Effect.undefined
+  return Effect.map(required(values, names, "when Twilio verifies phone numbers"), () => ({
+    accountSid: values.TWILIO_ACCOUNT_SID!,
+    authToken: values.TWILIO_AUTH_TOKEN!,
+    serviceSid: values.TWILIO_VERIFY_SERVICE_SID!,
+    baseUrl: values.TWILIO_BASE_URL
+  }))
 }
 
-const parseProxies: Parse<BlockList> = (text) => {
-  const list = new BlockList()
-  return text.split(",").every((entry) => addProxy(list, entry.trim())) ? list : undefined
+/** Taking money without crediting it is worse than taking none, so neither secret is used without the other. */
+const stripeOf = (values: Values): Effect.Effect<StripeSettings | undefined, StartError> => {
+  const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const
+  if (names.every((name) => values[name] === undefined)) return Effect.undefined
+  return Effect.map(required(values, names, "when Stripe takes payments"), () => ({
+    secretKey: values.STRIPE_SECRET_KEY!,
+    webhookSecret: values.STRIPE_WEBHOOK_SECRET!,
+    baseUrl: values.STRIPE_BASE_URL
+  }))
 }
 
-const logLevels = {
-  all: "All",
-  trace: "Trace",
-  debug: "Debug",
-  info: "Info",
-  warn: "Warn",
-  error: "Error",
-  fatal: "Fatal",
-  none: "None"
-} as const satisfies Record<string, LogLevel.LogLevel>
+const hostKey = secret("The key of a host in `PROVIDERS_FILE`.")
 
-const logLevel = readOr<LogLevel.LogLevel>(
-  "LOG_LEVEL",
-  "Info",
-  `one of ${Object.keys(logLevels).join(", ")}`,
-  (text) => Object.entries(logLevels).find(([word]) => word === text.toLowerCase())?.[1]
-)
-
-const keyedProviders = Effect.all({
-  openai: provider("OPENAI"),
-  anthropic: provider("ANTHROPIC"),
-  gemini: provider("GEMINI"),
-  voyage: provider("VOYAGE"),
-  tavily: provider("TAVILY"),
-  fal: provider("FAL"),
-  xai: provider("XAI")
-})
-
-const publicUrl = read("PUBLIC_URL", `${BASE}, such as https://api.example.com`, (text) =>
-  parseBase(text)?.href.replace(/\/+$/, "")
-)
-
-const parseEndpoint: Parse<URL> = (text) => {
-  const url = parseUrl(["http:", "https:"])(text)
-  return url !== undefined && url.href === `${url.origin}/` ? url : undefined
-}
-
-/** A bucket is used when it is named; what is set for none is a mistake that would be noticed when files are lost. */
-const s3: Effect.Effect<S3Settings | undefined, StartError> = Effect.gen(function* () {
-  const endpoint = yield* read("S3_ENDPOINT", "an http or https URL without a path", parseEndpoint)
-  const bucket = yield* read("S3_BUCKET", "the name of a bucket", (text) =>
-    /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(text) ? text : undefined
-  )
-  const region = yield* readOr("S3_REGION", "us-east-1", "the name of a region", (text) =>
-    /^[A-Za-z0-9-]+$/.test(text) ? text : undefined
-  )
-  const accessKeyId = yield* secret("S3_ACCESS_KEY_ID")
-  const secretAccessKey = yield* secret("S3_SECRET_ACCESS_KEY")
-  const pathStyle = yield* flag("S3_FORCE_PATH_STYLE", true)
-  if (bucket === undefined && endpoint === undefined && accessKeyId === undefined && secretAccessKey === undefined) {
-    return undefined
-  }
-  const needed = (name: string) => new StartError({ message: `${name} must be set where files are kept in S3` })
-  if (bucket === undefined) return yield* needed("S3_BUCKET")
-  if (accessKeyId === undefined) return yield* needed("S3_ACCESS_KEY_ID")
-  if (secretAccessKey === undefined) return yield* needed("S3_SECRET_ACCESS_KEY")
-  return {
-    endpoint: endpoint ?? new URL(`https://s3.${region}.amazonaws.com`),
-    bucket,
-    region,
-    accessKeyId: Redacted.value(accessKeyId),
-    secretAccessKey,
-    pathStyle
-  }
-})
-
-const mail: Effect.Effect<MailSettings | undefined, StartError> = Effect.gen(function* () {
-  const url = yield* smtpUrl("SMTP_URL")
-  const from = yield* read("MAIL_FROM", "an address such as Ann <ann@example.com>", (text) =>
-    /^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$|^[^\s@<>]+@[^\s@<>]+$/.test(text) ? text : undefined
-  )
-  if (url === undefined) return undefined
-  return from === undefined
-    ? yield* new StartError({ message: "MAIL_FROM must be set where SMTP_URL is" })
-    : { url, from }
-})
-
-/** One of its names without the others is a mistake that would be noticed by the first owner. */
-const twilio: Effect.Effect<TwilioSettings | undefined, StartError> = Effect.gen(function* () {
-  const sid = (name: string, prefix: string) =>
-    read(name, `${prefix} and 32 hexadecimal characters`, (text) =>
-      new RegExp(`^${prefix}[0-9a-fA-F]{32}$`).test(text) ? text : undefined
-    )
-  const accountSid = yield* sid("TWILIO_ACCOUNT_SID", "AC")
-  const authToken = yield* secret("TWILIO_AUTH_TOKEN")
-  const serviceSid = yield* sid("TWILIO_VERIFY_SERVICE_SID", "VA")
-  const baseUrl = yield* readOr("TWILIO_BASE_URL", new URL("https://verify.twilio.com"), BASE, parseBase)
-  if (accountSid === undefined && authToken === undefined && serviceSid === undefined) return undefined
-  const needed = (name: string) => new StartError({ message: `${name} must be set where Twilio verifies telephones` })
-  if (accountSid === undefined) return yield* needed("TWILIO_ACCOUNT_SID")
-  if (authToken === undefined) return yield* needed("TWILIO_AUTH_TOKEN")
-  if (serviceSid === undefined) return yield* needed("TWILIO_VERIFY_SERVICE_SID")
-  return { accountSid, authToken, serviceSid, baseUrl }
-})
-
-/** Money that is taken and not credited is worse than none that is taken, so that one is not used without the other. */
-const stripe: Effect.Effect<StripeSettings | undefined, StartError> = Effect.gen(function* () {
-  const secretKey = yield* secret("STRIPE_SECRET_KEY")
-  const webhookSecret = yield* secret("STRIPE_WEBHOOK_SECRET")
-  const baseUrl = yield* read("STRIPE_BASE_URL", "an http or https URL without a path", parseEndpoint)
-  if (secretKey === undefined && webhookSecret === undefined) return undefined
-  const needed = (name: string) => new StartError({ message: `${name} must be set where payments are taken by Stripe` })
-  if (secretKey === undefined) return yield* needed("STRIPE_SECRET_KEY")
-  if (webhookSecret === undefined) return yield* needed("STRIPE_WEBHOOK_SECRET")
-  return { secretKey, webhookSecret, baseUrl }
-})
-
-/** No timer waits for it. A moment that a file is to go at is still one that dates have. */
-const LONGEST_RETENTION = Duration.days(36_500)
-
-/** In `auto`, neither a production database nor a host whose key is set meets simulated answers, or payments, by accident. */
-const sandboxed = (
-  keyed: ReadonlyArray<ProviderSettings>,
-  hostsFile: string | undefined,
-  databaseUrl: Redacted.Redacted | undefined
-): Effect.Effect<boolean, StartError> =>
+/** In `auto`, neither a production database nor a host with a key meets simulated answers or payments by accident. */
+const sandboxOf = (values: Values, keyed: ReadonlyArray<ProviderSettings>): Effect.Effect<boolean, StartError> =>
   Effect.gen(function* () {
-    const mode = yield* words("SANDBOX", "auto", ["auto", "on", "off"])
+    const { DATABASE_URL: url, PROVIDERS_FILE: file, SANDBOX: mode } = values
     if (mode !== "auto") return mode === "on"
-    const hostKeys = hostsFile === undefined ? [] : yield* Effect.forEach(yield* keyVariables(hostsFile), secret)
+    const names = file === undefined ? [] : yield* keyVariables(file)
+    const hostKeys = yield* Effect.forEach(names, (name) => read(name, hostKey))
     const keys = [...keyed.map(({ apiKey }) => apiKey), ...hostKeys]
-    return databaseUrl === undefined && keys.every((key) => key === undefined)
+    return url === undefined && keys.every((key) => key === undefined)
   })
 
 const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
-  const directory = yield* read("DATA_DIR", "the path of a directory", (text) => text)
   const environment = yield* ConfigProvider.ConfigProvider
-  const keyed = yield* keyedProviders
-  const databaseUrl = yield* secretUrl("DATABASE_URL", "a URL such as postgres://user:password@host:5432/name", [
-    "postgres:",
-    "postgresql:"
-  ])
-  const hostsFile = yield* read("PROVIDERS_FILE", "the path of a file", (text) => resolve(text))
+  const values = yield* readValues
+  const keyed = keyedProviders(values)
   return {
     http: {
-      host: yield* host("HOST", "0.0.0.0"),
-      port: yield* port("PORT", 8787),
-      trustedProxies: yield* readOr(
-        "TRUSTED_PROXIES",
-        new BlockList(),
-        "a comma-separated list of IP addresses and CIDR ranges",
-        parseProxies
-      ),
-      publicUrl: yield* publicUrl
+      host: values.HOST,
+      port: values.PORT,
+      trustedProxies: values.TRUSTED_PROXIES,
+      publicUrl: values.PUBLIC_URL
     },
-    ops: { host: yield* host("OPS_HOST", "127.0.0.1"), port: yield* port("OPS_PORT", 9464) },
-    data: { directory: resolve(directory ?? ".data"), explicit: directory !== undefined },
-    files: { retention: yield* duration("FILE_RETENTION", "30 days", LONGEST_RETENTION), s3: yield* s3 },
-    database: {
-      url: databaseUrl,
-      poolSize: yield* readOr("DATABASE_POOL_SIZE", 10, "a whole number from 2 to 500", wholeNumber(2, 500))
-    },
-    secretsKey: yield* read("SECRETS_KEY", "32 to 512 printable characters without spaces", (text) =>
-      /^[\x21-\x7e]{32,512}$/.test(text) ? Redacted.make(text) : undefined
-    ),
-    mail: yield* mail,
-    twilio: yield* twilio,
-    phoneCodesPerDay: yield* readOr(
-      "PHONE_CODES_PER_DAY",
-      1_000,
-      "a whole number from 1 to 10000000",
-      wholeNumber(1, 10_000_000)
-    ),
-    redisUrl: yield* redisUrl("REDIS_URL"),
-    sandbox: yield* sandboxed(Object.values(keyed), hostsFile, databaseUrl),
-    stripe: yield* stripe,
+    ops: { host: values.OPS_HOST, port: values.OPS_PORT },
+    data: { directory: resolve(values.DATA_DIR ?? ".data"), explicit: values.DATA_DIR !== undefined },
+    files: { retention: values.FILE_RETENTION, s3: yield* s3Of(values) },
+    database: { url: values.DATABASE_URL, poolSize: values.DATABASE_POOL_SIZE },
+    secretsKey: values.SECRETS_KEY,
+    mail: yield* mailOf(values),
+    twilio: yield* twilioOf(values),
+    phoneCodesPerDay: values.PHONE_CODES_PER_DAY,
+    redisUrl: values.REDIS_URL,
+    sandbox: yield* sandboxOf(values, Object.values(keyed)),
+    stripe: yield* stripeOf(values),
     providers: {
       ...keyed,
-      file: hostsFile,
-      keyFrom: (variable) => secret(variable).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
+      file: values.PROVIDERS_FILE,
+      keyFrom: (variable) =>
+        read(variable, hostKey).pipe(Effect.provideService(ConfigProvider.ConfigProvider, environment))
     },
-    routing: { latencyHedge: yield* flag("LATENCY_HEDGE") },
-    catalogueFile: yield* read("CATALOGUE_FILE", "the path of a file", (text) => resolve(text)),
-    rateLimitScale: yield* readOr("RATE_LIMIT_SCALE", 1, "a number above zero", (text) => {
-      const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-      return value > 0 && Number.isFinite(value) ? value : undefined
-    }),
-    outbound: { allowLoopback: yield* flag("OUTBOUND_ALLOW_LOOPBACK") },
-    holdTtl: yield* duration("HOLD_TTL", "15 minutes"),
+    routing: { latencyHedge: values.LATENCY_HEDGE },
+    catalogueFile: values.CATALOGUE_FILE,
+    rateLimitScale: values.RATE_LIMIT_SCALE,
+    outbound: { allowLoopback: values.OUTBOUND_ALLOW_LOOPBACK },
+    holdTtl: values.HOLD_TTL,
     upstream: {
-      connectTimeout: yield* duration("UPSTREAM_CONNECT_TIMEOUT", "10 seconds"),
-      firstTokenTimeout: yield* duration("UPSTREAM_FIRST_TOKEN_TIMEOUT", "2 minutes"),
-      idleTimeout: yield* duration("UPSTREAM_IDLE_TIMEOUT", "1 minute"),
-      totalTimeout: yield* duration("UPSTREAM_TOTAL_TIMEOUT", "10 minutes")
+      connectTimeout: values.UPSTREAM_CONNECT_TIMEOUT,
+      firstTokenTimeout: values.UPSTREAM_FIRST_TOKEN_TIMEOUT,
+      idleTimeout: values.UPSTREAM_IDLE_TIMEOUT,
+      totalTimeout: values.UPSTREAM_TOTAL_TIMEOUT
     },
-    autoClassifier: {
-      model: yield* read("AUTO_CLASSIFIER_MODEL", "the id of a model", (text) => text),
-      timeout: yield* duration("AUTO_CLASSIFIER_TIMEOUT", "1 second")
-    },
-    clientDrain: yield* duration("CLIENT_DRAIN", "30 seconds"),
-    shutdownGrace: yield* duration("SHUTDOWN_GRACE", "20 seconds"),
-    sweepInterval: yield* duration("SWEEP_INTERVAL", "15 seconds"),
-    videos: {
-      deadline: yield* duration("VIDEO_DEADLINE", "30 minutes"),
-      perProvider: yield* readOr("VIDEO_PROVIDER_LIMIT", 20, "a whole number from 1 to 10000", wholeNumber(1, 10_000))
-    },
-    log: {
-      level: yield* logLevel,
-      format: yield* words("LOG_FORMAT", process.stdout.isTTY ? "pretty" : "json", ["json", "pretty"])
-    },
-    telemetry: yield* telemetry
+    autoClassifier: { model: values.AUTO_CLASSIFIER_MODEL, timeout: values.AUTO_CLASSIFIER_TIMEOUT },
+    clientDrain: values.CLIENT_DRAIN,
+    shutdownGrace: values.SHUTDOWN_GRACE,
+    sweepInterval: values.SWEEP_INTERVAL,
+    videos: { deadline: values.VIDEO_DEADLINE, perProvider: values.VIDEO_PROVIDER_LIMIT },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
+    telemetry: telemetryOf(values)
   }
 })
 

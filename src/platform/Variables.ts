@@ -1,4 +1,4 @@
-/** How variables of the environment are read, each with what it may be; which there are stands in `Config.ts`. */
+/** The kinds of variables of the environment, and how one is read. `SettingsTable.ts` lists the variables. */
 import { Config as Source, Data, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { domainToASCII } from "node:url"
 
@@ -8,12 +8,43 @@ export class StartError extends Data.TaggedError("StartError")<{ readonly messag
 /** Decodes the text of a variable; `undefined` means that the text is not allowed. */
 export type Parse<A> = (text: string) => A | undefined
 
-/** Absent and empty are the same, as in every `.env` file with an unused line. */
-export const read = <A>(name: string, allowed: string, parse: Parse<A>): Effect.Effect<A | undefined, StartError> =>
+/** One variable of the environment. `D` is its value when it is absent. */
+export interface Setting<A, D = undefined> {
+  /** What its text must be, to follow "must be" in a message. */
+  readonly allowed: string
+  readonly parse: Parse<A>
+  /** The value when the variable is absent or empty. */
+  readonly absent: D
+  /** The default as a reader writes it; undefined when there is none. */
+  readonly shown: string | undefined
+  /** One or more sentences for the operator, in Markdown. */
+  readonly meaning: string
+}
+
+interface Parts<A> {
+  readonly allowed: string
+  readonly parse: Parse<A>
+  readonly meaning: string
+  readonly shown?: string
+}
+
+/** Describes a variable: with `fallback`, a text parsed in its place; with `absent`, a value; otherwise it may be undefined. */
+export function setting<A>(parts: Parts<A> & { readonly fallback: string }): Setting<A, A>
+export function setting<A>(parts: Parts<A> & { readonly absent: A }): Setting<A, A>
+export function setting<A>(parts: Parts<A>): Setting<A>
+export function setting<A>(
+  parts: Parts<A> & { readonly fallback?: string; readonly absent?: A }
+): Setting<A, A | undefined> {
+  const { absent, allowed, fallback, meaning, parse, shown = fallback } = parts
+  return { allowed, parse, meaning, shown, absent: fallback === undefined ? absent : parse(fallback) }
+}
+
+/** Reads one variable. Absent and empty are the same, as in a `.env` file with an unused line. */
+export const read = <A, D>(name: string, { absent, allowed, parse }: Setting<A, D>): Effect.Effect<A | D, StartError> =>
   Source.option(Source.String(name)).pipe(
     Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
-    Effect.flatMap((found) => {
-      if (Option.isNone(found) || found.value.trim() === "") return Effect.undefined
+    Effect.flatMap((found): Effect.Effect<A | D, StartError> => {
+      if (Option.isNone(found) || found.value.trim() === "") return Effect.succeed(absent)
       const value = parse(found.value.trim())
       // The text itself stays out of the message: it may be a secret put into the wrong variable.
       return value === undefined
@@ -22,9 +53,8 @@ export const read = <A>(name: string, allowed: string, parse: Parse<A>): Effect.
     })
   )
 
-/** The same, or what it is where it is absent. */
-export const readOr = <A>(name: string, fallback: A, allowed: string, parse: Parse<A>) =>
-  Effect.map(read(name, allowed, parse), (value) => value ?? fallback)
+/** Accepts any text. */
+export const anyText: Parse<string> = (text) => text
 
 /** Digits alone, between these. */
 export const wholeNumber =
@@ -40,13 +70,32 @@ const oneOf =
   (text) =>
     words.find((word) => word === text.toLowerCase())
 
+/** A whole number within bounds. */
+export const integer = (fallback: number, minimum: number, maximum: number, meaning: string) =>
+  setting({
+    allowed: `a whole number from ${minimum} to ${maximum}`,
+    parse: wholeNumber(minimum, maximum),
+    fallback: String(fallback),
+    meaning
+  })
+
 /** A port to listen on. */
-export const port = (name: string, fallback: number) =>
-  readOr(name, fallback, "a port, a whole number from 0 (any free one) to 65535", wholeNumber(0, 65_535))
+export const port = (fallback: number, meaning: string) =>
+  setting({
+    allowed: "a port, a whole number from 0 (any free one) to 65535",
+    parse: wholeNumber(0, 65_535),
+    fallback: String(fallback),
+    meaning
+  })
 
 /** An address to listen on. */
-export const host = (name: string, fallback: string) =>
-  readOr(name, fallback, "a host name or an IP address", (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined))
+export const host = (fallback: string, meaning: string) =>
+  setting({
+    allowed: "a host name or an IP address",
+    parse: (text) => (/^[A-Za-z0-9._:-]+$/.test(text) ? text : undefined),
+    fallback,
+    meaning
+  })
 
 /** What the system says of an address that it does not have, and of a name that nobody knows. */
 const NO_ADDRESS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"])
@@ -69,15 +118,21 @@ const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
 /** A timer of Node's that is to wait for 2^31 milliseconds or more strikes at once. */
 const LONGEST_WAIT = Duration.days(24)
 
-/** Whole milliseconds, as the database takes them, above zero and up to `longest`. */
-export const duration = (name: string, fallback: Duration.Input, longest = LONGEST_WAIT) => {
-  const allowed = `a length of time above zero such as "30 seconds", at most ${Duration.toDays(longest)} days`
-  return readOr(name, Duration.fromInputUnsafe(fallback), allowed, (text) => {
-    const value = Option.getOrUndefined(decodeDuration(text))
-    const millis = value === undefined ? Number.NaN : Math.round(Duration.toMillis(value))
-    return millis > 0 && millis <= Duration.toMillis(longest) ? Duration.millis(millis) : undefined
+/** The longest time a file may be kept. No timer waits for it; its end is still a moment that dates have. */
+export const LONGEST_RETENTION = Duration.days(36_500)
+
+/** A length of time in whole milliseconds, as the database takes them, above zero and up to `longest`. */
+export const duration = (fallback: string, meaning: string, longest = LONGEST_WAIT) =>
+  setting({
+    allowed: `a length of time above zero such as "30 seconds", at most ${Duration.toDays(longest)} days`,
+    parse: (text) => {
+      const value = Option.getOrUndefined(decodeDuration(text))
+      const millis = value === undefined ? Number.NaN : Math.round(Duration.toMillis(value))
+      return millis > 0 && millis <= Duration.toMillis(longest) ? Duration.millis(millis) : undefined
+    },
+    fallback,
+    meaning
   })
-}
 
 /** A URL of one of these protocols, with a host. */
 export const parseUrl =
@@ -88,8 +143,8 @@ export const parseUrl =
   }
 
 /**
- * What others put their paths behind: an http or https URL, of whose other parts a query would come to stand in the midst of a path,
- * and a user or a password would be sent to nobody.
+ * Parses an address that others put their paths behind. A query would end up inside a path, and a user or a password would be sent
+ * nowhere, so neither is allowed.
  */
 export const parseBase: Parse<URL> = (text) => {
   const url = parseUrl(["http:", "https:"])(text)
@@ -97,12 +152,24 @@ export const parseBase: Parse<URL> = (text) => {
   return isPlain ? url : undefined
 }
 
-/** What such a URL is, in the words of a message. */
+/** What such an address must be, in the words of a message. */
 export const BASE = "an http or https URL without a query, a user or a password"
 
+/** An address that paths are put behind. */
+export function baseUrl(meaning: string, fallback: string): Setting<URL, URL>
+export function baseUrl(meaning: string): Setting<URL>
+export function baseUrl(meaning: string, fallback?: string): Setting<URL, URL | undefined> {
+  const parts = { allowed: BASE, parse: parseBase, meaning }
+  return fallback === undefined ? setting(parts) : setting({ ...parts, fallback })
+}
+
 /** A URL that may hold a password. */
-export const secretUrl = (name: string, allowed: string, protocols: ReadonlyArray<string>) =>
-  read(name, allowed, (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)))
+export const secretUrl = (allowed: string, protocols: ReadonlyArray<string>, meaning: string) =>
+  setting({
+    allowed,
+    parse: (text) => (parseUrl(protocols)(text) === undefined ? undefined : Redacted.make(text)),
+    meaning
+  })
 
 const unescaped = (text: string): string | undefined => {
   try {
@@ -112,30 +179,51 @@ const unescaped = (text: string): string | undefined => {
   }
 }
 
-/** The URL of a Redis. What its client cannot read would end the start as a fault of the program, which names no variable. */
-export const redisUrl = (name: string) =>
-  read(name, "a URL such as redis://host:6379, with or without the number of a database as its path", (text) => {
-    const url = parseUrl(["redis:", "rediss:"])(text)
-    if (url === undefined || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined
-    return unescaped(url.username + url.password) === undefined ? undefined : Redacted.make(text)
+/** The URL of a Redis. A URL that the client cannot read would end the start as a fault of the program, which names no variable. */
+export const redisUrl = (meaning: string) =>
+  setting({
+    allowed: "a URL such as redis://host:6379, with or without the number of a database as its path",
+    parse: (text) => {
+      const url = parseUrl(["redis:", "rediss:"])(text)
+      if (url === undefined || !/^\/?\d{0,9}$/.test(url.pathname)) return undefined
+      return unescaped(url.username + url.password) === undefined ? undefined : Redacted.make(text)
+    },
+    meaning
   })
 
 /** The URL of a mail server. A host that is none, such as 192.0.2.256, would end the start in the same way. */
-export const smtpUrl = (name: string) =>
-  read(name, "a URL such as smtps://user:password@host:465", (text) => {
-    const url = parseUrl(["smtp:", "smtps:"])(text)
-    return url === undefined || domainToASCII(url.hostname) === "" ? undefined : Redacted.make(text)
+export const smtpUrl = (meaning: string) =>
+  setting({
+    allowed: "a URL such as smtps://user:password@host:465",
+    parse: (text) => {
+      const url = parseUrl(["smtp:", "smtps:"])(text)
+      return url === undefined || domainToASCII(url.hostname) === "" ? undefined : Redacted.make(text)
+    },
+    meaning
   })
 
-/** A key, or a password. */
-export const secret = (name: string) =>
-  // A key is sent in a header, where a control character or a line break would break the request.
-  read(name, "printable text without spaces", (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined))
+/** A key or a password. */
+export const secret = (meaning: string) =>
+  setting({
+    // A key is sent in a header, where a control character or a line break would break the request.
+    allowed: "printable text without spaces",
+    parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined),
+    meaning
+  })
 
 /** One of these words. */
-export const words = <const A extends string>(name: string, fallback: A, allowed: ReadonlyArray<A>) =>
-  readOr<A>(name, fallback, `one of ${allowed.join(", ")}`, oneOf(allowed))
+export const words = <const A extends string>(
+  fallback: NoInfer<A>,
+  allowed: ReadonlyArray<A>,
+  meaning: string,
+  shown: string = fallback
+) => setting<A>({ allowed: `one of ${allowed.join(", ")}`, parse: oneOf(allowed), fallback, meaning, shown })
 
 /** On or off. */
-export const flag = (name: string, fallback = false) =>
-  readOr(name, fallback, "0 or 1", (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()])
+export const flag = (fallback: "0" | "1", meaning: string) =>
+  setting({
+    allowed: "0 or 1",
+    parse: (text) => ({ "0": false, "1": true, false: false, true: true })[text.toLowerCase()],
+    fallback,
+    meaning
+  })

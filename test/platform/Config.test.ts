@@ -278,11 +278,11 @@ describe("owners", () => {
   it.effect("need all of either or nothing", () =>
     Effect.gen(function* () {
       const unsigned = yield* Effect.flip(decode({ ...letters, MAIL_FROM: "" }))
-      assert.strictEqual(unsigned.message, "MAIL_FROM must be set where SMTP_URL is")
+      assert.strictEqual(unsigned.message, "MAIL_FROM must be set when SMTP_URL is")
       assert.isUndefined((yield* decode({ MAIL_FROM: letters.MAIL_FROM })).mail)
       for (const name of Object.keys(texts)) {
         const error = yield* Effect.flip(decode({ ...texts, [name]: "" }))
-        assert.strictEqual(error.message, `${name} must be set where Twilio verifies telephones`)
+        assert.strictEqual(error.message, `${name} must be set when Twilio verifies phone numbers`)
       }
     })
   )
@@ -320,7 +320,7 @@ describe("files", () => {
     Effect.gen(function* () {
       for (const name of Object.keys(bucket)) {
         const error = yield* Effect.flip(decode({ ...bucket, [name]: "" }))
-        assert.strictEqual(error.message, `${name} must be set where files are kept in S3`)
+        assert.strictEqual(error.message, `${name} must be set when files are kept in S3`)
       }
       const error = yield* Effect.flip(decode({ S3_ENDPOINT: "http://minio:9000" }))
       assert.match(error.message, /^S3_BUCKET /)

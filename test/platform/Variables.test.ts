@@ -7,52 +7,53 @@ import {
   parseUrl,
   port,
   read,
-  readOr,
   secret,
   secretUrl,
-  type StartError,
+  type Setting,
+  setting,
   wholeNumber,
   words
 } from "../../src/platform/Variables.ts"
 
-/** Reads in an environment in which NAME has this text. */
+/** Reads a setting in an environment in which NAME has this text. */
 const where =
   (text: string | undefined) =>
-  <A>(reading: Effect.Effect<A, StartError>): Effect.Effect<A, StartError> =>
+  <A, D>(one: Setting<A, D>) =>
     Effect.provideService(
-      reading,
+      read("NAME", one),
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromEnv({ env: text === undefined ? {} : { NAME: text } })
     )
 
-const number = wholeNumber(2, 10)
+const parts = { allowed: "a number", parse: wholeNumber(2, 10), meaning: "" }
 
 describe("a variable", () => {
   it.effect("is absent when it is empty, and read without the spaces around it", () =>
     Effect.gen(function* () {
       for (const text of [undefined, "", "  "]) {
-        assert.isUndefined(yield* where(text)(read("NAME", "a number", number)))
-        assert.strictEqual(yield* where(text)(readOr("NAME", 7, "a number", number)), 7)
+        assert.isUndefined(yield* where(text)(setting(parts)))
+        assert.strictEqual(yield* where(text)(setting({ ...parts, fallback: "7" })), 7)
+        assert.strictEqual(yield* where(text)(setting({ ...parts, absent: 12 })), 12)
       }
-      assert.strictEqual(yield* where(" 5 ")(readOr("NAME", 7, "a number", number)), 5)
+      assert.strictEqual(yield* where(" 5 ")(setting({ ...parts, fallback: "7" })), 5)
     })
   )
 
-  it.effect("that is wrong is named, with what it may be and without its text", () =>
+  it.effect("with a wrong text is named in the error, with what it must be and without its text", () =>
     Effect.gen(function* () {
-      const wrong = yield* Effect.flip(where("s3cret")(read("NAME", "a number", number)))
+      const wrong = yield* Effect.flip(where("s3cret")(setting(parts)))
       assert.strictEqual(wrong.message, "NAME must be a number")
-      const readings = [
-        ["65536", port("NAME", 1)],
-        ["a/b", host("NAME", "h")],
-        ["0 seconds", duration("NAME", "1 second")],
-        ["two words", secret("NAME")],
-        ["http://h", secretUrl("NAME", "a URL", ["redis:"])],
-        ["c", words("NAME", "a", ["a", "b"])],
-        ["2", flag("NAME")]
-      ] as const
-      for (const [text, reading] of readings) {
-        const { message } = yield* Effect.flip(where(text)(reading as Effect.Effect<unknown, StartError>))
+      const wrongTexts: ReadonlyArray<readonly [string, Setting<unknown, unknown>]> = [
+        ["65536", port(1, "")],
+        ["a/b", host("h", "")],
+        ["0 seconds", duration("1 second", "")],
+        ["two words", secret("")],
+        ["http://h", secretUrl("a URL", ["redis:"], "")],
+        ["c", words("a", ["a", "b"], "")],
+        ["2", flag("0", "")]
+      ]
+      for (const [text, one] of wrongTexts) {
+        const { message } = yield* Effect.flip(where(text)(one))
         assert.match(message, /^NAME must be /)
         assert.notInclude(message, `"${text}"`)
       }
@@ -61,22 +62,22 @@ describe("a variable", () => {
 
   it.effect("is what it says", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* where("0")(port("NAME", 1)), 0)
-      assert.strictEqual(yield* where("::1")(host("NAME", "h")), "::1")
-      assert.strictEqual(Duration.toMillis(yield* where("2 minutes")(duration("NAME", "1 second"))), 120_000)
-      assert.strictEqual(yield* where("B")(words("NAME", "a", ["a", "b"])), "b")
-      assert.isTrue(yield* where("true")(flag("NAME")))
-      assert.isTrue(yield* where(undefined)(flag("NAME", true)))
-      const hidden = yield* where("s3cret")(secret("NAME"))
+      assert.strictEqual(yield* where("0")(port(1, "")), 0)
+      assert.strictEqual(yield* where("::1")(host("h", "")), "::1")
+      assert.strictEqual(Duration.toMillis(yield* where("2 minutes")(duration("1 second", ""))), 120_000)
+      assert.strictEqual(yield* where("B")(words("a", ["a", "b"], "")), "b")
+      assert.isTrue(yield* where("true")(flag("0", "")))
+      assert.isTrue(yield* where(undefined)(flag("1", "")))
+      const hidden = yield* where("s3cret")(secret(""))
       assert.deepStrictEqual([String(hidden), Redacted.value(hidden!)], ["<redacted>", "s3cret"])
-      const url = yield* where("redis://:s3cret@h")(secretUrl("NAME", "a URL", ["redis:"]))
+      const url = yield* where("redis://:s3cret@h")(secretUrl("a URL", ["redis:"], ""))
       assert.notInclude(JSON.stringify(url), "s3cret")
     })
   )
 
   it.effect("of a length of time is of whole milliseconds, and no longer than a timer can wait", () =>
     Effect.gen(function* () {
-      const millisOf = (text: string) => Effect.map(where(text)(duration("NAME", "1 second")), Duration.toMillis)
+      const millisOf = (text: string) => Effect.map(where(text)(duration("1 second", "")), Duration.toMillis)
       assert.strictEqual(yield* millisOf("1.0005 seconds"), 1_001)
       const longest = yield* millisOf("24 days")
       const struck = yield* Effect.callback<boolean>((resume) => {

@@ -1,4 +1,17 @@
-/** Looks into the documents, so that what they list can be compared with the program. */
+/** Reads the documents, so that what they list can be compared with the program. */
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "./Sources.ts"
+
+/** Paths of every page below docs/, from the project's root. */
+export const pagesOfDocs: ReadonlyArray<string> = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".md"))
+  .map((path) => `docs/${path}`)
+  .toSorted()
+
+/** The texts of a document's blocks of code in this language. */
+export const blocksIn = (text: string, language: string): ReadonlyArray<string> =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map((found) => found[1]!)
 
 /** The cells of the rows of a document's table, by its first headings. */
 export const tableIn = (text: string, heading: string): ReadonlyArray<ReadonlyArray<string>> => {

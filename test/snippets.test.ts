@@ -1,0 +1,162 @@
+/** Runs every request and program that README and docs show. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFile, spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { blocksIn, pagesOfDocs } from "./support/Documents.ts"
+import { post, startService } from "./support/Service.ts"
+import { root, textOf } from "./support/Sources.ts"
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const run = (program: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Ended> =>
+  Effect.callback((resume) => {
+    const options = { cwd: root, env: { ...process.env, ...env } }
+    execFile(program, args, options, (error, stdout, stderr) =>
+      resume(Effect.succeed({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr }))
+    )
+  })
+
+const has = (program: string, ...args: ReadonlyArray<string>) => spawnSync(program, args).status === 0
+
+const curl = has("curl", "--version")
+if (!curl) console.log("not run: the documents' requests, because there is no curl")
+const python = has("python3", "-c", "import openai")
+if (!python) console.log("not run: the documents' Python, because there is no python3 with the package openai")
+
+const pages = ["README.md", ...pagesOfDocs]
+
+const snippets = (language: string) =>
+  pages.flatMap((page) => blocksIn(textOf(page), language).map((text) => ({ page, text })))
+
+/** A folder below the project, so that the clients' packages are found. */
+const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(root, ".snippets-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** What an answer shows, by a part of its request. The first that fits counts. */
+const shownBy = [
+  ["/management/audit", /^\{"object":"list","data":\[/],
+  ["/management/usage", /^\{.*"buckets":|^\{.*"data":/],
+  ["/management/presets", /"slug":"short"/],
+  ["/management/", /"data":\{"id":"[0-9a-f]{24}"/],
+  ["/console/", /"status":"code_sent"/],
+  ["/readyz", /^ready$/m],
+  ["/audio/speech", /^$/],
+  ["fault=break", /"finish_reason":"error"/]
+] as const
+
+const requestsIn = (text: string): ReadonlyArray<string> =>
+  text
+    .replace(/\\\n\s*/g, " ")
+    .replace(/,\n\s+/g, ",")
+    .split("\n")
+    .filter((line) => line.startsWith("curl "))
+
+describe("what the documents show", () => {
+  it.live.skipIf(!curl)("is requests that work", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey, managementKey } = yield* service.account(20)
+      const directory = yield* folder
+      const keys = { KEY: inferenceKey, MANAGEMENT_KEY: managementKey }
+      const shown = snippets("sh").flatMap(({ page, text }) => requestsIn(text).map((request) => ({ page, request })))
+      // A preset that another page uses is made first.
+      const ordered = shown.toSorted(
+        (a, b) => Number(b.request.includes("/management/")) - Number(a.request.includes("/management/"))
+      )
+      assert.isAbove(ordered.length, 25)
+      for (const { page, request } of ordered) {
+        const command = request
+          .replace("http://127.0.0.1:8787", service.origin)
+          .replace("http://127.0.0.1:9464", service.ops)
+          .replace("-o hello.mp3", `-o ${join(directory, "hello.mp3")}`)
+          .replace("curl ", "curl -fsS ")
+        const { code, stderr, stdout } = yield* run("sh", ["-c", command], keys)
+        assert.strictEqual(code, 0, `${page}: ${request}\n${stderr}`)
+        const expected = shownBy.find(([part]) => request.includes(part))?.[1] ?? /"(cost|hold)_usd":/
+        assert.match(stdout, expected, `${page}: ${request}`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is JavaScript that works", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const directory = yield* folder
+      const examples = snippets("js")
+      assert.isAbove(examples.length, 2)
+      for (const [index, { page, text }] of examples.entries()) {
+        const file = join(directory, `example-${index}.mjs`)
+        writeFileSync(file, text.replace("http://127.0.0.1:8787", service.origin))
+        const { code, stderr, stdout } = yield* run(process.execPath, [file], { KEY: inferenceKey })
+        assert.strictEqual(code, 0, `${page}: ${stderr}`)
+        assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/, page)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is TypeScript that compiles under strict, and works", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const directory = yield* folder
+      const files = snippets("ts").map(({ text }, index) => {
+        const file = join(directory, `example-${index}.mts`)
+        writeFileSync(file, text.replace("http://127.0.0.1:8787", service.origin))
+        return file
+      })
+      assert.isNotEmpty(files)
+      const settings = [
+        "--ignoreConfig",
+        "--noEmit",
+        "--strict",
+        "--skipLibCheck",
+        "--module",
+        "nodenext",
+        "--target",
+        "es2024"
+      ]
+      const compiled = yield* run(join(root, "node_modules/.bin/tsc"), [...settings, "--types", "node", ...files])
+      assert.strictEqual(compiled.code, 0, compiled.stdout)
+      for (const file of files) {
+        const { code, stderr, stdout } = yield* run(process.execPath, [file], { KEY: inferenceKey })
+        assert.strictEqual(code, 0, stderr)
+        assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.skipIf(!python)("is Python that works", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      for (const { page, text } of snippets("python")) {
+        const program = text.replace("http://127.0.0.1:8787", service.origin)
+        const { code, stderr, stdout } = yield* run("python3", ["-c", program], { KEY: inferenceKey })
+        assert.strictEqual(code, 0, `${page}: ${stderr}`)
+        assert.match(stdout, /0\.\d+ req_[0-9A-Z]{26}\n$/, page)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is JSON that the API takes", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account(10)
+      const bodies = blocksIn(textOf("docs/guide/auto-router.md"), "json")
+      assert.isNotEmpty(bodies)
+      for (const text of bodies) {
+        const response = yield* post(`${service.api}/chat/completions`, inferenceKey, JSON.parse(text))
+        assert.strictEqual(response.status, 200, yield* Effect.promise(() => response.text()))
+      }
+    }).pipe(Effect.scoped)
+  )
+})
