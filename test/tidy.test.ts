@@ -192,8 +192,7 @@ const gaps: Readonly<Record<string, string>> = {
   "src/providers/Json.ts": "test/providers/openai/ChatDecode.test.ts",
   "src/providers/sandbox/Answer.ts": "test/providers/sandbox/Sandbox.test.ts",
   "src/ratelimit/Store.ts": "test/ratelimit/RateLimiter.test.ts",
-  "src/usage/Requests.ts": "test/journeys/Receipts.test.ts",
-  "src/usage/RequestsSql.ts": "test/journeys/Receipts.test.ts"
+  "src/usage/Requests.ts": "test/journeys/Receipts.test.ts"
 }
 
 // ---- what the rules are applied to

@@ -93,11 +93,16 @@ export const RequestReceipt = Schema.Struct({
 }).annotate({ identifier: "RequestReceipt" })
 export type RequestReceipt = typeof RequestReceipt.Type
 
-/** Newest first; `next_cursor` is null on the last page. */
+/**
+ * Newest first; `next_cursor` is null on the last page. With a filter, a page looks through a bounded number of requests: it may hold
+ * fewer receipts than `limit`, or none, and still have a `next_cursor`.
+ */
 export const RequestList = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(RequestReceipt),
-  next_cursor: Schema.NullOr(RequestId)
+  next_cursor: Schema.NullOr(RequestId),
+  /** When the oldest request that this page looked at arrived, in Unix seconds; null when it looked at all there are. */
+  searched_to: Schema.NullOr(Schema.Int)
 }).annotate({ identifier: "RequestList" })
 
 export const RequestListQuery = {

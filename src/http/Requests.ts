@@ -126,8 +126,13 @@ export const layer = HttpApiBuilder.group(
           const { limit = DEFAULT_LIMIT, cursor, model, status } = query
           // The one character a text of PostgreSQL cannot hold.
           if (model?.includes("\0") === true) return respond(invalid("model", "Expected no null characters"))
-          const { next, rows } = yield* receipts.page(accountId, { limit, cursor, model, status })
-          return HttpServerResponse.jsonUnsafe({ object: "list", data: rows.map(receiptOf), next_cursor: next })
+          const { next, rows, searchedToMs } = yield* receipts.page(accountId, { limit, cursor, model, status })
+          return HttpServerResponse.jsonUnsafe({
+            object: "list",
+            data: rows.map(receiptOf),
+            next_cursor: next,
+            searched_to: searchedToMs === null ? null : Math.floor(searchedToMs / 1000)
+          })
         },
         Effect.catchTag("Failure", (failed) => Effect.succeed(respond(failed))),
         Effect.catchTag("Unavailable", unavailable)

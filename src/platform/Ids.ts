@@ -48,6 +48,10 @@ const eightOf = (bytes: Uint8Array, at: number): string =>
 /** The least request id of this millisecond, which may lie in the past; ids of before are less. */
 export const firstRequestIdAt = (timeMs: number): string => `req_${ulidTime(timeMs)}${"0".repeat(16)}`
 
+/** When the request arrived that has an id, in milliseconds since 1970. */
+export const timeOfRequestId = (id: string): number =>
+  Array.from(id.slice(4, 14)).reduce((time, digit) => time * 32 + CROCKFORD.indexOf(digit), 0)
+
 /** The second half of the last resource id, and the millisecond at which it was made. */
 let last = { timeMs: 0, rest: 0 }
 

@@ -19,6 +19,7 @@ import { plainArrays } from "./migrations/PlainArraysSql.ts"
 import { plainGroupsByPlace } from "./migrations/PlainGroupsByPlaceSql.ts"
 import { plainGroupsChecked } from "./migrations/PlainGroupsCheckedSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
+import { requestFilters } from "./migrations/RequestFiltersSql.ts"
 import { requestsByAccount } from "./migrations/RequestsByAccountSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
@@ -315,5 +316,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     const sql = yield* SqlClient.SqlClient
     for (const name of ["ledger_hold", "ledger_close", "ledger_plain"])
       yield* sql`ALTER FUNCTION ${sql(name)} RESET ALL`
-  })
+  }),
+  "0036_request_filters": requestFilters
 }

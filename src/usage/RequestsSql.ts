@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { limitTo } from "../platform/Sql.ts"
 
 /** A request row as its receipt needs it. Times are the database's. */
@@ -51,23 +51,112 @@ export const requestById = (
     (rows) => rows[0]
   )
 
+/** What is asked for on a page of receipts; null is any. */
+export interface Wanted {
+  /** Any model that was asked for or served. */
+  readonly model: string | null
+  readonly status: string | null
+}
+
+/** The largest and the smallest text that a request's id can be compared with. */
+const [LAST_ID, FIRST_ID] = [`req_${"Z".repeat(26)}`, ""]
+
+/**
+ * The requests that an index has in the order of a page, newest first. Failed and cancelled ones have an index of their own, in a
+ * collation that no other index has. All others are compared as rows of account and id: only the index on both fits that, and no plan
+ * can walk through the primary key instead, past the requests of all other accounts.
+ */
+const inOrder = (sql: SqlClient.SqlClient, accountId: string, { status }: Wanted, before: string | null) =>
+  isRare(status)
+    ? {
+        where: sql`account_id = ${accountId} AND status = ${sql.literal(`'${status}'`)}
+          ${before === null ? sql.literal("") : sql`AND id COLLATE "C" < ${before}`}`,
+        order: sql.literal('ORDER BY id COLLATE "C" DESC')
+      }
+    : {
+        where: sql`(account_id, id) >= (${accountId}, ${FIRST_ID})
+          AND (account_id, id) ${sql.literal(before === null ? "<=" : "<")} (${accountId}, ${before ?? LAST_ID})`,
+        order: sql.literal("ORDER BY account_id DESC, id DESC")
+      }
+
+const isRare = (status: string | null): status is "failed" | "cancelled" =>
+  status === "failed" || status === "cancelled"
+
+/** Whether requests that are not wanted may lie between those that are, in the order of the index that a page is read from. */
+export const isSearched = ({ model, status }: Wanted): boolean => model !== null || (status !== null && !isRare(status))
+
+const matches = (sql: SqlClient.SqlClient, { model, status }: Wanted) => sql`
+  ${model === null ? sql.literal("true") : sql`(model = ${model} OR resolved_model = ${model})`}
+  ${status === null || isRare(status) ? sql.literal("") : sql`AND CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${status}`}`
+
+/** Receipts of an account that an index has in the order of a page: all of them, or those of one status that it has. */
 export const requestsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
-  page: {
-    readonly limit: number
-    readonly cursor: string | null
-    readonly model: string | null
-    readonly status: string | null
-  }
+  wanted: Wanted,
+  before: string | null,
+  limit: number
 ): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
-  const all = sql.literal("")
-  const { cursor, model, status } = page
-  return sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
-      ${cursor === null ? all : sql`AND id < ${cursor}`}
-      ${model === null ? all : sql`AND (model = ${model} OR resolved_model = ${model})`}
-      ${status === null ? all : sql`AND CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${status}`}
-    ORDER BY id DESC ${limitTo(sql, page.limit)}`
+  const { order, where } = inOrder(sql, accountId, wanted, before)
+  return sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE ${where} ${order} ${limitTo(sql, limit)}`
+}
+
+/** Receipts that match among a number of requests, and the id of the last of those requests; undefined where there are fewer. */
+export interface Searched {
+  readonly rows: ReadonlyArray<RequestRow>
+  readonly bound: string | undefined
+}
+
+interface SearchedRow extends RequestRow {
+  readonly wanted: boolean
+  readonly last: boolean
+}
+
+/**
+ * Looks for matching receipts among so many of an account's requests, newest first. One statement finds both the receipts and how far
+ * it looked, so that a request that comes meanwhile moves neither.
+ */
+export const searchStatement = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  wanted: Wanted,
+  before: string | null,
+  { limit, part }: { readonly limit: number; readonly part: number }
+): Statement.Statement<SearchedRow> => {
+  const { order, where } = inOrder(sql, accountId, wanted, before)
+  const last = sql.literal(`place = ${BigInt(part)}`)
+  return sql<SearchedRow>`SELECT ${columns(sql)}, wanted, ${last} AS last FROM (
+      SELECT *, COALESCE(${matches(sql, wanted)}, false) AS wanted, row_number() OVER (${order}) AS place
+        FROM request WHERE ${where} ${order} ${limitTo(sql, part)}
+    ) AS request WHERE wanted OR ${last} ${order} ${limitTo(sql, limit + 1)}`
+}
+
+/** Carries out `searchStatement`. */
+export const searchRequests = (
+  ...search: Parameters<typeof searchStatement>
+): Effect.Effect<Searched, SqlError.SqlError> =>
+  Effect.map(searchStatement(...search), (rows) => ({
+    rows: rows.filter((row) => row.wanted).slice(0, search[4].limit),
+    bound: rows.find((row) => row.last)?.id
+  }))
+
+/**
+ * The open receipts of an account, newest first. Both kinds have an index without an order by id, and are few: as many as an account
+ * has at once. They are collected behind `OFFSET 0`, so that no plan looks for them among all requests in the order of the page.
+ */
+export const openRequestsOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  { model }: Pick<Wanted, "model">,
+  before: string | null,
+  limit: number
+): Effect.Effect<ReadonlyArray<RequestRow>, SqlError.SqlError> => {
+  const found = (which: string) =>
+    sql`(SELECT * FROM request WHERE account_id = ${accountId} AND ${sql.literal(which)} OFFSET 0)`
+  return sql<RequestRow>`SELECT ${columns(sql)} FROM (
+      ${found("state = 'open'")} UNION ALL ${found("state = 'settled' AND closed IS NULL")}
+    ) AS request WHERE ${matches(sql, { model, status: null })} ${before === null ? sql.literal("") : sql`AND id < ${before}`}
+    ORDER BY id DESC ${limitTo(sql, limit)}`
 }
 
 export const claimById = (

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { RequestList, RequestReceipt } from "../../schemas/account/Requests.ts"
 import { receiptOf } from "../../src/http/Requests.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
+import { USUAL_FROM_MS, writeUsual } from "../support/Receipts.ts"
 import { get, json, post, startService } from "../support/Service.ts"
 
 const receipt = Schema.decodeUnknownSync(RequestReceipt, { onExcessProperty: "error" })
@@ -116,6 +117,44 @@ describe("receipts", () => {
       assert.deepStrictEqual((yield* page("status=failed")).data, [])
       assert.lengthOf((yield* page("limit=7")).data, 7)
       assert.isNull((yield* page("limit=7")).next_cursor)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("receipts of an account with more than one page looks through", () => {
+  it.live("are found by each filter, on pages that say how far they looked", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey: key } = yield* service.account(10)
+      const accountId = account.id
+      yield* writeUsual(service.sql, { accountId, keyId: "k" }, 100_100)
+      const page = (query: string) =>
+        Effect.map(Effect.flatMap(get(`${service.api}/requests?${query}`, key), json), list)
+      const ended = { next_cursor: null, searched_to: null }
+      for (const query of ["status=failed", "status=failed&model=rare"]) {
+        const found = yield* page(query)
+        assert.deepInclude(found, ended, query)
+        assert.deepStrictEqual(
+          found.data.map(({ created_at, model, status }) => [created_at, model, status]),
+          [[USUAL_FROM_MS / 1_000 + 1, "rare", "failed"]],
+          query
+        )
+      }
+      for (const query of ["status=cancelled", "status=open", "status=open&model=rare", "status=failed&model=usual"]) {
+        assert.deepInclude(yield* page(query), { ...ended, data: [] }, query)
+      }
+      for (const query of ["model=rare", "model=no-such-model", "status=succeeded&model=rare"]) {
+        const first = yield* page(query)
+        assert.deepStrictEqual([first.data, first.searched_to], [[], USUAL_FROM_MS / 1_000 + 101], query)
+        const second = yield* page(`${query}&cursor=${first.next_cursor}`)
+        assert.deepInclude(second, ended, query)
+        assert.lengthOf(second.data, query === "model=rare" ? 1 : 0)
+      }
+      const usual = yield* page("status=succeeded&model=usual&limit=1")
+      assert.deepStrictEqual(
+        [usual.data.length, usual.next_cursor, usual.searched_to],
+        [1, usual.data[0]!.id, USUAL_FROM_MS / 1_000 + 100_100]
+      )
     }).pipe(Effect.scoped)
   )
 })

@@ -2,11 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadTurns } from "../../src/usage/ReadTurns.ts"
-import { Receipts } from "../../src/usage/Receipts.ts"
+import { timeOfRequestId } from "../../src/platform/Ids.ts"
+import { Receipts, type ReceiptsPage } from "../../src/usage/Receipts.ts"
+import { writeMixed } from "../support/Receipts.ts"
 import { close, customer, hold, run } from "../ledger/Fixture.ts"
 import { layer as database } from "../support/Database.ts"
 
 const rooms = Receipts.layer.pipe(Layer.provideMerge(ReadTurns.layerOf({ waitMs: 20 })), Layer.provideMerge(database))
+
+/** Forty requests a page, in two parts. */
+const bounded = Receipts.layerOf({ part: 20, page: 40, forMs: Infinity }).pipe(
+  Layer.provideMerge(ReadTurns.layerOf()),
+  Layer.provideMerge(database)
+)
 
 const all = { limit: 2, cursor: undefined, model: undefined, status: undefined }
 
@@ -46,14 +54,68 @@ describe("receipts of an account", () => {
       const reading = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(over))
       const other = yield* Effect.forkChild(turns.read("one", reading))
       yield* Deferred.await(begun)
-      for (const chosen of [{ model: "gpt-4o-mini" }, { status: "failed" }]) {
+      for (const chosen of [{ model: "gpt-4o-mini" }, { status: "succeeded" }, { status: "open" }]) {
         const refused = yield* Effect.flip(receipts.page("one", { ...all, ...chosen }))
         assert.strictEqual(refused._tag === "Failure" && refused.reason._tag, "RateLimitExceeded")
       }
-      assert.deepStrictEqual((yield* receipts.page("one", all)).rows, [])
+      for (const served of [{}, { status: "failed" }, { status: "cancelled" }]) {
+        assert.deepStrictEqual((yield* receipts.page("one", { ...all, ...served })).rows, [])
+      }
       yield* Deferred.succeed(over, undefined)
       yield* Fiber.join(other)
-      assert.deepStrictEqual((yield* receipts.page("one", { ...all, status: "failed" })).rows, [])
+      assert.deepStrictEqual((yield* receipts.page("one", { ...all, status: "succeeded" })).rows, [])
     }).pipe(Effect.provide(rooms))
+  )
+
+  it.live(
+    "are found by every filter, alone and combined, on pages that look through a bounded number of requests",
+    () =>
+      Effect.gen(function* () {
+        const [sql, receipts] = [yield* SqlClient.SqlClient, yield* Receipts]
+        const owner = yield* customer(sql, 1_000n)
+        yield* writeMixed(sql, owner, 300)
+        yield* writeMixed(sql, yield* customer(sql, 1_000n), 300)
+        const everything = yield* receipts.page(owner.accountId, { ...all, limit: 300 })
+        assert.lengthOf(everything.rows, 300)
+        for (const model of [undefined, "asked", "served", "none"]) {
+          for (const status of [undefined, "open", "succeeded", "failed", "cancelled"]) {
+            const matching = everything.rows.filter(
+              (row) =>
+                (status === undefined || row.status === status) &&
+                (model === undefined || row.model === model || row.resolved_model === model)
+            )
+            const seen: Array<string> = []
+            let [cursor, earliest]: [string | undefined, number] = [undefined, Infinity]
+            for (let page = 0; page < 400; page++) {
+              const { next, rows, searchedToMs }: ReceiptsPage = yield* receipts.page(owner.accountId, {
+                ...{ limit: 7, cursor, model, status }
+              })
+              assert.isAtMost(rows.length, 7)
+              seen.push(...rows.map(({ id }) => id))
+              assert.strictEqual(searchedToMs, next === null ? null : timeOfRequestId(next))
+              if (next === null) break
+              assert.isBelow(timeOfRequestId(next), earliest)
+              ;[cursor, earliest] = [next, timeOfRequestId(next)]
+            }
+            assert.deepStrictEqual(
+              seen,
+              matching.map(({ id }) => id),
+              `${status} ${model}`
+            )
+          }
+        }
+      }).pipe(Effect.provide(bounded))
+  )
+
+  it.live("say how far they looked when they found fewer than were asked for", () =>
+    Effect.gen(function* () {
+      const [sql, receipts] = [yield* SqlClient.SqlClient, yield* Receipts]
+      const owner = yield* customer(sql, 1_000n)
+      yield* writeMixed(sql, owner, 300)
+      const ids = (yield* receipts.page(owner.accountId, { ...all, limit: 300 })).rows.map(({ id }) => id)
+      const page = (cursor?: string) => receipts.page(owner.accountId, { ...all, cursor, model: "none" })
+      assert.deepStrictEqual(yield* page(), { rows: [], next: ids[39]!, searchedToMs: timeOfRequestId(ids[39]!) })
+      assert.deepStrictEqual(yield* page(ids[279]), { rows: [], next: null, searchedToMs: null })
+    }).pipe(Effect.provide(bounded))
   )
 })

@@ -1,0 +1,55 @@
+/** Request rows as they would stand after many requests, written at once. */
+import type { SqlClient } from "effect/sql"
+
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+/** When the first of them arrived. */
+export const MIXED_FROM_MS = 1_700_000_000_000
+export const USUAL_FROM_MS = 1_710_000_000_000
+
+/** The id of an account's `n`th request, which arrived at a millisecond; all are expressions of SQL. */
+const idOf = (accountId: string, ms: string, n: string) => {
+  const time = Array.from({ length: 10 }, (_, at) => `substr('${digits}', (${ms} >> ${45 - 5 * at} & 31)::int + 1, 1)`)
+  return `'req_' || ${time.join(" || ")} || upper(right(${accountId}, 8)) || lpad(${n}::text, 8, '0')`
+}
+
+interface Owner {
+  readonly accountId: string
+  readonly keyId: string
+}
+
+/** What a row is, as expressions of SQL in its number `n`. */
+interface Kinds {
+  readonly status: string
+  readonly model: string
+  readonly resolved: string
+}
+
+const write = (sql: SqlClient.SqlClient, { accountId, keyId }: Owner, count: number, fromMs: number, kinds: Kinds) =>
+  sql`INSERT INTO request (id, account_id, key_id, operation, model, state, status, created_at, expires_at, closed_at, held, opened,
+      closed, resolved_model)
+    SELECT ${sql.literal(idOf(`'${accountId}'`, "ms", "n"))}, ${accountId}, ${keyId}, 'chat.completions', ${sql.literal(kinds.model)},
+      CASE status WHEN 'open' THEN 'open' WHEN 'charged' THEN 'settled' WHEN 'succeeded' THEN 'settled' ELSE 'released' END,
+      CASE status WHEN 'charged' THEN 'succeeded' ELSE status END, at, at + interval '15 minutes',
+      CASE WHEN status <> 'open' THEN at END, 0, '{"queueMs": 0}', CASE WHEN status NOT IN ('open', 'charged') THEN '{}'::jsonb END,
+      ${sql.literal(kinds.resolved)}
+    FROM generate_series(1, ${count}::int) AS n
+    CROSS JOIN LATERAL (SELECT ${BigInt(fromMs)}::bigint + 1000 * n AS ms, ${sql.literal(kinds.status)} AS status) AS m
+    CROSS JOIN LATERAL (SELECT to_timestamp(ms / 1000.0) AS at) AS t`
+
+/** Requests of every status, charged ones that are not concluded among them, some of which asked for or were served by a model of their own. */
+export const writeMixed = (sql: SqlClient.SqlClient, owner: Owner, count: number) =>
+  write(sql, owner, count, MIXED_FROM_MS, {
+    status: `CASE WHEN n % 11 = 3 THEN 'failed' WHEN n % 13 = 5 THEN 'cancelled' WHEN n % 17 = 1 THEN 'open' WHEN n % 19 = 2
+      THEN 'charged' ELSE 'succeeded' END`,
+    model: "CASE WHEN n % 7 = 2 THEN 'asked' ELSE 'usual' END",
+    resolved: "CASE WHEN n % 23 = 4 THEN 'served' WHEN n % 5 = 0 THEN NULL ELSE 'usual' END"
+  })
+
+/** Requests that succeeded, but for the first of all, which failed and had another model. */
+export const writeUsual = (sql: SqlClient.SqlClient, owner: Owner, count: number) =>
+  write(sql, owner, count, USUAL_FROM_MS, {
+    status: "CASE WHEN n = 1 THEN 'failed' ELSE 'succeeded' END",
+    model: "CASE WHEN n = 1 THEN 'rare' ELSE 'usual' END",
+    resolved: "NULL"
+  })
