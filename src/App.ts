@@ -25,6 +25,7 @@ import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
+import { Stopping } from "./http/Stopping.ts"
 import { layer as surfaces } from "./http/Surfaces.ts"
 import { CachedChat } from "./inference/CachedChat.ts"
 import { Batch } from "./inference/Batch.ts"
@@ -353,7 +354,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(
       Layer.mergeAll(Customers.layer, Presets.layer).pipe(Layer.provideMerge(ledger), Layer.provideMerge(accounts))
     ),
-    Layer.provideMerge(Ops.layer)
+    Layer.provideMerge(Layer.mergeAll(Ops.layer, Stopping.layer))
   )
 
 /** The whole service on its database, with this ledger; the bench has one that keeps no books. */

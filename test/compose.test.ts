@@ -92,10 +92,10 @@ describe("docker-compose.yml", () => {
 
   it.effect("gives the gateway longer to stop than it takes", () =>
     Effect.gen(function* () {
-      const { http, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
+      const { http, shutdownDelay, shutdownGrace } = yield* Config.pipe(Effect.provide(Config.layerFrom(environment)))
       const seconds = Number(/^(\d+)s$/.exec(gateway?.stop_grace_period ?? "")?.[1])
-      // One after the other: the server, batches, and what goes on without its caller; then webhooks and telemetry, a few seconds.
-      assert.isAbove(seconds, 3 * Duration.toSeconds(shutdownGrace) + 10)
+      // One after the other: the delay, the server, batches, and what goes on without its caller; then webhooks and telemetry, a few seconds.
+      assert.isAbove(seconds, Duration.toSeconds(shutdownDelay) + 3 * Duration.toSeconds(shutdownGrace) + 10)
       assert.include(gateway?.ports ?? [], `127.0.0.1:${http.port}:${http.port}`)
       assert.deepStrictEqual(the("EXPOSE"), [String(http.port)])
     })

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Span, Tracing } from "../platform/Tracing.ts"
 
@@ -37,7 +37,12 @@ const finish = (span: Span, status: number, whole: boolean): void => {
  * the loss of its connection: a stream's lasts as long as the stream. It must be there before whatever answers the requests.
  * `closed` is called behind that: one listener for both.
  */
-export const observe = (server: Server, metrics: Metrics, tracing: Tracing, closed?: () => void): void => {
+export const observe = (
+  server: Server,
+  metrics: Metrics,
+  tracing: Tracing,
+  closed?: (response: ServerResponse) => void
+): void => {
   server.on("request", (request, response) => {
     metrics.http.arrived()
     const { traceparent, tracestate } = request.headers
@@ -47,7 +52,7 @@ export const observe = (server: Server, metrics: Metrics, tracing: Tracing, clos
       const status = response.headersSent ? response.statusCode : 0
       metrics.http.left(status)
       if (span !== undefined) finish(span, status, response.writableFinished)
-      closed?.()
+      closed?.(response)
     })
   })
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Metric } from "effect"
+import { Context, Duration, Effect, Layer, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { createServer, type ServerResponse } from "node:http"
@@ -8,6 +8,7 @@ import { Config } from "../platform/Config.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { answers } from "../platform/Sql.ts"
 import { cannotListen, type StartError } from "../platform/Variables.ts"
+import { Stopping } from "./Stopping.ts"
 
 /** What was found of the database stands so long: probing more often asks it no more often. */
 const FOUND_FOR_MS = 1_000
@@ -113,13 +114,26 @@ export class Ops extends Context.Service<Ops, Listening>()("tollgate/http/Ops") 
   static readonly layer = Layer.effect(Ops, listen)
 }
 
-/** Ready from when all that it is built upon is up until it is told to stop, which is before that stops taking requests. */
+/**
+ * Says that the service is ready from when all that it is built upon is up. A stop begins here: `/readyz` answers 503 at once, the
+ * service goes on for `SHUTDOWN_DELAY` while load balancers notice and clients are asked to close their connections, and only
+ * then anything else stops.
+ */
 export const readiness = Layer.effectDiscard(
   Effect.gen(function* () {
     const { say } = yield* Ops
+    const { begin } = yield* Stopping
+    const { shutdownDelay } = yield* Config
+    const stop = Effect.gen(function* () {
+      say("stopping")
+      begin()
+      if (Duration.isZero(shutdownDelay)) return
+      yield* Effect.logInfo(`Stopping: requests are served for another ${Duration.format(shutdownDelay)}`)
+      yield* Effect.sleep(shutdownDelay)
+    })
     yield* Effect.acquireRelease(
       Effect.sync(() => say("serving")),
-      () => Effect.sync(() => say("stopping"))
+      () => stop
     )
   })
 )

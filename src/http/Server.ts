@@ -1,5 +1,5 @@
 import { NodeHttpServer } from "@effect/platform-node"
-import { ByteSize, Effect, Layer } from "effect"
+import { ByteSize, Duration, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer, type Server, type ServerResponse } from "node:http"
@@ -54,6 +54,7 @@ import { layer as search } from "./Search.ts"
 import { layer as sessions } from "./Sessions.ts"
 import { layer as speech } from "./Speech.ts"
 import { endStalled } from "./Stalled.ts"
+import { type Placed, responsesUntil, Stopping } from "./Stopping.ts"
 import { layer as usage } from "./Usage.ts"
 import { legacyVideos, videos } from "./Videos.ts"
 import { layer as webhooks } from "./Webhooks.ts"
@@ -71,6 +72,8 @@ export interface Patience {
   readonly keepAliveMs: number
   /** For a client to close a connection that was given up with an answer, which a reset could take from it. */
   readonly lingerMs: number
+  /** For the next request of a client whose answer began before the stop, once its connection is idle. */
+  readonly restMs: number
   /** For a client to take any of what is written to it. A provider's silence does not count: then nothing waits to be taken. */
   readonly stalledMs: number
 }
@@ -81,6 +84,7 @@ export const patience: Patience = {
   checkMs: 5_000,
   keepAliveMs: 75_000,
   lingerMs: 1_000,
+  restMs: 1_000,
   stalledMs: 60_000
 }
 
@@ -148,6 +152,11 @@ const answerSocket = (server: Server, lingerMs: number) =>
 /** Nothing is served otherwise than by whoever takes the socket. */
 const noneDirect: Effect.Effect<Direct | undefined> = Effect.undefined
 
+/** Closes the connection of a response unless another request has come over it. */
+const closeIdle = (response: Placed): void => {
+  if (response.isNewest()) response.req.socket.destroy()
+}
+
 /** The listening socket alone, with the given patience; what it serves, beside what goes direct, is up to whoever takes it. */
 export const layerListening = <R = never>(
   patience: Patience,
@@ -155,8 +164,9 @@ export const layerListening = <R = never>(
 ) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { http, shutdownGrace } = yield* Config
+      const { http, shutdownDelay, shutdownGrace } = yield* Config
       const server = createServer({
+        ServerResponse: responsesUntil(yield* Stopping),
         headersTimeout: patience.headersMs,
         requestTimeout: patience.requestMs,
         connectionsCheckingInterval: patience.checkMs,
@@ -165,9 +175,11 @@ export const layerListening = <R = never>(
         // when its client keeps its half open, nor at a stop.
         shouldUpgradeCallback: () => false
       })
-      observe(server, yield* Metrics, yield* Tracing, () => {
-        // A server that stops closes the connections idle at that time; those still busy then are closed as they come to rest.
-        if (!server.listening) setImmediate(() => server.closeIdleConnections())
+      const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
+      observe(server, yield* Metrics, yield* Tracing, (response) => {
+        // A server that stops listening closes the connections that are idle at that time. Those still busy then are closed when
+        // they have been idle for a moment: a client whose stream began before the stop does not know of it.
+        if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
       })
       // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))

@@ -131,7 +131,9 @@ export interface Settings {
   }
   /** How long an upstream answer is still read after its client has gone. */
   readonly clientDrain: Duration.Duration
-  /** How long requests under way may take to finish once the service is told to stop. */
+  /** How long a service that stops serves as before, apart from being unready and closing connections. */
+  readonly shutdownDelay: Duration.Duration
+  /** How long requests under way may take to finish after that. */
   readonly shutdownGrace: Duration.Duration
   readonly sweepInterval: Duration.Duration
   readonly videos: {
@@ -266,6 +268,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     },
     autoClassifier: { model: values.AUTO_CLASSIFIER_MODEL, timeout: values.AUTO_CLASSIFIER_TIMEOUT },
     clientDrain: values.CLIENT_DRAIN,
+    shutdownDelay: values.SHUTDOWN_DELAY,
     shutdownGrace: values.SHUTDOWN_GRACE,
     sweepInterval: values.SWEEP_INTERVAL,
     videos: { deadline: values.VIDEO_DEADLINE, perProvider: values.VIDEO_PROVIDER_LIMIT },

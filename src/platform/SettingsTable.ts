@@ -9,6 +9,7 @@ import {
   BASE,
   baseUrl,
   duration,
+  durationOrZero,
   flag,
   host,
   integer,
@@ -103,7 +104,11 @@ export const settings = {
       "The address of `/healthz`, `/readyz` and `/metrics`. They need no key: let only operators reach it."
     ),
     OPS_PORT: port(9464, "The ops port; 0 picks a free one."),
-    SHUTDOWN_GRACE: duration("20 seconds", "How long running requests may take to finish at a stop."),
+    SHUTDOWN_DELAY: durationOrZero(
+      "5 seconds",
+      "How long a node that stops answers `/readyz` with 503 and still serves every request, closing each connection. Give it longer than your load balancer takes to notice."
+    ),
+    SHUTDOWN_GRACE: duration("20 seconds", "How long running requests may take to finish after SHUTDOWN_DELAY."),
     RATE_LIMIT_SCALE: setting({
       allowed: "a number above zero",
       parse: (text) => {

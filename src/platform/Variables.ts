@@ -121,18 +121,24 @@ const LONGEST_WAIT = Duration.days(24)
 /** The longest time a file may be kept. No timer waits for it; its end is still a moment that dates have. */
 export const LONGEST_RETENTION = Duration.days(36_500)
 
-/** A length of time in whole milliseconds, as the database takes them, above zero and up to `longest`. */
-export const duration = (fallback: string, meaning: string, longest = LONGEST_WAIT) =>
+const lengthOfTime = (least: 0 | 1, fallback: string, meaning: string, longest: Duration.Duration) =>
   setting({
-    allowed: `a length of time above zero such as "30 seconds", at most ${Duration.toDays(longest)} days`,
+    allowed: `a length of time ${least === 0 ? "of zero or more" : "above zero"} such as "30 seconds", at most ${Duration.toDays(longest)} days`,
     parse: (text) => {
-      const value = Option.getOrUndefined(decodeDuration(text))
+      const value = text === "0" ? Duration.zero : Option.getOrUndefined(decodeDuration(text))
       const millis = value === undefined ? Number.NaN : Math.round(Duration.toMillis(value))
-      return millis > 0 && millis <= Duration.toMillis(longest) ? Duration.millis(millis) : undefined
+      return millis >= least && millis <= Duration.toMillis(longest) ? Duration.millis(millis) : undefined
     },
     fallback,
     meaning
   })
+
+/** A length of time in whole milliseconds, as the database takes them, above zero and up to `longest`. */
+export const duration = (fallback: string, meaning: string, longest = LONGEST_WAIT) =>
+  lengthOfTime(1, fallback, meaning, longest)
+
+/** A length of time in whole milliseconds; `0` without a unit is allowed. */
+export const durationOrZero = (fallback: string, meaning: string) => lengthOfTime(0, fallback, meaning, LONGEST_WAIT)
 
 /** A URL of one of these protocols, with a host. */
 export const parseUrl =

@@ -96,6 +96,7 @@ const settingsOf = (databaseUrl: string, upstream: Listening, directory: string)
   HOST: "127.0.0.1",
   PORT: "0",
   OPS_PORT: "0",
+  SHUTDOWN_DELAY: "0",
   SANDBOX: "off",
   OPENAI_API_KEY: "sk-bench",
   OPENAI_BASE_URL: `http://127.0.0.1:${upstream.port}/v1`,

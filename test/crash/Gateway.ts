@@ -14,6 +14,7 @@ export const environment = (settings: Readonly<Record<string, string>>) => ({
   PATH: process.env["PATH"] ?? "",
   LOG_LEVEL: "warn",
   LOG_FORMAT: "json",
+  SHUTDOWN_DELAY: "0",
   ...settings
 })
 

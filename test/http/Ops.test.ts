@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Ops, readiness } from "../../src/http/Ops.ts"
+import { Stopping } from "../../src/http/Stopping.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { giveBack, takeAway } from "../support/Outage.ts"
 import { newClient } from "../ledger/Fixture.ts"
@@ -104,9 +105,9 @@ describe("the address for operators", () => {
       const wire = yield* makeWire(yield* freshDatabase())
       const client = Layer.effect(SqlClient.SqlClient, newClient(wire.url))
       const layers = readiness.pipe(
-        Layer.provideMerge(Ops.layer),
+        Layer.provideMerge(Layer.mergeAll(Ops.layer, Stopping.layer)),
         Layer.provide(client),
-        Layer.provide(Config.layerFrom({ OPS_PORT: "0" }))
+        Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
       )
       const { port } = yield* Effect.provide(Ops, yield* Layer.build(layers))
       const url = `http://127.0.0.1:${port}/readyz`
@@ -134,7 +135,7 @@ describe("the address for operators", () => {
       })
       const ops = Ops.layer.pipe(
         Layer.provide(Layer.succeed(SqlClient.SqlClient, counting)),
-        Layer.provide(Config.layerFrom({ OPS_PORT: "0" }))
+        Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
       )
       const { port } = yield* Effect.provide(Ops, yield* Layer.build(ops))
       const startedAt = performance.now()
@@ -167,9 +168,9 @@ describe("the address for operators", () => {
       )
       const layers = readiness.pipe(
         Layer.provideMerge(server),
-        Layer.provideMerge(Ops.layer),
+        Layer.provideMerge(Layer.mergeAll(Ops.layer, Stopping.layer)),
         Layer.provide(Layer.succeedContext(stores)),
-        Layer.provide(Config.layerFrom({ OPS_PORT: "0" }))
+        Layer.provide(Config.layerFrom({ OPS_PORT: "0", SHUTDOWN_DELAY: "0" }))
       )
       const { port } = yield* Effect.provide(Ops, yield* Layer.buildWithScope(layers, scope))
       assert.strictEqual((yield* ask(`http://127.0.0.1:${port}/readyz`)).status, 200)

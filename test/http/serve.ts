@@ -3,6 +3,7 @@ import { ByteSize, Cause, Effect, Layer, Logger } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { layer as edge } from "../../src/http/Edge.ts"
 import { layerListening, type Patience, patience } from "../../src/http/Server.ts"
+import { Stopping } from "../../src/http/Stopping.ts"
 import { Config } from "../../src/platform/Config.ts"
 import { RateLimiter } from "../../src/ratelimit/RateLimiter.ts"
 
@@ -16,10 +17,16 @@ export const serve = (
     const logger = Logger.make(({ cause, logLevel, message }) =>
       logged.push(`${logLevel} ${JSON.stringify(message)} ${JSON.stringify(Cause.pretty(cause))}`)
     )
-    const settings = Config.layerFrom({ HOST: "127.0.0.1", PORT: "0", SANDBOX: "on", ...options.env })
+    const settings = Config.layerFrom({
+      HOST: "127.0.0.1",
+      PORT: "0",
+      SANDBOX: "on",
+      SHUTDOWN_DELAY: "0",
+      ...options.env
+    })
     const server = HttpRouter.serve(Layer.mergeAll(routes, edge), { disableLogger: true, disableListenLog: true }).pipe(
       Layer.provideMerge(layerListening({ ...patience, ...options.patience })),
-      Layer.provide(RateLimiter.layerMemory),
+      Layer.provide(Layer.mergeAll(RateLimiter.layerMemory, Stopping.layer)),
       Layer.provide(settings),
       Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(1_024))),
       Layer.provide(Logger.layer([logger]))

@@ -71,6 +71,7 @@ const refused: ReadonlyArray<readonly [variable: string, texts: ReadonlyArray<st
     "SHUTDOWN_GRACE",
     "SWEEP_INTERVAL"
   ].map((name) => [name, ["soon", "0 seconds", "-1 seconds", "Infinity"], "a length of time above zero"] as const),
+  ["SHUTDOWN_DELAY", ["soon", "-1 seconds", "25 days"], "a length of time of zero or more"],
   ["FILE_RETENTION", ["36501 days", "99999999999 weeks"], "at most 36500 days"],
   ...["HOLD_TTL", "UPSTREAM_IDLE_TIMEOUT", "UPSTREAM_TOTAL_TIMEOUT", "SHUTDOWN_GRACE", "SWEEP_INTERVAL"].map(
     (name) => [name, ["25 days", "99999999999999999999 days", "1 nanos"], "at most 24 days"] as const
@@ -144,10 +145,11 @@ describe("settings", () => {
         }
       )
       const durations = [config.holdTtl, ...Object.values(config.upstream), config.clientDrain].concat(
+        config.shutdownDelay,
         config.shutdownGrace,
         config.sweepInterval
       )
-      assert.deepStrictEqual(durations.map(Duration.toSeconds), [900, 10, 120, 60, 600, 30, 20, 15])
+      assert.deepStrictEqual(durations.map(Duration.toSeconds), [900, 10, 120, 60, 600, 30, 5, 20, 15])
     })
   )
 

@@ -45,6 +45,7 @@ export const startService = (env: Record<string, string> = {}) =>
       RATE_LIMIT_SCALE: "1000",
       DATA_DIR: dataDirectory,
       LOG_LEVEL: "None",
+      SHUTDOWN_DELAY: "0",
       ...env,
       DATABASE_URL: databaseUrl
     })
