@@ -55,7 +55,7 @@ export const startHaProxy = Effect.fnUntraced(function* (nodes: ReadonlyArray<No
   const file = join(directory, "haproxy.cfg")
   writeFileSync(file, configuration(port, nodes))
   yield* Effect.acquireRelease(
-    Effect.sync(() => spawn(program!, ["-db", "-f", file], { stdio: ["ignore", "ignore", "inherit"] })),
+    Effect.sync(() => spawn(program!, ["-db", "-f", file], { stdio: "ignore" })),
     (child) =>
       Effect.promise(async () => {
         if (child.exitCode !== null) return
