@@ -46,7 +46,7 @@ describe.skipIf(missing !== undefined)("nodes behind HAProxy", () => {
 
       const failures: Array<Got> = []
       const served = new Map<string, number>()
-      let over = false
+      const run = { over: false }
       const user = Effect.fnUntraced(function* (at: number) {
         const send = yield* client(origin)
         const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" }
@@ -56,7 +56,7 @@ describe.skipIf(missing !== undefined)("nodes behind HAProxy", () => {
           stream: at % 2 === 0,
           messages: [{ role: "user", content: "hello" }]
         })
-        while (!over) {
+        while (!run.over) {
           const got = yield* send({ method: "POST", path: "/api/v1/chat/completions", headers, body })
           const node = got.headers["x-node"] ?? "none"
           if (got.status === 200 && (at % 2 === 1 || got.text.includes("[DONE]"))) {
@@ -85,7 +85,7 @@ describe.skipIf(missing !== undefined)("nodes behind HAProxy", () => {
         yield* begin(node)
       }
       yield* Effect.all(nodes.map(serves))
-      over = true
+      run.over = true
       yield* Fiber.join(users)
       assert.deepStrictEqual(failures, [])
     }).pipe(Effect.scoped)
