@@ -55,7 +55,7 @@ import { Presets } from "./presets/Presets.ts"
 import { makeAnthropic } from "./providers/anthropic/Anthropic.ts"
 import { makeFal } from "./providers/fal/Fal.ts"
 import { makeGemini } from "./providers/gemini/Gemini.ts"
-import { makeOpenAi } from "./providers/openai/OpenAi.ts"
+import { makeOpenAi, optionsOfHost } from "./providers/openai/OpenAi.ts"
 import type { Provider } from "./providers/Provider.ts"
 import { ProviderPool } from "./providers/ProviderPool.ts"
 import { makeSandbox } from "./providers/sandbox/Sandbox.ts"
@@ -180,10 +180,10 @@ const realProviders = (custom: ReadonlyArray<Host>) =>
     for (const settings of yield* keyedProviders) {
       real.push({ ...(yield* realProvider(settings)), server: serverOf(settings.baseUrl) })
     }
-    for (const { apiKey, baseUrl, id, keyed } of custom) {
+    for (const { apiKey, baseUrl, id, keyed, wire } of custom) {
       if (!keyed) continue
       const address = addressOf(baseUrl)
-      const options = { id, baseUrl: address, apiKey, flavour: "compatible", stopsBillingOnAbort: true } as const
+      const options = { id, baseUrl: address, apiKey, ...optionsOfHost(wire), stopsBillingOnAbort: true }
       real.push({ ...(yield* makeOpenAi(options)), server: serverOf(address) })
     }
     return real

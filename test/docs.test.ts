@@ -24,6 +24,8 @@ import {
 } from "../src/router/Strategy.ts"
 import { parseSteering } from "../src/providers/sandbox/Steering.ts"
 import { freshDatabase } from "./support/Database.ts"
+import { HOST_KINDS, HostQuirks } from "../src/platform/HostQuirks.ts"
+import { loadProvidersFile } from "../src/platform/ProvidersFile.ts"
 import { blocksIn, pagesOfDocs, quoted, tableIn } from "./support/Documents.ts"
 import { settingNames } from "./support/Settings.ts"
 import { post, startService } from "./support/Service.ts"
@@ -82,6 +84,22 @@ describe("the guides", () => {
     assert.isNotEmpty(Object.keys(host.models))
     for (const id of Object.keys(host.models)) assert.isTrue(modelIds.has(id), id)
   })
+
+  it.effect("show a providers file that is taken, and every kind and quirk of a host", () =>
+    Effect.gen(function* () {
+      const hosts = textOf("docs/operate/hosts.md")
+      const directory = mkdtempSync(join(tmpdir(), "tollgate-test-"))
+      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
+      const path = join(directory, "hosts.json")
+      writeFileSync(path, blocksIn(hosts, "json")[0] ?? "")
+      const keyFrom = () => Effect.succeed(undefined)
+      const loaded = yield* loadProvidersFile({ path, models: modelIds, reserved: new Set(), keyFrom })
+      assert.lengthOf(loaded, 2)
+      const firsts = (title: string) => tableIn(hosts, title).flatMap(([cell = ""]) => quoted(cell))
+      assert.sameMembers(firsts("Kind"), [...HOST_KINDS])
+      assert.sameMembers(firsts("Quirk"), Object.keys(HostQuirks.fields))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
 
   it.effect("show a catalogue file that is taken", () =>
     Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { Effect, FileSystem, type Redacted, Schema, SchemaIssue } from "effect"
 import { readFileSync } from "node:fs"
+import { HOST_KINDS, type HostKind, HostQuirks, kindOfAddress } from "./HostQuirks.ts"
 import { BASE, parseBase, StartError } from "./Variables.ts"
 
 /** An OpenAI-compatible host added by the operator. */
@@ -14,6 +15,18 @@ export interface Host {
   readonly zeroRetention: boolean
   /** Upstream ids by catalogue id. */
   readonly models: ReadonlyMap<string, string>
+  /** How the host's chat differs from OpenAI's; absent, it does not. */
+  readonly wire?: HostWire
+}
+
+/** How a host's chat differs from OpenAI's. */
+export interface HostWire {
+  /** What the host is, where that is known. */
+  readonly kind: HostKind | undefined
+  /** The host's own differences, above those of its kind. */
+  readonly quirks: HostQuirks
+  /** The differences of single models by catalogue id, above the host's. */
+  readonly modelQuirks: ReadonlyMap<string, HostQuirks>
 }
 
 export interface ProvidersFileOptions {
@@ -30,6 +43,12 @@ const BaseUrl = Schema.String.check(
   Schema.makeFilter((text) => (parseBase(text) === undefined ? `must be ${BASE}` : true))
 )
 
+/** A model's id at the host, alone or with the model's differences. */
+const EntryModel = Schema.Union([
+  Schema.NonEmptyString,
+  Schema.Struct({ id: Schema.NonEmptyString, quirks: Schema.optionalKey(HostQuirks) })
+])
+
 const Entry = Schema.Struct({
   id: Schema.String.check(
     Schema.isPattern(/^[a-z0-9][a-z0-9._-]{0,127}$/, {
@@ -40,13 +59,19 @@ const Entry = Schema.Struct({
   name: Schema.optionalKey(Schema.NonEmptyString),
   /** Everything before `/chat/completions`. */
   base_url: BaseUrl,
+  /** What the host is. Absent, the name in `base_url` tells where it is a known one. */
+  kind: Schema.optionalKey(
+    Schema.Literals(HOST_KINDS).annotate({ message: `must be one of ${HOST_KINDS.join(", ")}` })
+  ),
+  /** How the host differs from its kind, or from OpenAI where it has none. */
+  quirks: Schema.optionalKey(HostQuirks),
   /** Name of the variable with the key; a host without needs none. */
   api_key_env: Schema.optionalKey(Schema.NonEmptyString),
   /** A host that does not say is taken to train on data, so that no data policy is broken by silence. */
   trains_on_data: Schema.optionalKey(Schema.Boolean),
   zero_retention: Schema.optionalKey(Schema.Boolean),
   /** Upstream ids by catalogue id. */
-  models: Schema.Record(Schema.String, Schema.NonEmptyString)
+  models: Schema.Record(Schema.String, EntryModel)
 })
 type Entry = typeof Entry.Type
 
@@ -119,15 +144,24 @@ const problemOf = (entries: ReadonlyArray<Entry>, { models, reserved }: Provider
 
 const toHost = Effect.fnUntraced(function* (entry: Entry, { keyFrom }: ProvidersFileOptions) {
   const apiKey = entry.api_key_env === undefined ? undefined : yield* keyFrom(entry.api_key_env)
+  const baseUrl = new URL(entry.base_url)
+  const models = Object.entries(entry.models).map(
+    ([model, said]) => [model, typeof said === "string" ? { id: said, quirks: undefined } : said] as const
+  )
   const host: Host = {
     id: entry.id,
     name: entry.name ?? entry.id,
-    baseUrl: new URL(entry.base_url),
+    baseUrl,
     apiKey,
     keyed: entry.api_key_env === undefined || apiKey !== undefined,
     trainsOnData: entry.trains_on_data ?? true,
     zeroRetention: entry.zero_retention ?? false,
-    models: new Map(Object.entries(entry.models))
+    models: new Map(models.map(([model, { id }]) => [model, id])),
+    wire: {
+      kind: entry.kind ?? kindOfAddress(baseUrl),
+      quirks: entry.quirks ?? {},
+      modelQuirks: new Map(models.flatMap(([model, { quirks }]) => (quirks === undefined ? [] : [[model, quirks]])))
+    }
   }
   return host
 })

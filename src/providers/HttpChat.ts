@@ -38,6 +38,8 @@ export interface ChatWire {
   readonly target: (call: ChatCall, stream: boolean) => ReturnType<typeof targetOf>
   /** The credential's among them; `accept` and `content-type` are given. */
   readonly headers: Readonly<Record<string, string>>
+  /** Further headers of one call, above those of every call. */
+  readonly headersOf?: (call: ChatCall) => Readonly<Record<string, string>> | undefined
   readonly encode: (call: ChatCall, stream: boolean) => string
   readonly decode: (body: Uint8Array, requestId: string) => Result.Result<Output, ProviderFault>
   readonly fold: (requestId: string) => ChatFold
@@ -85,9 +87,10 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
   })
   const whole = headersOf("application/json")
   const streamed = headersOf("text/event-stream")
-  const headersFor = ({ traceHeaders }: ChatCall, stream: boolean) => {
+  const headersFor = (call: ChatCall, stream: boolean) => {
     const headers = stream ? streamed : whole
-    return traceHeaders === undefined ? headers : { ...headers, ...traceHeaders }
+    const own = wire.headersOf?.(call)
+    return call.traceHeaders === undefined && own === undefined ? headers : { ...headers, ...own, ...call.traceHeaders }
   }
   return {
     wire,

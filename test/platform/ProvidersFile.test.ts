@@ -64,6 +64,39 @@ describe("PROVIDERS_FILE", () => {
     })
   )
 
+  it.effect(
+    "has the differences of a host and of its models, and tells its kind by its address where none is named",
+    () =>
+      Effect.gen(function* () {
+        const quirks = { efforts: ["low", "max"], stream_options: false, headers: { "X-Team": "a" } } as const
+        const mapped = { "qwen/qwen3-32b": { id: "qwen", quirks: { reasoning_off: { think: false } } } }
+        const hosts = yield* hostsOf([
+          { ...ollama, kind: "vllm", quirks, models: { ...ollama.models, ...mapped } },
+          groq,
+          { ...ollama, id: "own" },
+          { ...ollama, id: "cloud", base_url: "https://eu.openai.azure.com/openai/v1" }
+        ])
+        assert.deepStrictEqual(
+          hosts.map(({ wire }) => wire?.kind),
+          ["vllm", "groq", undefined, "azure"]
+        )
+        const [first] = hosts
+        assert.deepStrictEqual(first?.wire?.quirks, quirks)
+        assert.deepStrictEqual(
+          [...(first?.wire?.modelQuirks ?? [])],
+          [["qwen/qwen3-32b", mapped["qwen/qwen3-32b"].quirks]]
+        )
+        assert.deepStrictEqual(
+          [...(first?.models ?? [])],
+          [
+            ["meta-llama/llama-3.3-70b-instruct", "llama3.3"],
+            ["qwen/qwen3-32b", "qwen"]
+          ]
+        )
+      })
+  )
+
+  const quirk = (quirks: unknown) => [{ ...ollama, quirks }]
   const bad: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
     ["an object in place of the list", { hosts: [] }, ["the whole"]],
     ["an entry without a URL", [{ id: "x", models: {} }], ["entry 1 (x), field base_url"]],
@@ -79,6 +112,32 @@ describe("PROVIDERS_FILE", () => {
     ["an upstream id that is no text", [{ ...groq, models: { "qwen/qwen3-32b": 3 } }], ["models.qwen/qwen3-32b"]],
     ["a model that is not in the catalogue", [{ ...groq, models: { "gpt-99": "x" } }], ["field models", '"gpt-99"']],
     ["an id used twice", [ollama, ollama], ["entry 2 (ollama), field id", "twice"]],
+    ["a kind that there is not", [{ ...ollama, kind: "olama" }], ["field kind", "must be one of deepseek, groq"]],
+    ["an effort that there is not", quirk({ efforts: ["lots"] }), ["field quirks.efforts.0", "must be one of none"]],
+    [
+      "a switch that there is not",
+      quirk({ reasoning_off: "off" }),
+      ["field quirks.reasoning_off", "thinking", "false"]
+    ],
+    [
+      "a switch of a member of ours",
+      quirk({ reasoning_off: { model: "x" } }),
+      ["quirks.reasoning_off", "not have model"]
+    ],
+    [
+      "a role that there is not",
+      quirk({ system_role: "boss" }),
+      ["field quirks.system_role", "system, developer, user"]
+    ],
+    ["a quirk that there is not", quirk({ streamOptions: false }), ["field quirks.streamOptions"]],
+    ["a header that is ours", quirk({ headers: { Host: "x" } }), ["field quirks.headers", "must not have Host"]],
+    ["a header that is none", quirk({ headers: { "a b": "x" } }), ["field quirks.headers", "header names"]],
+    ["a header in two lines", quirk({ headers: { a: "x\r\ny: z" } }), ["field quirks.headers", "printable ASCII"]],
+    [
+      "a wrong quirk of a model",
+      [{ ...groq, models: { "qwen/qwen3-32b": { id: "q", quirks: { tool_content: "text" } } } }],
+      ["field models.qwen/qwen3-32b.quirks.tool_content", "string, parts"]
+    ],
     ["an id with settings of its own", [{ ...ollama, id: "openai" }], ["entry 1 (openai), field id"]]
   ]
   for (const [name, content, parts] of bad) {

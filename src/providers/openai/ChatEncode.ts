@@ -4,8 +4,18 @@ import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { saidStops } from "../StopSequences.ts"
 import { callIdFor } from "./CallId.ts"
-import { type Effort, effortBesideTools, EFFORTS, EFFORTS_OF_MISTRAL, effortOf, effortsOfOpenAi } from "./Effort.ts"
+import {
+  type Effort,
+  effortBesideTools,
+  EFFORTS,
+  EFFORTS_OF_MISTRAL,
+  effortOf,
+  effortsOfOpenAi,
+  nearestEffort,
+  wantedEffort
+} from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
+import { type HostTraits, NO_TRAITS, offMembers, onMembers } from "./HostTraits.ts"
 
 /** What a host takes of the OpenAI chat wire. */
 export interface ChatWireOptions {
@@ -13,20 +23,31 @@ export interface ChatWireOptions {
   readonly flavour: "openai" | "compatible"
   /** The reasoning efforts a model at the host knows, when they are not all; the nearest one is sent, and none where it knows none. */
   readonly efforts?: ((upstreamId: string) => ReadonlyArray<Effort>) | undefined
+  /** How the host differs for a model from others of its flavour. */
+  readonly traitsOf?: ((candidate: Candidate) => HostTraits) | undefined
+}
+
+/** A host's options with its traits for the model of one call. */
+interface Wire extends ChatWireOptions {
+  readonly traits: HostTraits
 }
 
 /** A chat call as the JSON text of a `POST /chat/completions`. Usage is always asked for. */
 export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOptions): string => {
   const { conversation, candidate, maxOutputTokens } = call
+  const traits = options.traitsOf?.(candidate) ?? NO_TRAITS
+  const wire: Wire = { ...options, traits }
+  const usage = traits.stream_options === false ? undefined : { include_usage: true }
+  const cap = traits.max_tokens_field ?? (options.flavour === "openai" ? "max_completion_tokens" : "max_tokens")
   return JSON.stringify({
     model: candidate.offer.upstreamId,
-    messages: encodeMessages(withIdsFor(candidate, boundedImages(conversation.messages, candidate)), options),
-    ...(stream ? { stream: true, stream_options: tells(candidate, { include_usage: true }) } : {}),
-    [options.flavour === "openai" ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens,
-    ...encodeTools(conversation, candidate, options),
-    response_format: encodeFormat(conversation),
-    ...encodeSampling(conversation, candidate, options),
-    reasoning_effort: besideTools(call, options) ?? askedEffort(call, options),
+    messages: encodeMessages(withIdsFor(candidate, boundedImages(conversation.messages, candidate)), wire),
+    ...(stream ? { stream: true, stream_options: tells(candidate, usage) } : {}),
+    [cap]: maxOutputTokens,
+    ...encodeTools(conversation, candidate, wire),
+    response_format: encodeFormat(conversation, traits),
+    ...encodeSampling(conversation, candidate, wire),
+    ...encodeReasoning(call, wire),
     user: tells(candidate, conversation.user && endUserOf(conversation.user)),
     prompt_cache_key: options.flavour === "openai" ? conversation.cacheKey : undefined
   })
@@ -55,7 +76,7 @@ export const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message
   })
 
 /** Tool results take text only on this wire, so their images follow in a message of the user's. */
-const encodeMessages = (messages: ReadonlyArray<Message>, options: ChatWireOptions): ReadonlyArray<unknown> => {
+const encodeMessages = (messages: ReadonlyArray<Message>, options: Wire): ReadonlyArray<unknown> => {
   const encoded: Array<unknown> = []
   let toolImages: Array<Part> = []
   const flush = () => {
@@ -75,21 +96,23 @@ const encodeMessages = (messages: ReadonlyArray<Message>, options: ChatWireOptio
 const nameOf = (message: Exclude<Message, ToolResult>, { flavour }: ChatWireOptions) =>
   flavour === "openai" ? message.name : undefined
 
-const encodeMessage = (message: Message, options: ChatWireOptions): unknown => {
+const encodeMessage = (message: Message, options: Wire): unknown => {
   switch (message.role) {
     case "system":
-    case "user":
-      return { role: message.role, name: nameOf(message, options), content: encodeContent(message.content) }
+    case "user": {
+      const role = message.role === "system" ? (options.traits.system_role ?? "system") : "user"
+      return { role, name: nameOf(message, options), content: encodeContent(message.content, options) }
+    }
     case "tool":
-      return { role: "tool", tool_call_id: message.toolCallId, content: encodeResult(message) }
+      return { role: "tool", tool_call_id: message.toolCallId, content: encodeResult(message, options) }
     case "assistant": {
       if (message.toolCalls.length === 0) {
-        return { role: "assistant", name: nameOf(message, options), content: encodeContent(message.content) }
+        return { role: "assistant", name: nameOf(message, options), content: encodeContent(message.content, options) }
       }
       return {
         role: "assistant",
         name: nameOf(message, options),
-        content: message.content.length === 0 ? null : encodeContent(message.content),
+        content: message.content.length === 0 ? null : encodeContent(message.content, options),
         tool_calls: message.toolCalls.map((call) => ({
           id: call.id,
           type: "function",
@@ -101,15 +124,23 @@ const encodeMessage = (message: Message, options: ChatWireOptions): unknown => {
 }
 
 /** This wire has no word for a failure but the result's own, which is left as it is. */
-const encodeResult = ({ content, isError }: ToolResult): unknown => {
+const encodeResult = ({ content, isError }: ToolResult, options: Wire): unknown => {
   const texts = content.filter((part): part is TextPart => part.type === "text")
-  return isError === true && texts.every((part) => part.text === "") ? WORDLESS_FAILURE : encodeContent(texts)
+  return isError === true && texts.every((part) => part.text === "") ? WORDLESS_FAILURE : encodeContent(texts, options)
 }
 
+/** Hosts of open models mostly take texts in parts for no role but the user's, and some not even there. */
+const takesParts = ({ flavour, traits }: Wire): boolean =>
+  (traits.tool_content ?? (flavour === "openai" ? "parts" : "string")) === "parts"
+
 /** One text goes as a string, which every host takes for every role. */
-const encodeContent = (content: ReadonlyArray<Part>): unknown => {
+const encodeContent = (content: ReadonlyArray<Part>, options: Wire): unknown => {
   const [only, second] = content
   if (only === undefined) return ""
+  if (!takesParts(options)) {
+    const texts = content.filter((part): part is TextPart => part.type === "text")
+    if (texts.length === content.length) return texts.map(({ text }) => text).join("\n")
+  }
   return second === undefined && only.type === "text" ? only.text : content.map(encodePart)
 }
 
@@ -131,31 +162,43 @@ const isOpen = (candidate: Candidate, { flavour }: ChatWireOptions): boolean =>
 /** Answers a parameter where the model takes it. */
 export const takenBy =
   (candidate: Candidate, options: ChatWireOptions) =>
-  <A>(name: string, value: A | undefined): A | undefined =>
-    value === undefined || isOpen(candidate, options) || candidate.model.supportedParameters.includes(name)
-      ? value
-      : undefined
+  <A>(name: string, value: A | undefined): A | undefined => {
+    if (value === undefined || options.traitsOf?.(candidate).omits?.includes(name) === true) return undefined
+    return isOpen(candidate, options) || candidate.model.supportedParameters.includes(name) ? value : undefined
+  }
 
 const encodeTools = (
   { tools, toolChoice, parallelToolCalls }: Conversation,
   candidate: Candidate,
-  options: ChatWireOptions
+  wire: Wire
 ): object => {
   if (tools.length === 0) return {}
+  const { namedChoice, omits } = wire.traits
+  const named = toolChoice.type === "tool" ? toolChoice.name : undefined
+  // A host that takes no name is offered that tool alone.
+  const alone = named !== undefined && namedChoice === false
+  const offered = alone ? tools.filter(({ name }) => name === named) : tools
+  const choice = alone
+    ? "required"
+    : named === undefined
+      ? toolChoice.type
+      : { type: "function", function: { name: named } }
   return {
-    tools: tools.map(({ name, description, parameters, strict }) => ({
+    tools: offered.map(({ name, description, parameters, strict }) => ({
       type: "function",
-      function: { name, description, parameters, strict }
+      function: { name, description, parameters, strict: omits?.includes("strict") === true ? undefined : strict }
     })),
-    tool_choice:
-      toolChoice.type === "tool" ? { type: "function", function: { name: toolChoice.name } } : toolChoice.type,
-    parallel_tool_calls: takenBy(candidate, options)("parallel_tool_calls", parallelToolCalls)
+    tool_choice: choice,
+    parallel_tool_calls: takenBy(candidate, wire)("parallel_tool_calls", parallelToolCalls)
   }
 }
 
-const encodeFormat = ({ format }: Conversation): object | undefined => {
+const encodeFormat = ({ format }: Conversation, { jsonObject }: HostTraits): object | undefined => {
   if (format.type === "text") return undefined
-  if (format.type === "json_object") return { type: "json_object" }
+  if (format.type === "json_object") {
+    if (jsonObject !== false) return { type: "json_object" }
+    return { type: "json_schema", json_schema: { name: "object", schema: { type: "object" } } }
+  }
   const { description, name, schema, strict } = format
   return { type: "json_schema", json_schema: { name, description, schema, strict } }
 }
@@ -174,13 +217,33 @@ const encodeSampling = ({ sampling }: Conversation, candidate: Candidate, option
     logprobs: taken("logprobs", sampling.logprobs),
     top_logprobs: taken("top_logprobs", sampling.topLogprobs),
     ...(open
-      ? { top_k: sampling.topK, min_p: sampling.minP, repetition_penalty: sampling.repetitionPenalty }
+      ? {
+          top_k: taken("top_k", sampling.topK),
+          min_p: taken("min_p", sampling.minP),
+          repetition_penalty: taken("repetition_penalty", sampling.repetitionPenalty)
+        }
       : { verbosity: taken("verbosity", sampling.verbosity) })
   }
 }
 
 const besideTools = ({ candidate, conversation }: ChatCall, { flavour }: ChatWireOptions): Effort | undefined =>
   flavour === "openai" && conversation.tools.length > 0 ? effortBesideTools(candidate.offer.upstreamId) : undefined
+
+/** Members that say how much a call is to reason, and those that its host needs to tell the reasoning apart. */
+const encodeReasoning = (call: ChatCall, wire: Wire): object => {
+  const { candidate, conversation } = call
+  const { traits } = wire
+  const beside = besideTools(call, wire)
+  if (beside !== undefined) return { reasoning_effort: beside }
+  const adds = candidate.model.capabilities.includes("reasoning") ? traits.adds : undefined
+  const wanted = wantedEffort(conversation.reasoning, candidate)
+  if (wanted === undefined) return { ...adds }
+  const off = wanted === "none" ? offMembers(traits) : undefined
+  if (off !== undefined) return { ...adds, ...off }
+  const effort = nearestEffort(wanted, traits.efforts ?? effortsOf(call, wire))
+  const on = wanted === "none" ? undefined : onMembers(traits, effort)
+  return { ...adds, ...on, reasoning_effort: effort }
+}
 
 /** How much a call is to reason, as its model knows it; nothing where that is not said. */
 export const askedEffort = (call: ChatCall, options: ChatWireOptions): Effort | undefined =>

@@ -1,30 +1,54 @@
 import type { Reasoning } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
+import type { EffortWord } from "../../platform/HostQuirks.ts"
 
 export type Effort = NonNullable<Reasoning["effort"]>
 
 /** From the least to the most. */
 export const EFFORTS: ReadonlyArray<Effort> = ["none", "minimal", "low", "medium", "high", "xhigh"]
 
+/** Where each word stands among the others. */
+const RANKS: Readonly<Record<EffortWord, number>> = {
+  none: 0,
+  minimal: 1,
+  low: 2,
+  medium: 3,
+  default: 3,
+  high: 4,
+  xhigh: 5,
+  max: 6
+}
+
+/** Beyond any distance between two words. */
+const FAR = 10
+
 /**
- * How much a model is told to reason. Nothing where the request says nothing, and for models that do not reason, of which hosts
- * refuse the member. What is not among `known` becomes the nearest that is, and no reasoning at all only where that is wanted.
+ * How much a request wants its model to reason. Nothing where the request says nothing, and for models that do not reason, of which
+ * hosts refuse the member.
  */
-export const effortOf = (
-  reasoning: Reasoning | undefined,
-  { model, offer }: Candidate,
-  known: ReadonlyArray<Effort>
-): Effort | undefined => {
+export const wantedEffort = (reasoning: Reasoning | undefined, { model, offer }: Candidate): Effort | undefined => {
   const able = model.capabilities.includes("reasoning") && !offer.unsupported.includes("reasoning")
-  const wanted = reasoning === undefined || !able ? undefined : wantedOf(reasoning)
+  return reasoning === undefined || !able ? undefined : wantedOf(reasoning)
+}
+
+/** The nearest of the words that a host knows; no reasoning at all only where that is wanted, and nothing where it knows none. */
+export const nearestEffort = <Word extends EffortWord>(
+  wanted: Effort | undefined,
+  known: ReadonlyArray<Word>
+): Word | undefined => {
   const [first, ...others] = known
   if (wanted === undefined || first === undefined) return undefined
-  const distance = (effort: Effort) =>
-    effort === "none" && wanted !== "none"
-      ? EFFORTS.length
-      : Math.abs(EFFORTS.indexOf(effort) - EFFORTS.indexOf(wanted))
-  return others.reduce((best, effort) => (distance(effort) < distance(best) ? effort : best), first)
+  const distance = (word: EffortWord) =>
+    word === "none" && wanted !== "none" ? FAR : Math.abs(RANKS[word] - RANKS[wanted])
+  return others.reduce((best, word) => (distance(word) < distance(best) ? word : best), first)
 }
+
+/** How much a model is told to reason: the nearest to what is wanted that it knows. */
+export const effortOf = (
+  reasoning: Reasoning | undefined,
+  candidate: Candidate,
+  known: ReadonlyArray<Effort>
+): Effort | undefined => nearestEffort(wantedEffort(reasoning, candidate), known)
 
 /** This wire has no budget of reasoning tokens, so one becomes the effort that spends about as much. */
 const wantedOf = ({ effort, enabled, maxTokens }: Reasoning): Effort | undefined => {

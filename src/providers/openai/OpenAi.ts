@@ -1,6 +1,7 @@
 import { Effect, Redacted, Result } from "effect"
 import type { Outbound } from "../../platform/Outbound.ts"
 import { targetOf } from "../../platform/OutboundCall.ts"
+import type { HostWire } from "../../platform/ProvidersFile.ts"
 import { type ChatWire, makeHttpChat } from "../HttpChat.ts"
 import { httpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"
@@ -11,6 +12,7 @@ import { ChatStreamFold } from "./ChatStream.ts"
 import { makeDraw } from "./Draw.ts"
 import { encodeEmbeddings } from "./EmbedEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
+import { traitsOfHost } from "./HostTraits.ts"
 import { decodeResponse } from "./ResponsesDecode.ts"
 import { encodeResponse, reasonsBesideTools } from "./ResponsesEncode.ts"
 import { ResponsesFold } from "./ResponsesStream.ts"
@@ -28,6 +30,23 @@ export interface OpenAiOptions extends ChatWireOptions {
   readonly faultOfStatus?: typeof faultOfStatus
   /** Sent with every call, such as an organisation's id. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The header that carries the key by itself, in place of `authorization`. */
+  readonly keyHeader?: string | undefined
+}
+
+/** What an entry of `PROVIDERS_FILE` means for the adapter of its host. */
+export const optionsOfHost = (wire: HostWire | undefined) =>
+  ({
+    flavour: wire?.kind === "azure" ? "openai" : "compatible",
+    keyHeader: wire?.kind === "azure" ? "api-key" : undefined,
+    headers: wire?.quirks.headers,
+    traitsOf: wire === undefined ? undefined : traitsOfHost(wire)
+  }) as const
+
+const credentialOf = ({ apiKey, keyHeader }: OpenAiOptions): Readonly<Record<string, string>> => {
+  if (apiKey === undefined) return {}
+  const key = Redacted.value(apiKey)
+  return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
 /** The adapter of one such host, over the outbound pool. */
@@ -41,12 +60,10 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       embeddings: targetOf(`${base}/embeddings`),
       speech: targetOf(`${base}/audio/speech`)
     }
-    const headers = {
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${Redacted.value(apiKey)}` }),
-      ...options.headers
-    }
+    const headers = { ...credentialOf(options), ...options.headers }
+    const headersOf = ({ candidate }: ChatCall) => options.traitsOf?.(candidate).headers
     const over = (wire: Pick<ChatWire, "target" | "encode" | "decode" | "fold">) =>
-      makeHttpChat({ id, stopsBillingOnAbort, apiKey, wire: { ...wire, headers, faultOfStatus: faultOf } })
+      makeHttpChat({ id, stopsBillingOnAbort, apiKey, wire: { ...wire, headers, headersOf, faultOfStatus: faultOf } })
     const completions = yield* over({
       target: () => targets.chat,
       encode: (call, stream) => encodeChat(call, stream, options),

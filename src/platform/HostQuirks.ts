@@ -1,0 +1,133 @@
+/** How a host of `PROVIDERS_FILE` differs from OpenAI's chat completions, in the operator's words. */
+import { Schema } from "effect"
+
+/** Hosts whose differences are known. `kind` of an entry chooses one. */
+export const HOST_KINDS = [
+  "deepseek",
+  "groq",
+  "together",
+  "fireworks",
+  "openrouter",
+  "ollama",
+  "vllm",
+  "lmstudio",
+  "moonshot",
+  "zai",
+  "minimax",
+  "azure"
+] as const
+
+export type HostKind = (typeof HOST_KINDS)[number]
+
+/** Words that hosts have for how much a model reasons. `default` is Groq's word for reasoning at all. */
+export const EFFORT_WORDS = ["none", "minimal", "low", "medium", "default", "high", "xhigh", "max"] as const
+
+export type EffortWord = (typeof EFFORT_WORDS)[number]
+
+/** Members of a request by which hosts turn reasoning off and on. */
+export const REASONING_SWITCHES = [
+  "reasoning_effort",
+  "thinking",
+  "enable_thinking",
+  "chat_template_kwargs",
+  "reasoning"
+] as const
+
+export type ReasoningSwitch = (typeof REASONING_SWITCHES)[number]
+
+const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "reasoning_details"] as const
+
+/** Headers that the gateway writes itself. */
+const OWN_HEADERS = new Set([
+  ...["accept", "accept-encoding", "connection", "content-encoding", "content-length", "content-type"],
+  ...["expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
+])
+
+/** Members that a switch may not replace. */
+const OWN_MEMBERS = ["model", "messages", "stream", "tools", "max_tokens", "max_completion_tokens"]
+
+const oneOf = (values: ReadonlyArray<string>): string => `must be one of ${values.join(", ")}`
+
+const Efforts = Schema.Array(Schema.Literals(EFFORT_WORDS).annotate({ message: oneOf(EFFORT_WORDS) })).check(
+  Schema.isMaxLength(EFFORT_WORDS.length, { message: `must have at most ${EFFORT_WORDS.length} words` })
+)
+
+const Headers = Schema.Record(Schema.String, Schema.String).check(
+  Schema.makeFilter((headers) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(name)) return "must have header names as HTTP allows them"
+      if (OWN_HEADERS.has(name.toLowerCase())) return `must not have ${name}, which the gateway sets itself`
+      if (!/^[\x20-\x7e]{0,4096}$/.test(value)) return `must have printable ASCII as the value of ${name}`
+    }
+    return true
+  })
+)
+
+/** The differences of a host, or of one of its models. What is absent is as the host's kind has it. */
+export const HostQuirks = Schema.Struct({
+  /** The values of `reasoning_effort` that the host knows; the nearest one is sent. With an empty list the member is never sent. */
+  efforts: Schema.optionalKey(Efforts),
+  /**
+   * The member that turns reasoning off and on, or members that are added to a request that wants no reasoning. With `false`
+   * reasoning cannot be turned off, and the least effort is asked for.
+   */
+  reasoning_off: Schema.optionalKey(
+    Schema.Union([
+      Schema.Literals([...REASONING_SWITCHES, false]).annotate({
+        message: `${oneOf(REASONING_SWITCHES)}, false, or an object`
+      }),
+      Schema.Record(Schema.String, Schema.Unknown).check(
+        Schema.makeFilter((members) => {
+          const own = OWN_MEMBERS.find((name) => Object.hasOwn(members, name))
+          return own === undefined ? true : `must not have ${own}, which the gateway sets itself`
+        })
+      )
+    ]).annotate({ message: `${oneOf(REASONING_SWITCHES)}, false, or an object` })
+  ),
+  /** The member of a message that holds the assistant's reasoning, in answers and in what is sent back. */
+  reasoning_field: Schema.optionalKey(Schema.Literals(REASONING_FIELDS).annotate({ message: oneOf(REASONING_FIELDS) })),
+  /** Whether `stream_options` may be sent with a stream. */
+  stream_options: Schema.optionalKey(Schema.Boolean),
+  /** The role of instructions; a host without one takes them as words of the user. */
+  system_role: Schema.optionalKey(
+    Schema.Literals(["system", "developer", "user"]).annotate({ message: oneOf(["system", "developer", "user"]) })
+  ),
+  /** The member that caps the output. */
+  max_tokens_field: Schema.optionalKey(
+    Schema.Literals(["max_tokens", "max_completion_tokens"]).annotate({
+      message: oneOf(["max_tokens", "max_completion_tokens"])
+    })
+  ),
+  /** Whether results of tools go as one string or may have parts. */
+  tool_content: Schema.optionalKey(
+    Schema.Literals(["string", "parts"]).annotate({ message: oneOf(["string", "parts"]) })
+  ),
+  /** Whether the model writes its reasoning between `<think>` and `</think>` into its answer. */
+  think_tags: Schema.optionalKey(Schema.Boolean),
+  /** Headers that are sent with every call. */
+  headers: Schema.optionalKey(Headers)
+})
+export type HostQuirks = typeof HostQuirks.Type
+
+/** Whose hostname tells the kind of a host that names none. */
+const KIND_OF_DOMAIN: ReadonlyArray<readonly [domain: string, kind: HostKind]> = [
+  ["api.deepseek.com", "deepseek"],
+  ["api.groq.com", "groq"],
+  ["api.together.xyz", "together"],
+  ["api.together.ai", "together"],
+  ["api.fireworks.ai", "fireworks"],
+  ["openrouter.ai", "openrouter"],
+  ["ollama.com", "ollama"],
+  ["api.moonshot.ai", "moonshot"],
+  ["api.moonshot.cn", "moonshot"],
+  ["api.z.ai", "zai"],
+  ["open.bigmodel.cn", "zai"],
+  ["api.minimax.io", "minimax"],
+  ["api.minimaxi.com", "minimax"],
+  ["openai.azure.com", "azure"],
+  ["services.ai.azure.com", "azure"]
+]
+
+/** The kind of the host at an address, where its name tells. */
+export const kindOfAddress = ({ hostname }: URL): HostKind | undefined =>
+  KIND_OF_DOMAIN.find(([domain]) => hostname === domain || hostname.endsWith(`.${domain}`))?.[1]
