@@ -15,7 +15,7 @@ const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
  */
 export const CacheControl = Schema.Struct({
   type: Schema.Literal("ephemeral"),
-  ttl: orNull(Schema.Literal("5m"))
+  ttl: orNull(Schema.Literals(["5m", "1h"]))
 }).annotate({ identifier: "ChatCacheControl" })
 const cacheable = { cache_control: orNull(CacheControl) }
 

@@ -11,10 +11,15 @@ const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
 
 // --- request
 
-/** Up to and with what carries this, the prompt is worth keeping in the provider's cache. An hour is not offered. */
+/**
+ * Up to and with what carries this, the prompt is worth keeping in the provider's cache, for five minutes or an hour. Writing
+ * it for an hour costs more where the provider's price list says so.
+ */
 export const MessagesCacheControl = Schema.Struct({
   type: Schema.Literal("ephemeral"),
-  ttl: orNull(Schema.Literals(["5m", "1h"]))
+  ttl: orNull(Schema.Literals(["5m", "1h"])),
+  /** How widely Anthropic shares what is kept. Passed on where `anthropic-beta` asks for it. */
+  scope: orNull(textOf(1, 64))
 }).annotate({ identifier: "MessagesCacheControl" })
 
 const cacheable = { cache_control: orNull(MessagesCacheControl) }
@@ -107,20 +112,53 @@ export const MessagesMessage = Schema.Union([
   })
 ]).annotate({ identifier: "MessagesMessage" })
 
+const ToolName = Schema.String.check(
+  Schema.isPattern(/^[a-zA-Z0-9_-]{1,128}$/, { message: "1 to 128 letters, digits, underscores and dashes" })
+)
+
 /** A tool of the caller's own. */
-export const MessagesTool = Schema.Struct({
+export const MessagesCustomTool = Schema.Struct({
   type: orNull(Schema.Literal("custom")),
-  name: Schema.String.check(
-    Schema.isPattern(/^[a-zA-Z0-9_-]{1,128}$/, { message: "1 to 128 letters, digits, underscores and dashes" })
-  ),
+  name: ToolName,
   description: orNull(Schema.String),
   /** JSON Schema of the input, an object. */
   input_schema: JsonObject,
   strict: orNull(Schema.Boolean),
   /** Has no effect: input is streamed as it comes. */
   eager_input_streaming: orNull(Schema.Boolean),
+  /** Has no effect: all tools are loaded. */
+  defer_loading: orNull(Schema.Boolean),
   ...cacheable
-}).annotate({ identifier: "MessagesTool" })
+}).annotate({ identifier: "MessagesCustomTool" })
+
+/**
+ * A tool that Anthropic's API knows by its type and the caller runs. Anthropic is given it as it is; other providers are offered
+ * a function with the tool's published input.
+ */
+export const MessagesTypedTool = Schema.Struct({
+  type: Schema.String.check(
+    Schema.isPattern(/^(bash|text_editor|memory|computer)_\d{8}$/, {
+      message: "bash_*, text_editor_*, memory_* or computer_*"
+    })
+  ),
+  name: ToolName,
+  /** Of a text editor: the most characters that `view` shows. */
+  max_characters: orNull(integer(1, Number.MAX_SAFE_INTEGER)),
+  /** Of a computer: its screen. */
+  display_width_px: orNull(integer(1, 100_000)),
+  display_height_px: orNull(integer(1, 100_000)),
+  display_number: orNull(integer(0, 100_000)),
+  enable_zoom: orNull(Schema.Boolean),
+  strict: orNull(Schema.Boolean),
+  defer_loading: orNull(Schema.Boolean),
+  ...cacheable
+}).annotate({ identifier: "MessagesTypedTool" })
+export type MessagesTypedTool = typeof MessagesTypedTool.Type
+
+/** A tool that the caller runs. */
+export const MessagesTool = Schema.Union([MessagesCustomTool, MessagesTypedTool]).annotate({
+  identifier: "MessagesTool"
+})
 
 const single = { disable_parallel_tool_use: orNull(Schema.Boolean) }
 
@@ -145,6 +183,51 @@ export const MessagesThinking = Schema.Union([
   Schema.Struct({ type: Schema.Literal("disabled") }),
   Schema.Struct({ type: Schema.Literal("adaptive"), ...display })
 ]).annotate({ identifier: "MessagesThinking" })
+
+const ofTokens = Schema.Struct({ type: Schema.Literal("input_tokens"), value: integer(0, Number.MAX_SAFE_INTEGER) })
+const ofToolUses = Schema.Struct({ type: Schema.Literal("tool_uses"), value: integer(0, Number.MAX_SAFE_INTEGER) })
+const editType = (kind: string) => Schema.String.check(Schema.isPattern(new RegExp(`^${kind}_\\d{8}$`)))
+
+/** Takes old results of tools out of the prompt, once it is long enough. */
+export const MessagesClearToolUses = Schema.Struct({
+  type: editType("clear_tool_uses"),
+  /** From which size on; 100,000 tokens unless it says otherwise. */
+  trigger: orNull(Schema.Union([ofTokens, ofToolUses])),
+  /** How many of the latest stay; three unless it says otherwise. */
+  keep: orNull(ofToolUses),
+  /** The fewest tokens that are worth it. */
+  clear_at_least: orNull(ofTokens),
+  exclude_tools: orNull(Schema.Array(Schema.String).check(atMost(512))),
+  /** Whether the input of the calls goes too, of all tools or of those named. */
+  clear_tool_inputs: orNull(Schema.Union([Schema.Boolean, Schema.Array(Schema.String).check(atMost(512))]))
+}).annotate({ identifier: "MessagesClearToolUses" })
+
+/** Takes the thinking of earlier turns out of the prompt. */
+export const MessagesClearThinking = Schema.Struct({
+  type: editType("clear_thinking"),
+  keep: orNull(
+    Schema.Union([
+      Schema.Literal("all"),
+      Schema.Struct({ type: Schema.Literal("all") }),
+      Schema.Struct({ type: Schema.Literal("thinking_turns"), value: integer(1, Number.MAX_SAFE_INTEGER) })
+    ])
+  )
+}).annotate({ identifier: "MessagesClearThinking" })
+
+/** Lets the provider sum up a long conversation. No provider is asked to: `applied_edits` has none. */
+export const MessagesCompact = Schema.Struct({
+  type: editType("compact"),
+  trigger: orNull(ofTokens),
+  pause_after_compaction: orNull(Schema.Boolean),
+  instructions: orNull(Schema.String)
+}).annotate({ identifier: "MessagesCompact" })
+
+/** What is taken out of the prompt before the model reads it. */
+export const MessagesContextManagement = Schema.Struct({
+  edits: orNull(
+    Schema.Array(Schema.Union([MessagesClearToolUses, MessagesClearThinking, MessagesCompact])).check(atMost(16))
+  )
+}).annotate({ identifier: "MessagesContextManagement" })
 
 /** An answer that keeps to a JSON schema. */
 export const MessagesOutputFormat = Schema.Struct({
@@ -189,6 +272,8 @@ export const MessagesRequest = Schema.Struct({
   service_tier: orNull(Schema.Literals(["auto", "standard_only"])),
   /** Breakpoints of the prompt cache are set for the caller, as `routing.caching: "auto"` does. */
   cache_control: orNull(MessagesCacheControl),
+  /** Anthropic carries the edits out itself; for other providers the gateway clears what is to be cleared. */
+  context_management: orNull(MessagesContextManagement),
   /** The same as `metadata.user_id`, before which it goes. */
   user: orNull(textOf(0, 256)),
   /** Requests with the same one are of one session; see `router.pin_model`. */
@@ -217,6 +302,8 @@ export const MessagesUsage = Schema.Struct({
   input_tokens: Count,
   cache_creation_input_tokens: Count,
   cache_read_input_tokens: Count,
+  /** The tokens of `cache_creation_input_tokens` by how long they are kept. */
+  cache_creation: Schema.Struct({ ephemeral_5m_input_tokens: Count, ephemeral_1h_input_tokens: Count }),
   output_tokens: Count,
   /** The part of `output_tokens` that was thinking. */
   output_tokens_details: Schema.Struct({ thinking_tokens: Count })
@@ -242,6 +329,8 @@ export const MessagesStopReason = Schema.Literals([
 export type MessagesStopReason = typeof MessagesStopReason.Type
 
 const extras = {
+  /** What was taken out of the prompt; only where the request has `context_management`. */
+  context_management: Schema.optionalKey(Schema.Struct({ applied_edits: Schema.Array(JsonObject) })),
   cost_usd: Usd,
   request_id: RequestId,
   provider: Schema.String,

@@ -20,8 +20,9 @@ const StreamFrame = Schema.Struct({
 })
 
 const versions = {
-  /** Without effect, as `anthropic-beta` is: clients of Anthropic's send them. */
+  /** Without effect: clients of Anthropic's send it. */
   "anthropic-version": Schema.optional(Schema.String),
+  /** Passed on to Anthropic, and without effect elsewhere. */
   "anthropic-beta": Schema.optional(Schema.String)
 }
 

@@ -62,6 +62,7 @@ const tokenPrice = (published: ModelPrice, outputs: boolean): TokenPrice | undef
     input,
     cached: published["cache_read_mtok"] ?? input,
     cacheWrite: published["cache_write_mtok"] ?? input,
+    ...(published["cache_write_1h_mtok"] === undefined ? {} : { cacheWriteLong: published["cache_write_1h_mtok"] }),
     output: output ?? 0
   }
   const starts = new Set(Object.values(rates).flatMap(startsOf))
@@ -89,10 +90,15 @@ const picoAbove = (rate: Exclude<Rate, undefined>, start: number): Pico => {
   return picoPerUnit(reached?.price ?? rate.base)
 }
 
-const ratesAbove = (rates: Record<keyof TokenRates, Exclude<Rate, undefined>>, start: number): TokenRates => ({
+type PublishedRates = Record<Exclude<keyof TokenRates, "cacheWriteLong">, Exclude<Rate, undefined>> & {
+  readonly cacheWriteLong?: Exclude<Rate, undefined>
+}
+
+const ratesAbove = (rates: PublishedRates, start: number): TokenRates => ({
   input: picoAbove(rates.input, start),
   cached: picoAbove(rates.cached, start),
   cacheWrite: picoAbove(rates.cacheWrite, start),
+  ...(rates.cacheWriteLong === undefined ? {} : { cacheWriteLong: picoAbove(rates.cacheWriteLong, start) }),
   output: picoAbove(rates.output, start)
 })
 

@@ -13,12 +13,29 @@ export interface Conversation {
   readonly user: string | undefined
   /** Requests with the same one have much of their prompt in common: a hint for a provider's cache. */
   readonly cacheKey?: string
+  /** How long breakpoints last that are set for the caller; five minutes unless it says otherwise. */
+  readonly cacheTtl?: "1h"
+  /** Values of the caller's `anthropic-beta`, for Anthropic's own API. */
+  readonly betas?: ReadonlyArray<string>
+  /** What is to be taken out of the prompt before the model reads it. */
+  readonly contextEdits?: ReadonlyArray<ContextEdit>
+}
+
+/** One edit of the prompt, as Anthropic's API has it. */
+export interface ContextEdit {
+  readonly kind: "clear_tool_uses" | "clear_thinking" | "compact"
+  /** As the caller sent it. */
+  readonly wire: Readonly<Record<string, unknown>>
 }
 
 /** What may end a part of the prompt that is worth keeping in the provider's prompt cache. */
 export interface Cacheable {
   /** Up to and with this, the prompt is to be kept; providers that choose for themselves are not told. */
   readonly cacheBreakpoint?: true
+  /** How long the breakpoint lasts; five minutes unless it says otherwise. */
+  readonly cacheTtl?: "1h"
+  /** How widely Anthropic shares what the breakpoint keeps. */
+  readonly cacheScope?: string
 }
 
 /** Who of those in the same role speaks, for hosts that take it. */
@@ -74,6 +91,8 @@ export interface Tool extends Cacheable {
   /** JSON Schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined
   readonly strict: boolean | undefined
+  /** The tool as Anthropic's API knows it by its type, in place of what other providers are told of it. */
+  readonly typed?: Readonly<Record<string, unknown>>
 }
 
 export type ToolChoice =
@@ -118,6 +137,18 @@ export interface Reasoning {
   readonly enabled: boolean | undefined
   /** The effort is that of the whole answer, as Anthropic's is: by itself it does not ask for reasoning. */
   readonly ofAnswer?: true
+}
+
+/** Whether any of the prompt is to be kept for an hour, which costs more to write than five minutes. */
+export const keepsForAnHour = ({ cacheTtl, messages, tools }: Conversation): boolean => {
+  const asks = (one: Cacheable): boolean => one.cacheTtl === "1h"
+  if (cacheTtl === "1h" || tools.some(asks)) return true
+  return messages.some(
+    (message) =>
+      message.content.some(asks) ||
+      (message.role === "tool" && asks(message)) ||
+      (message.role === "assistant" && message.toolCalls.some(asks))
+  )
 }
 
 /** How many images the messages carry. */

@@ -22,6 +22,8 @@ export type OutputEvent =
   | { readonly _tag: "Finish"; readonly reason: FinishReason; readonly stopSequence?: string | undefined }
   | { readonly _tag: "Usage"; readonly usage: TokenUsage }
   | { readonly _tag: "PromptUsage"; readonly usage: PromptUsage }
+  /** What was taken out of the prompt, in Anthropic's words; anywhere before `Finish`. */
+  | { readonly _tag: "ContextEdits"; readonly applied: ReadonlyArray<object> }
 
 /** What stands together in an answer: so many characters of one of its texts, or the next of its tool calls. */
 export interface Run {
@@ -44,6 +46,8 @@ export interface Output {
   readonly stopSequence?: string | undefined
   /** Absent when the provider reported none. */
   readonly usage: TokenUsage | undefined
+  /** What was taken out of the prompt, in Anthropic's words. */
+  readonly contextEdits?: ReadonlyArray<object>
 }
 
 export const emptyOutput: Output = {
@@ -62,7 +66,7 @@ export const finishEvent = (reason: FinishReason, stopSequence: string | undefin
 
 /** Whether an event carries something a caller can see. */
 export const isContent = ({ _tag }: OutputEvent): boolean =>
-  _tag !== "Finish" && _tag !== "Usage" && _tag !== "PromptUsage"
+  _tag !== "Finish" && _tag !== "Usage" && _tag !== "PromptUsage" && _tag !== "ContextEdits"
 
 /**
  * Whether an event says a part of an answer; the first such event ends the chance of a fallback. Log-probabilities alone say none:
@@ -95,6 +99,7 @@ export class OutputFold {
   #finish: FinishReason | undefined
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
+  #contextEdits: ReadonlyArray<object> | undefined
   /** UTF-16 units of all that has been collected, a cheap measure of its size. */
   length = 0
 
@@ -135,6 +140,9 @@ export class OutputFold {
         return
       case "PromptUsage":
         return
+      case "ContextEdits":
+        this.#contextEdits = event.applied
+        return
     }
   }
 
@@ -164,7 +172,8 @@ export class OutputFold {
       logprobs: this.#logprobs,
       finish: this.#finish,
       ...(this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }),
-      usage: this.#usage
+      usage: this.#usage,
+      ...(this.#contextEdits === undefined ? {} : { contextEdits: this.#contextEdits })
     }
   }
 }
@@ -216,6 +225,7 @@ export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
     if (at === weighed) weigh()
   })
   if (output.logprobs !== undefined && weighed === -1) weigh()
+  if (output.contextEdits !== undefined) all.push({ _tag: "ContextEdits", applied: output.contextEdits })
   if (output.finish !== undefined) all.push(finishEvent(output.finish, output.stopSequence))
   if (output.usage !== undefined) all.push({ _tag: "Usage", usage: output.usage })
   return all

@@ -6,6 +6,8 @@ export interface TokenRates {
   readonly input: Pico
   readonly cached: Pico
   readonly cacheWrite: Pico
+  /** Of what is kept for an hour; as `cacheWrite` where absent. */
+  readonly cacheWriteLong?: Pico
   readonly output: Pico
 }
 
@@ -21,6 +23,8 @@ export interface TokenPrice {
   readonly tiers: readonly [PriceTier, ...ReadonlyArray<PriceTier>]
   /** Added once to every call, in pico-USD. */
   readonly perRequest: Pico
+  /** A call at this price may keep its prompt for an hour, so that the most it can cost includes that. */
+  readonly long?: true
 }
 
 /** What one unit of work costs: an image, a second of video, a search, a thousand characters … in pico-USD. */
@@ -56,11 +60,17 @@ export const discounted = (price: Price, discountPercent: number): Price => {
       input: cut(rates.input),
       cached: cut(rates.cached),
       cacheWrite: cut(rates.cacheWrite),
+      ...(rates.cacheWriteLong === undefined ? {} : { cacheWriteLong: cut(rates.cacheWriteLong) }),
       output: cut(rates.output)
     }
   })
   const [first, ...others] = price.tiers
-  return { unit: "token", tiers: [tier(first), ...others.map(tier)], perRequest: cut(price.perRequest) }
+  return {
+    unit: "token",
+    tiers: [tier(first), ...others.map(tier)],
+    perRequest: cut(price.perRequest),
+    ...(price.long === true ? { long: true } : {})
+  }
 }
 
 /** The rates a request with so many prompt tokens is charged at. */
@@ -72,8 +82,10 @@ const ratesFor = (price: TokenPrice, prompt: number): TokenRates => {
 
 const picoOf = (price: TokenPrice, usage: TokenUsage): bigint => {
   const rates = ratesFor(price, promptTokens(usage))
+  const long = price.long === true ? BigInt(usage.cacheWriteLong ?? 0) : 0n
   return (
     price.perRequest +
+    ((rates.cacheWriteLong ?? rates.cacheWrite) - rates.cacheWrite) * long +
     rates.input * BigInt(usage.input) +
     rates.cached * BigInt(usage.cached) +
     rates.cacheWrite * BigInt(usage.cacheWrite) +
@@ -87,9 +99,23 @@ export const tokenCost = (price: TokenPrice, usage: TokenUsage): Nano => nanoFro
 /** The cost of a number of units, rounded up once to the next nano-USD. */
 export const unitCost = (price: UnitPrice, units: number): Nano => nanoFromPico(price.perUnit * BigInt(units))
 
-const dearestPrompt = (rates: TokenRates): Pico => {
-  const dearest = rates.input > rates.cacheWrite ? rates.input : rates.cacheWrite
-  return dearest > rates.cached ? dearest : rates.cached
+const larger = (a: Pico, b: Pico): Pico => (a > b ? a : b)
+
+const dearestPrompt = (rates: TokenRates, { long }: TokenPrice): Pico => {
+  const dearest = larger(larger(rates.input, rates.cacheWrite), rates.cached)
+  return long === true ? larger(dearest, rates.cacheWriteLong ?? 0n) : dearest
+}
+
+const longPrices = new WeakMap<TokenPrice, TokenPrice>()
+
+/** The price of calls that may keep their prompt for an hour; of the same price always the same one. */
+export const keptForAnHour = (price: TokenPrice): TokenPrice => {
+  if (price.tiers.every(({ rates }) => rates.cacheWriteLong === undefined)) return price
+  const known = longPrices.get(price)
+  if (known !== undefined) return known
+  const made: TokenPrice = { ...price, long: true }
+  longPrices.set(price, made)
+  return made
 }
 
 /** The tiers a prompt of at most `promptBound` tokens can reach. */
@@ -103,7 +129,7 @@ export const reachable = (price: TokenPrice, promptBound: number) =>
 export const maximumCost = (price: TokenPrice, promptBound: number, outputBound: number): Nano => {
   let most = 0n
   for (const { rates } of reachable(price, promptBound)) {
-    const pico = dearestPrompt(rates) * BigInt(promptBound) + rates.output * BigInt(outputBound)
+    const pico = dearestPrompt(rates, price) * BigInt(promptBound) + rates.output * BigInt(outputBound)
     if (pico > most) most = pico
   }
   return nanoFromPico(price.perRequest + most)
@@ -113,7 +139,7 @@ export const maximumCost = (price: TokenPrice, promptBound: number, outputBound:
 export const outputWithin = (price: TokenPrice, promptBound: number, granted: Nano): number => {
   let least: bigint | undefined
   for (const { rates } of reachable(price, promptBound)) {
-    const left = granted * 1_000n - price.perRequest - dearestPrompt(rates) * BigInt(promptBound)
+    const left = granted * 1_000n - price.perRequest - dearestPrompt(rates, price) * BigInt(promptBound)
     if (left < 0n) return 0
     if (rates.output === 0n) continue
     const tokens = left / rates.output

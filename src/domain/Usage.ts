@@ -17,6 +17,8 @@ export interface PromptUsage {
   readonly cached: number
   /** Prompt tokens written to a prompt cache. */
   readonly cacheWrite: number
+  /** The part of `cacheWrite` that is kept for an hour, where that has a price of its own. */
+  readonly cacheWriteLong?: number
 }
 
 /** Units of one call that is not measured in tokens: characters spoken, searches made … */

@@ -152,6 +152,8 @@ export interface ChatDialect<D extends Decoded> {
   ) => Result.Result<D, Failure>
   readonly encode: (answer: Answer, decoded: D) => object
   readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
+  /** The request with what its headers say of it. */
+  readonly withHeaders?: (decoded: D, headers: Readonly<Record<string, string | undefined>>) => D
   /** What a whole answer says in headers, where its body has no place for it. */
   readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
   /** The member that holds the prompt, where it is not `messages`. */
@@ -226,10 +228,12 @@ export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
       const answer = (body: unknown, taken: Taken) => {
         const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal))
         if (Result.isFailure(decoded)) return Effect.fail(taken.gone ?? decoded.failure)
+        const { withHeaders = (read: D) => read } = dialect
+        const wished = withHeaders(decoded.success, request.headers)
         const received = { request, exchange, principal, body, operation, path, sandbox }
-        const chat = chatOf(received, { ...taken, body, slug }, decoded.success)
+        const chat = chatOf(received, { ...taken, body, slug }, wished)
         if (Result.isFailure(chat)) return Effect.fail(chat.failure)
-        return (chat.success.stream ? streamed : whole)(chat.success, exchange, decoded.success)
+        return (chat.success.stream ? streamed : whole)(chat.success, exchange, wished)
       }
       const repeatable = request.headers["idempotency-key"] !== undefined
       return Effect.flatMap(readJson(request), (body) =>

@@ -19,10 +19,29 @@ import { takePreset } from "./Preset.ts"
 /** `POST /messages`. */
 export const messagesDialect: ChatDialect<DecodedMessages> = {
   decode: (body, preset, _, base) => decodeMessages(body, preset?.config, base),
-  encode: (answer, { showsThinking }) => encodeMessage(answer, showsThinking),
-  encoder: (opening, { conversation, showsThinking }) =>
-    new MessagesStreamEncoder({ ...opening, inputTokens: likelyTokens(promptBound(conversation)), showsThinking })
+  encode: (answer, { editsContext, showsThinking }) => encodeMessage(answer, showsThinking, editsContext),
+  encoder: (opening, { conversation, editsContext, showsThinking }) =>
+    new MessagesStreamEncoder({
+      ...opening,
+      inputTokens: likelyTokens(promptBound(conversation)),
+      showsThinking,
+      editsContext
+    }),
+  withHeaders: (decoded, headers) => {
+    const betas = betasOf(headers["anthropic-beta"])
+    return betas.length === 0 ? decoded : { ...decoded, conversation: { ...decoded.conversation, betas } }
+  }
 }
+
+const BETAS_MAX = 32
+
+/** The values of `anthropic-beta`, as far as they are names; anything else is no business of a provider's. */
+const betasOf = (header: string | undefined): ReadonlyArray<string> =>
+  (header ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => /^[A-Za-z0-9_.-]{1,128}$/.test(name))
+    .slice(0, BETAS_MAX)
 
 const place = { operation: "messages", path: "/messages" }
 

@@ -1,5 +1,5 @@
 import { Context, Deferred, Effect, Layer, Result } from "effect"
-import { imagesIn } from "../domain/Conversation.ts"
+import { imagesIn, keepsForAnHour } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
@@ -198,6 +198,7 @@ const preparing =
       needs: {
         vision,
         tools: conversation.tools.length > 0,
+        longCache: keepsForAnHour(conversation),
         parameters
       },
       stream,

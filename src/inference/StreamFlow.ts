@@ -48,6 +48,7 @@ class Delivery {
   served: ServedStream | undefined
   firstTokenMs: number | null = null
   finish: FinishReason | undefined
+  contextEdits: ReadonlyArray<object> | undefined
   stopSequence: string | undefined
   usage: TokenUsage | undefined
   #prompt: PromptUsage | undefined
@@ -73,6 +74,7 @@ class Delivery {
         this.finish = event.reason
         this.stopSequence = event.stopSequence
       } else if (event._tag === "Usage") this.usage = event.usage
+      else if (event._tag === "ContextEdits") this.contextEdits = event.applied
       else if (event._tag === "PromptUsage") this.#told(event.usage)
       if (!isContent(event)) {
         content = false
@@ -114,9 +116,10 @@ class Delivery {
 
   /** The whole output where it was kept, else only its end. */
   output(finish: FinishReason): Output {
-    const { stopSequence, usage } = this
+    const { contextEdits, stopSequence, usage } = this
     const ended = stopSequence === undefined ? { finish, usage } : { finish, stopSequence, usage }
-    return { ...(this.#fold?.output() ?? emptyOutput), ...ended }
+    const edited = contextEdits === undefined ? {} : { contextEdits }
+    return { ...(this.#fold?.output() ?? emptyOutput), ...ended, ...edited }
   }
 
   /** The reason the provider gave, or the one its output implies. */

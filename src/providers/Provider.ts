@@ -138,6 +138,8 @@ export interface Provider {
   readonly stopsBillingOnAbort: boolean
   /** Whether it is the sandbox's double, which fails as its call's steering asks. */
   readonly steerable?: boolean
+  /** Whether it edits prompts by itself, as the conversation asks. */
+  readonly editsContext?: boolean
   /** The host that its calls go to, where it is known. */
   readonly server?: { readonly address: string; readonly port: number }
   readonly chat: (call: ChatCall) => Effect.Effect<Output, ProviderError>

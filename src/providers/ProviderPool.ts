@@ -18,6 +18,7 @@ import { type Host, makeHosts } from "./Hosts.ts"
 import type { PoolError } from "./PoolError.ts"
 import type { ChatCall, ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
 import { exchange, Openings } from "./SharedBreakers.ts"
+import { withContextEdits } from "./ContextEdits.ts"
 import { enforced } from "./Structured.ts"
 import { makeCheck } from "./StructuredCheck.ts"
 import { StructuredMemory } from "./StructuredMemory.ts"
@@ -94,7 +95,7 @@ export class ProviderPool extends Context.Service<
         const metrics = yield* Metrics
         const check = yield* makeCheck
         const memory = new StructuredMemory()
-        const providers = options.providers.map((provider) => enforced(provider, check, memory))
+        const providers = options.providers.map((provider) => enforced(withContextEdits(provider), check, memory))
         if (redisUrl === undefined) return make(options, metrics, makeHosts(providers, metrics))
         const openings = new Openings()
         const hosts = makeHosts(providers, metrics, openings.add)

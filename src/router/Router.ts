@@ -4,8 +4,8 @@ import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
-import type { Plan, RoutingPolicy } from "../domain/Plan.ts"
-import type { Price } from "../domain/Pricing.ts"
+import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
+import { keptForAnHour, type Price } from "../domain/Pricing.ts"
 import { likelyTokens } from "../domain/Tokens.ts"
 import { type AutoRequest, isAuto, planAuto } from "./AutoRouter.ts"
 import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restrictions.ts"
@@ -21,6 +21,8 @@ export interface PlanRequest {
   readonly needs: {
     readonly vision: boolean
     readonly tools: boolean
+    /** Whether any of the prompt is to be kept for an hour. */
+    readonly longCache?: boolean
     /** Names of the optional parameters the request sets. */
     readonly parameters: ReadonlyArray<string>
   }
@@ -175,10 +177,12 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
     return Result.fail(failure({ _tag: "NoProviderAvailable", detail: explain(able, restrictions) }))
   }
   const hedgeAfterMs = hedgeOf(world, request, chosen)
+  const priced = ({ candidate }: Contender): Candidate =>
+    needs.longCache === true ? { ...candidate, price: keptForAnHour(candidate.price) } : candidate
   return Result.succeed({
     requestedModels: ids,
     policy,
-    candidates: [first.candidate, ...(policy.allowFallbacks ? others.map(({ candidate }) => candidate) : [])],
+    candidates: [priced(first), ...(policy.allowFallbacks ? others.map(priced) : [])],
     ...(hedgeAfterMs === undefined ? {} : { hedgeAfterMs })
   })
 }

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import {
   discounted,
+  keptForAnHour,
   maximumCost,
   outputWithin,
   tokenCost,
@@ -33,6 +34,25 @@ describe("Pricing", () => {
     assert.strictEqual(tokenCost(tiered, usage), 5_000n + 187_500_000n + 6_250_000n + 100_000n)
     const above = { ...usage, cacheWrite: 1 }
     assert.strictEqual(tokenCost(tiered, above), 5_000n + 375_000_000n + 12_500_000n + 3_200n + 150_000n)
+  })
+  it("charges what is kept for an hour at its own rate, and holds that rate, where a call may ask for it", () => {
+    const [first] = tiered.tiers
+    const listed: TokenPrice = {
+      ...tiered,
+      tiers: [{ ...first, rates: { ...first.rates, cacheWriteLong: 2_500_000n } }]
+    }
+    const long = keptForAnHour(listed)
+    const usage = { input: 0, cached: 0, cacheWrite: 1_000, cacheWriteLong: 400, output: 0, reasoning: 0 }
+    assert.strictEqual(tokenCost(long, usage), 5_000n + 960_000n + 1_000_000n)
+    const all = { ...usage, cacheWriteLong: 1_000 }
+    assert.strictEqual(maximumCost(long, 1_000, 0), tokenCost(long, all))
+    assert.isBelow(outputWithin(long, 1_000, 10_000_000n), outputWithin(listed, 1_000, 10_000_000n))
+    // Not asked for, it is never held.
+    assert.isTrue(tokenCost(listed, all) <= maximumCost(listed, 1_000, 0))
+    assert.strictEqual(keptForAnHour(listed), long)
+    assert.strictEqual(keptForAnHour(tiered), tiered)
+    const [cut] = (discounted(long, 50) as TokenPrice).tiers
+    assert.strictEqual(cut.rates.cacheWriteLong, 1_250_000n)
   })
   it("prices units", () => {
     assert.strictEqual(unitCost({ unit: "image", perUnit: 40_000_000_000n }, 3), 120_000_000n)

@@ -11,7 +11,7 @@ type WirePart = Exclude<ContentOf<"user">, string>[number]
 
 /** What a `cache_control` says of the part it stands on. */
 export const breakpointOf = (control: typeof CacheControl.Type | null | undefined): Cacheable =>
-  control == null ? {} : { cacheBreakpoint: true }
+  control == null ? {} : { cacheBreakpoint: true, ...(control.ttl === "1h" ? { cacheTtl: "1h" } : {}) }
 
 /** The messages, or the first file in them that cannot be read. */
 export const messagesOf = (messages: ReadonlyArray<WireMessage>): Result.Result<ReadonlyArray<Message>, Failure> => {

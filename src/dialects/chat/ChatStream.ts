@@ -96,6 +96,7 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "Finish":
       case "Usage":
       case "PromptUsage":
+      case "ContextEdits":
         return ""
     }
   }

@@ -52,11 +52,6 @@ export const unsupported = (param: string, detail: string): Failure =>
 /** What of a part or a tool is not offered, and where in it. */
 type Unsupported = readonly [member: string, detail: string]
 
-const longerCaching = (holder: Body): Unsupported | undefined =>
-  objectOf(holder["cache_control"])?.["ttl"] === "1h"
-    ? ["cache_control.ttl", "Prompts are kept for 5 minutes after their last use"]
-    : undefined
-
 const inPart = (part: Body): Unsupported | undefined => {
   const { type } = part
   const file = type === "file" ? objectOf(part["file"]) : undefined
@@ -65,13 +60,13 @@ const inPart = (part: Body): Unsupported | undefined => {
   if (type === "input_audio" || type === "video_url" || (type === "file" && !inline)) {
     return ["type", `Content parts of type ${type} are not offered`]
   }
-  return longerCaching(part)
+  return undefined
 }
 
 const inTool = (tool: Body): Unsupported | undefined =>
   typeof tool["type"] === "string" && tool["type"] !== "function"
     ? ["type", "Only tools of type function are offered"]
-    : longerCaching(tool)
+    : undefined
 
 const firstIn = (list: unknown, at: string, find: (entry: Body) => Unsupported | undefined): Failure | undefined => {
   if (!Array.isArray(list)) return undefined
@@ -100,7 +95,7 @@ const inMessages = (messages: unknown): Failure | undefined => {
   return undefined
 }
 
-/** The first tool that is none of the caller's own functions, or is to be kept for longer than is offered. */
+/** The first tool that is none of the caller's own functions. */
 export const unsupportedTool = (tools: unknown): Failure | undefined => firstIn(tools, "tools", inTool)
 
 /** The first member that is not harmless. */

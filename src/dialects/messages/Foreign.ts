@@ -1,6 +1,13 @@
 /** What of Anthropic's messages request this service does not offer. Here nothing is ignored. */
 import { Schema } from "effect"
-import { MessagesCountRequest } from "../../../schemas/inference/Messages.ts"
+import {
+  MessagesClearThinking,
+  MessagesClearToolUses,
+  MessagesCompact,
+  MessagesCountRequest,
+  MessagesCustomTool,
+  MessagesTypedTool
+} from "../../../schemas/inference/Messages.ts"
 import { type Failure, failure, invalid } from "../../domain/Failure.ts"
 import { textOfBase64 } from "../Base64.ts"
 import { objectOf } from "../Decode.ts"
@@ -13,7 +20,6 @@ type Message = Wire["messages"][number]
 type Content = Exclude<Message["content"], string>[number]
 type Inner = Exclude<NonNullable<Extract<Content, { readonly type: "tool_result" }>["content"]>, string>[number]
 type Block = Content | Inner
-type Cacheable = Pick<Extract<Block, { readonly type: "text" }>, "cache_control">
 export type DocumentBlock = Extract<Block, { readonly type: "document" }>
 
 const unsupported = (param: string, detail: string): Failure => failure({ _tag: "UnsupportedParameter", param, detail })
@@ -22,26 +28,65 @@ const unsupported = (param: string, detail: string): Failure => failure({ _tag: 
 const strangerIn = strangers(
   Schema.Struct({
     ...MessagesCountRequest.fields,
+    // Tools and edits are told from each other by patterns of their types.
+    tools: Schema.Unknown,
+    context_management: Schema.Unknown,
     routing: Schema.Unknown,
     provider: ProviderAlias,
     router: Schema.Unknown
   }).ast
 )
 
+const strangerInCustom = strangers(MessagesCustomTool.ast)
+const strangerInTyped = strangers(MessagesTypedTool.ast)
+
+/** Whether Anthropic's API knows a tool by its type, and leaves it to the caller to run it. */
+const isTyped = (type: string): boolean => /^(bash|text_editor|memory|computer)_\d{8}$/.test(type)
+
+const inOneOf = (one: unknown, at: string, find: ReturnType<typeof strangers>): Failure | undefined => {
+  const field = find(one)?.field
+  return field === undefined ? undefined : unsupported(`${at}.${field}`, `${at}.${field} is not offered`)
+}
+
 /** A server's tool has members of its own; it is its type that is to be named. */
 const foreignTool = (tools: unknown): Failure | undefined => {
   if (!Array.isArray(tools)) return undefined
-  const at = tools.findIndex((tool) => {
+  const typeOf = (tool: unknown): string => {
     const type = objectOf(tool)?.["type"]
-    return typeof type === "string" && type !== "custom"
+    return typeof type === "string" ? type : "custom"
+  }
+  const at = tools.findIndex((tool) => typeOf(tool) !== "custom" && !isTyped(typeOf(tool)))
+  if (at !== -1) return unsupported(`tools.${at}.type`, "Only tools that the caller runs are offered")
+  return firstOf(tools, "tools", (tool, place) =>
+    inOneOf(tool, place, typeOf(tool) === "custom" ? strangerInCustom : strangerInTyped)
+  )
+}
+
+const edits = [
+  [/^clear_tool_uses_\d{8}$/, strangers(MessagesClearToolUses.ast)],
+  [/^clear_thinking_\d{8}$/, strangers(MessagesClearThinking.ast)],
+  [/^compact_\d{8}$/, strangers(MessagesCompact.ast)]
+] as const
+
+/** An edit of the prompt that is not known, or has a member that is not. */
+const foreignEdit = (management: unknown): Failure | undefined => {
+  const { edits: list, ...others } = objectOf(management) ?? {}
+  const [other] = Object.keys(others)
+  if (other !== undefined) return unsupported(`context_management.${other}`, `${other} is not offered`)
+  return firstOf(Array.isArray(list) ? list : [], "context_management.edits", (edit, place) => {
+    const type = objectOf(edit)?.["type"]
+    const known = edits.find(([pattern]) => typeof type === "string" && pattern.test(type))
+    if (known !== undefined) return inOneOf(edit, place, known[1])
+    return typeof type === "string"
+      ? unsupported(`${place}.type`, `Edits of type ${type.slice(0, 64)} are not offered`)
+      : undefined
   })
-  return at === -1 ? undefined : unsupported(`tools.${at}.type`, "Only tools of type custom are offered")
 }
 
 /** The first member of a body that is not offered, or a block or a tool of a type that is not. */
 export const firstUnsupported = (body: Body): Failure | undefined => {
-  const tool = foreignTool(body["tools"])
-  if (tool !== undefined) return tool
+  const found = foreignTool(body["tools"]) ?? foreignEdit(body["context_management"])
+  if (found !== undefined) return found
   const stranger = strangerIn(body)
   if (stranger === undefined) return undefined
   const { field, type } = stranger
@@ -60,12 +105,6 @@ const firstOf = <A>(
   }
   return undefined
 }
-
-/** An hour in the cache has another price than the one that is held and charged. */
-const ofCache = ({ cache_control }: Cacheable, at: string): Failure | undefined =>
-  cache_control?.ttl === "1h"
-    ? unsupported(`${at === "" ? "" : `${at}.`}cache_control.ttl`, "Only a ttl of 5m is offered")
-    : undefined
 
 /** Base64 may be broken into lines here, whose ends are taken out at once: a pattern that allows for them could be made to try again. */
 const textOf = (data: string): string | undefined => textOfBase64(data.replaceAll(/\s+/g, ""))
@@ -98,8 +137,6 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
     const unsigned = block.signature == null || block.signature === ""
     return unsigned ? undefined : unsupported(`${at}.signature`, "Signed thinking cannot be passed on; leave it out")
   }
-  const cached = ofCache(block, at)
-  if (cached !== undefined) return cached
   switch (block.type) {
     case "text":
       return (block.citations ?? []).length === 0
@@ -117,7 +154,5 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
 
 /** The first value of a decoded request that is not offered. */
 export const unsupportedValue = (wire: Wire): Failure | undefined =>
-  ofCache(wire, "") ??
   firstOf(typeof wire.system === "string" ? undefined : wire.system, "system", ofBlock) ??
-  firstOf(wire.messages, "messages", ({ content }, at) => firstOf<Content>(content, `${at}.content`, ofBlock)) ??
-  firstOf(wire.tools, "tools", ofCache)
+  firstOf(wire.messages, "messages", ({ content }, at) => firstOf<Content>(content, `${at}.content`, ofBlock))

@@ -4,6 +4,7 @@ import { MessagesCountRequest, MessagesRequest } from "../../../schemas/inferenc
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type {
   Cacheable,
+  ContextEdit,
   Conversation,
   ImagePart,
   Message,
@@ -26,6 +27,7 @@ import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import type { Decoded } from "../Wish.ts"
 import { documentText, firstUnsupported, unsupportedValue } from "./Foreign.ts"
+import { functionOf } from "./TypedTools.ts"
 
 type Wire = MessagesCountRequest
 type WireMessage = Wire["messages"][number]
@@ -43,6 +45,8 @@ type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
 export interface DecodedMessages extends Decoded {
   /** False where the caller wants the answer without its thinking. */
   readonly showsThinking: boolean
+  /** It asks for edits of its prompt, so that its answer says which were made. */
+  readonly editsContext: boolean
 }
 
 const decodeWhole = decoder(MessagesRequest, { strict: false })
@@ -51,8 +55,16 @@ const decodeUncapped = decoder(MessagesCountRequest, { strict: false })
 const breakpoint: Cacheable = { cacheBreakpoint: true }
 const none: Cacheable = {}
 
-const cacheableOf = ({ cache_control }: Pick<TextBlock, "cache_control">): Cacheable =>
-  cache_control == null ? none : breakpoint
+const cacheableOf = ({ cache_control }: Pick<TextBlock, "cache_control">): Cacheable => {
+  if (cache_control == null) return none
+  const { scope, ttl } = cache_control
+  if (ttl !== "1h" && scope == null) return breakpoint
+  return {
+    ...breakpoint,
+    ...(ttl === "1h" ? { cacheTtl: ttl } : {}),
+    ...(scope == null ? {} : { cacheScope: scope })
+  }
+}
 
 const textPart = (block: TextBlock): TextPart => ({ type: "text", text: block.text, ...cacheableOf(block) })
 
@@ -142,12 +154,20 @@ const messagesOf = ({ messages, system }: Wire): ReadonlyArray<Message> => {
 }
 
 const toolsOf = (tools: Wire["tools"]): ReadonlyArray<Tool> =>
-  (tools ?? []).map((tool) => ({
-    name: tool.name,
-    description: tool.description ?? undefined,
-    parameters: tool.input_schema,
-    strict: tool.strict ?? undefined,
-    ...cacheableOf(tool)
+  (tools ?? []).map((tool) => {
+    const { name, strict } = tool
+    const said = { name, strict: strict ?? undefined, ...cacheableOf(tool) }
+    if ("input_schema" in tool) {
+      return { ...said, description: tool.description ?? undefined, parameters: tool.input_schema }
+    }
+    const { cache_control: _, defer_loading: __, ...typed } = tool
+    return { ...said, ...functionOf(tool), typed }
+  })
+
+const contextEditsOf = (management: Wire["context_management"]): ReadonlyArray<ContextEdit> =>
+  (management?.edits ?? []).map((wire) => ({
+    kind: wire.type.replace(/_\d+$/, "") as ContextEdit["kind"],
+    wire
   }))
 
 const toolChoiceOf = (choice: Wire["tool_choice"]): ToolChoice => {
@@ -247,7 +267,9 @@ const saidOf = (wire: Wire): Said => {
     sampling: samplingOf(wire),
     reasoning: reasoningOf(wire),
     maxOutputTokens: wire.max_tokens ?? undefined,
-    user: wire.user ?? wire.metadata?.user_id ?? undefined
+    user: wire.user ?? wire.metadata?.user_id ?? undefined,
+    ...(wire.cache_control?.ttl === "1h" ? { cacheTtl: "1h" } : {}),
+    ...(wire.context_management == null ? {} : { contextEdits: contextEditsOf(wire.context_management) })
   }
   return {
     model: wire.model ?? undefined,
@@ -307,6 +329,7 @@ const decodeBody = (
       ...wish,
       policy: wire.cache_control == null ? wish.policy : { ...wish.policy, caching: "auto" as const },
       ignored: [...idle, ...ignoredRouting(object)],
+      editsContext: wire.context_management != null,
       showsThinking: !(wire.thinking != null && "display" in wire.thinking && wire.thinking.display === "omitted")
     }
   })

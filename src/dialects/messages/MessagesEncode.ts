@@ -20,6 +20,10 @@ export const usageOf = (usage: TokenUsage): MessagesUsage => ({
   input_tokens: usage.input,
   cache_creation_input_tokens: usage.cacheWrite,
   cache_read_input_tokens: usage.cached,
+  cache_creation: {
+    ephemeral_5m_input_tokens: usage.cacheWrite - (usage.cacheWriteLong ?? 0),
+    ephemeral_1h_input_tokens: usage.cacheWriteLong ?? 0
+  },
   output_tokens: usage.output,
   output_tokens_details: { thinking_tokens: usage.reasoning }
 })
@@ -86,8 +90,12 @@ const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<Messag
   return content
 }
 
-/** The whole answer. */
-export const encodeMessage = (answer: Answer, showsThinking: boolean): MessagesAnswer => ({
+/** What was taken out of the prompt, for a request that asks for edits. */
+export const editsOf = ({ contextEdits = [] }: Output, asked: boolean): Pick<MessagesAnswer, "context_management"> =>
+  asked ? { context_management: { applied_edits: contextEdits.map((edit) => ({ ...edit })) } } : {}
+
+/** The whole answer. `editsContext` where the request asks for edits of its prompt. */
+export const encodeMessage = (answer: Answer, showsThinking: boolean, editsContext = false): MessagesAnswer => ({
   id: messageId(answer.requestId),
   type: "message",
   role: "assistant",
@@ -95,5 +103,6 @@ export const encodeMessage = (answer: Answer, showsThinking: boolean): MessagesA
   content: contentOf(answer.output, showsThinking),
   ...stopOf(answer.output, { refused: answer.output.refusal !== "", called: answer.output.toolCalls.length > 0 }),
   usage: usageOf(answer.usage),
+  ...editsOf(answer.output, editsContext),
   ...extrasOf(answer)
 })

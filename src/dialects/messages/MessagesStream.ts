@@ -6,7 +6,7 @@ import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { argumentsOf, inputOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"
+import { argumentsOf, editsOf, inputOf, messageId, stopOf, usageOf } from "./MessagesEncode.ts"
 import { encodeMessagesError } from "./MessagesFailure.ts"
 
 const frame = (event: MessagesStreamEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
@@ -55,6 +55,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
   readonly #opening: StreamOpening
   readonly #inputTokens: number
   readonly #showsThinking: boolean
+  readonly #editsContext: boolean
   #started = false
   #blocks = 0
   #open: Open | undefined
@@ -65,10 +66,17 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #whole = false
 
   /** `inputTokens` is an estimate, said before the exact count is known. */
-  constructor(options: StreamOpening & { readonly inputTokens: number; readonly showsThinking: boolean }) {
+  constructor(
+    options: StreamOpening & {
+      readonly inputTokens: number
+      readonly showsThinking: boolean
+      readonly editsContext?: boolean
+    }
+  ) {
     this.#opening = options
     this.#inputTokens = options.inputTokens
     this.#showsThinking = options.showsThinking
+    this.#editsContext = options.editsContext === true
   }
 
   /** The frames of one item. */
@@ -132,6 +140,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
       case "Finish":
       case "Usage":
       case "PromptUsage":
+      case "ContextEdits":
         return ""
     }
   }
@@ -207,6 +216,7 @@ export class MessagesStreamEncoder implements StreamEncoder {
       type: "message_delta",
       delta: stopOf(answer.output, { refused: this.#refused, called: this.#called }),
       usage: usageOf(answer.usage),
+      ...editsOf(answer.output, this.#editsContext),
       ...extrasOf(answer)
     })
     return frames + this.#close() + last + STOP

@@ -90,6 +90,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       case "Finish":
       case "Usage":
       case "PromptUsage":
+      case "ContextEdits":
         return
     }
   }

@@ -1,10 +1,10 @@
-import { type Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import type { Outbound } from "../../platform/Outbound.ts"
 import { targetOf } from "../../platform/OutboundCall.ts"
 import { makeHttpChat } from "../HttpChat.ts"
 import type { Provider } from "../Provider.ts"
 import { decodeChat } from "./ChatDecode.ts"
-import { encodeChat } from "./ChatEncode.ts"
+import { betasOf, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
 import { faultOfStatus } from "./Failure.ts"
 
@@ -20,8 +20,12 @@ export interface AnthropicOptions {
 }
 
 /** The adapter of one such host, over the outbound pool. */
-export const makeAnthropic = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbound> => {
+export const makeAnthropic = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbound> =>
+  Effect.map(chatOf(options), (provider) => ({ ...provider, editsContext: true }))
+
+const chatOf = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbound> => {
   const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
+  const own = headers?.["anthropic-beta"]
   const target = targetOf(`${baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`)
   return makeHttpChat({
     id,
@@ -30,6 +34,11 @@ export const makeAnthropic = (options: AnthropicOptions): Effect.Effect<Provider
     wire: {
       target: () => target,
       headers: { "x-api-key": Redacted.value(apiKey), "anthropic-version": "2023-06-01", ...headers },
+      headersOf: ({ conversation }) => {
+        const betas = betasOf(conversation)
+        if (betas.length === 0) return undefined
+        return { "anthropic-beta": [...new Set([...(own === undefined ? [] : [own]), ...betas])].join(",") }
+      },
       encode: encodeChat,
       decode: decodeChat,
       fold: (requestId) => new ChatStreamFold(requestId),

@@ -1,4 +1,4 @@
-import type { Conversation } from "../../domain/Conversation.ts"
+import type { Cacheable, Conversation } from "../../domain/Conversation.ts"
 import { likelyTokens } from "../../domain/Tokens.ts"
 import type { ChatCall } from "../Provider.ts"
 
@@ -6,8 +6,18 @@ import type { ChatCall } from "../Provider.ts"
 export interface Block {
   /** Absent for one that the wire does not take, whose breakpoint is that of the block before it. */
   readonly body: object | undefined
-  readonly breakpoint: boolean
+  readonly breakpoint: CacheMark | false
 }
+
+/** How long, and how widely shared, a part of the prompt is kept. */
+export interface CacheMark {
+  readonly ttl?: "1h" | undefined
+  readonly scope?: string | undefined
+}
+
+/** The breakpoint that ends at a part of the prompt. */
+export const markOf = ({ cacheBreakpoint, cacheScope: scope, cacheTtl: ttl }: Cacheable): CacheMark | false =>
+  cacheBreakpoint === true ? { ttl, scope } : false
 
 /** A prompt on its way to the wire, in the order in which the host's cache reads it. */
 export interface Prompt {
@@ -25,11 +35,14 @@ const LEAST_TOKENS = 1_024
 /** The members of the wire, each block that ends a part worth keeping marked so: of too many, the last ones. */
 export const withBreakpoints = (call: ChatCall, prompt: Prompt) => {
   const blocks = [...prompt.tools, ...prompt.system, ...prompt.turns.flatMap((turn) => turn.blocks)]
-  const marked = new Set([...markedIn(call, prompt, blocks)].slice(-MAX_BREAKPOINTS))
+  const marked = new Map([...markedIn(call, prompt, blocks)].slice(-MAX_BREAKPOINTS))
+  const scoped = call.conversation.betas?.some((beta) => beta.startsWith("prompt-caching-scope-")) === true
+  const controlOf = ({ scope, ttl }: CacheMark) => ({ type: "ephemeral", ttl, scope: scoped ? scope : undefined })
   const wireOf = (list: ReadonlyArray<Block>): ReadonlyArray<object> =>
     list.flatMap((block) => {
       if (block.body === undefined) return []
-      return [marked.has(block) ? { ...block.body, cache_control: { type: "ephemeral" } } : block.body]
+      const mark = marked.get(block)
+      return [mark === undefined ? block.body : { ...block.body, cache_control: controlOf(mark) }]
     })
   return {
     tools: wireOf(prompt.tools),
@@ -39,13 +52,13 @@ export const withBreakpoints = (call: ChatCall, prompt: Prompt) => {
 }
 
 /** The caller's own breakpoints where there are any, else those asked to be set, in the order of the prompt. */
-const markedIn = (call: ChatCall, prompt: Prompt, blocks: ReadonlyArray<Block>): ReadonlySet<Block> => {
+const markedIn = (call: ChatCall, prompt: Prompt, blocks: ReadonlyArray<Block>): ReadonlyMap<Block, CacheMark> => {
   const { model, offer } = call.candidate
   // Without a price for what the cache gives and takes, nothing is to be written to it.
-  if (!model.capabilities.includes("prompt_caching") || offer.unsupported.includes("prompt_caching")) return new Set()
+  if (!model.capabilities.includes("prompt_caching") || offer.unsupported.includes("prompt_caching")) return new Map()
   if (hasBreakpoint(call.conversation)) return ownOf(blocks)
   const worthIt = call.caching === "auto" && likelyTokens(call.promptBound) >= LEAST_TOKENS
-  return worthIt ? automaticOf(prompt) : new Set()
+  return worthIt ? automaticOf(prompt, { ttl: call.conversation.cacheTtl }) : new Map()
 }
 
 const hasBreakpoint = ({ messages, tools }: Conversation): boolean =>
@@ -57,21 +70,21 @@ const hasBreakpoint = ({ messages, tools }: Conversation): boolean =>
       (message.role === "assistant" && message.toolCalls.some((one) => one.cacheBreakpoint))
   )
 
-const ownOf = (blocks: ReadonlyArray<Block>): ReadonlySet<Block> => {
-  const marked = new Set<Block>()
+const ownOf = (blocks: ReadonlyArray<Block>): ReadonlyMap<Block, CacheMark> => {
+  const marked = new Map<Block, CacheMark>()
   let last: Block | undefined
   for (const block of blocks) {
     if (block.body !== undefined) last = block
-    if (block.breakpoint && last !== undefined) marked.add(last)
+    if (block.breakpoint !== false && last !== undefined) marked.set(last, block.breakpoint)
   }
   return marked
 }
 
 /** What stays the same from turn to turn, and both ends of what this turn adds: one is read from the cache, one is written. */
-const automaticOf = ({ system, tools, turns }: Prompt): ReadonlySet<Block> => {
+const automaticOf = ({ system, tools, turns }: Prompt, mark: CacheMark): ReadonlyMap<Block, CacheMark> => {
   const asked = turns.filter((turn) => turn.role === "user").slice(-2)
   const ends = [tools, system, ...asked.map((turn) => turn.blocks)].map((list) =>
     list.findLast((block) => block.body !== undefined)
   )
-  return new Set(ends.filter((block) => block !== undefined))
+  return new Map(ends.flatMap((block) => (block === undefined ? [] : [[block, mark] as const])))
 }

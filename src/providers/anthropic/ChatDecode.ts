@@ -20,6 +20,7 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
       output.push(event)
     }
   }
+  for (const event of editsIn(answer)) output.push(event)
   const refusal = refusalOf(answer)
   if (refusal !== "") output.push({ _tag: "Refusal", text: refusal })
   const finish = finishOf(answer["stop_reason"], calls > 0)
@@ -48,6 +49,14 @@ const eventsIn = (block: JsonObject, requestId: string, calls: number): Readonly
     default:
       return []
   }
+}
+
+/** What the host has taken out of the prompt, where it says so. */
+export const editsIn = (said: JsonObject): ReadonlyArray<OutputEvent> => {
+  const management = objectOf(said["context_management"])
+  if (management === undefined) return []
+  const applied = listOf(management["applied_edits"]).map((edit) => objectOf(edit) ?? {})
+  return [{ _tag: "ContextEdits", applied }]
 }
 
 /** A tool call's input as the text callers parse: an object, be it an empty one. */
@@ -84,10 +93,14 @@ export const usageOf = (usage: JsonObject | undefined): TokenUsage | undefined =
   const input = countIn(usage, "input_tokens")
   const output = countIn(usage, "output_tokens")
   if (usage === undefined || input === undefined || output === undefined) return undefined
+  const written = objectOf(usage["cache_creation"])
+  const cacheWrite = countIn(usage, "cache_creation_input_tokens") ?? writtenOf(written)
+  const long = countIn(written, "ephemeral_1h_input_tokens") ?? 0
   return {
     input,
     cached: countIn(usage, "cache_read_input_tokens") ?? 0,
-    cacheWrite: countIn(usage, "cache_creation_input_tokens") ?? writtenOf(objectOf(usage["cache_creation"])),
+    cacheWrite,
+    ...(long === 0 ? {} : { cacheWriteLong: Math.min(cacheWrite, long) }),
     output,
     reasoning: Math.min(output, countIn(objectOf(usage["output_tokens_details"]), "thinking_tokens") ?? 0)
   }
@@ -101,7 +114,8 @@ export const promptUsageOf = (usage: JsonObject | undefined): PromptUsage | unde
   const read = usageOf({ ...usage, output_tokens: 0 })
   const isNone = (name: string) => (usage?.[name] ?? 0) !== 0 && countIn(usage, name) === undefined
   if (read === undefined || isNone("cache_read_input_tokens") || isNone("cache_creation_input_tokens")) return undefined
-  return { input: read.input, cached: read.cached, cacheWrite: read.cacheWrite }
+  const { cached, cacheWrite, cacheWriteLong, input } = read
+  return { input, cached, cacheWrite, ...(cacheWriteLong === undefined ? {} : { cacheWriteLong }) }
 }
 
 /** What was written, by how long it is kept: the parts of the sum, which some hosts leave out. */

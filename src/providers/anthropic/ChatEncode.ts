@@ -6,7 +6,7 @@ import { objectOf, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { hasMap, isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
-import { type Block, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
+import { type Block, markOf, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
 import { type Thinking, thinkingOf } from "./Thinking.ts"
 
@@ -32,8 +32,23 @@ export const encodeChat = (call: ChatCall, stream: boolean): string => {
       thinking.effort === undefined && schema === undefined
         ? undefined
         : { effort: thinking.effort, format: schema === undefined ? undefined : { type: "json_schema", schema } },
-    metadata: isOpaque(conversation.user) ? { user_id: conversation.user } : undefined
+    metadata: isOpaque(conversation.user) ? { user_id: conversation.user } : undefined,
+    context_management: contextManagementOf(conversation)
   })
+}
+
+/** Compaction would put a summary into the answer, for which no dialect has a place. */
+const contextManagementOf = ({ contextEdits = [] }: Conversation): object | undefined => {
+  const edits = contextEdits.filter(({ kind }) => kind !== "compact").map(({ wire }) => wire)
+  return edits.length === 0 ? undefined : { edits }
+}
+
+/** What context edits and other members need the host to be told in `anthropic-beta`. */
+export const betasOf = ({ betas = [], contextEdits = [] }: Conversation): ReadonlyArray<string> => {
+  const edits = contextEdits.some(({ kind }) => kind !== "compact")
+  return edits && !betas.some((beta) => beta.startsWith("context-management-"))
+    ? [...betas, "context-management-2025-06-27"]
+    : betas
 }
 
 interface Turn {
@@ -110,7 +125,8 @@ const encodeMessage = (message: Exclude<Message, { role: "system" }>, last: bool
 }
 
 /** A result that failed must say how on this wire, and in words alone: one with an image is left to speak for itself. */
-const encodeResult = ({ cacheBreakpoint, content, isError, toolCallId }: ToolResult): Block => {
+const encodeResult = (result: ToolResult): Block => {
+  const { content, isError, toolCallId } = result
   const parts = encodeParts(content).flatMap(({ body }) => (body === undefined ? [] : [body]))
   const failed = isError === true && content.every((part) => part.type === "text")
   const said = failed && parts.length === 0 ? [{ type: "text", text: WORDLESS_FAILURE }] : parts
@@ -121,13 +137,13 @@ const encodeResult = ({ cacheBreakpoint, content, isError, toolCallId }: ToolRes
       content: said.length === 0 ? undefined : said,
       is_error: failed ? true : undefined
     },
-    breakpoint: cacheBreakpoint === true || content.some((part) => part.cacheBreakpoint === true)
+    breakpoint: markOf(result) || markOf(content.findLast((part) => part.cacheBreakpoint === true) ?? {})
   }
 }
 
 /** Texts of nothing but blanks are refused, so they are left out. */
 const encodeParts = (parts: ReadonlyArray<Part>): Array<Block> =>
-  parts.map((part) => ({ body: encodePart(part), breakpoint: part.cacheBreakpoint === true }))
+  parts.map((part) => ({ body: encodePart(part), breakpoint: markOf(part) }))
 
 const encodePart = (part: Part): object | undefined => {
   if (part.type === "image") return encodeImage(part)
@@ -141,7 +157,7 @@ const encodeImage = ({ url }: ImagePart): object => {
 
 const encodeToolCall = (call: ToolCall): Block => ({
   body: { type: "tool_use", id: idOf(call.id), name: call.name, input: inputOf(call.arguments) },
-  breakpoint: call.cacheBreakpoint === true
+  breakpoint: markOf(call)
 })
 
 /**
@@ -159,13 +175,15 @@ const inputOf = (text: string): object => {
 
 const encodeTools = ({ messages, tools }: Conversation, candidate: Candidate): ReadonlyArray<Block> => {
   if (tools.length === 0) return toolsOfHistory(messages)
-  return tools.map(({ cacheBreakpoint, description, name, parameters, strict }) => {
+  return tools.map((tool) => {
+    const { description, name, parameters, strict, typed } = tool
+    if (typed !== undefined) return { body: typed, breakpoint: markOf(tool) }
     const schema = { type: "object", ...parameters }
     // Closed, as strictness wants it, an object whose members the model is to name would have none.
     const held = strict === true && isStructured(candidate) && !hasMap(parameters)
     return {
       body: { name, description, input_schema: held ? outputSchemaOf(schema) : schema, ...(held ? { strict } : {}) },
-      breakpoint: cacheBreakpoint === true
+      breakpoint: markOf(tool)
     }
   })
 }

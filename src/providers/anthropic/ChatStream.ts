@@ -3,7 +3,7 @@ import type { ChatFold } from "../HttpChat.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { SseParser } from "../Sse.ts"
 import { toolCallId } from "../ToolCallId.ts"
-import { argumentsOf, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
+import { argumentsOf, editsIn, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
 import { faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../Json.ts"
 
@@ -142,6 +142,7 @@ export class ChatStreamFold implements ChatFold {
   #onStop(event: JsonObject): void {
     this.#closeTools()
     const delta = objectOf(event["delta"]) ?? {}
+    this.#out.push(...editsIn(event))
     const refusal = refusalOf(delta)
     if (refusal !== "") this.#out.push({ _tag: "Refusal", text: refusal })
     this.#stop = textIn(delta, "stop_reason") ?? this.#stop

@@ -12,7 +12,7 @@ const answered = (...content: ReadonlyArray<object>) => ({
 const document = (source: object, more: object = {}) => saying({ type: "document", source, ...more })
 const result = (...content: ReadonlyArray<object>) => saying({ type: "tool_result", tool_use_id: "t", content })
 const tool = (more: object) => ({ ...hello, tools: [{ name: "t", input_schema: {}, ...more }] })
-const hour = { type: "ephemeral", ttl: "1h" }
+const managing = (context_management: object) => ({ ...hello, context_management })
 const words = { type: "text", text: "x" }
 
 const at = "messages.0.content.0"
@@ -24,7 +24,17 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["servers of tools", { ...hello, mcp_servers: [] }, "mcp_servers"],
   ["a thread that the server keeps", { ...hello, thread: { type: "create" } }, "thread"],
   ["a container", { ...hello, container: "c" }, "container"],
-  ["management of the context", { ...hello, context_management: {} }, "context_management"],
+  ["a member of the context's management", managing({ edits: [], x: 1 }), "context_management.x"],
+  [
+    "an edit that is not known",
+    managing({ edits: [{ type: "clear_thinking_20251015" }, { type: "shorten_20300101" }] }),
+    "context_management.edits.1.type"
+  ],
+  [
+    "a member of an edit",
+    managing({ edits: [{ type: "clear_tool_uses_20250919", soft: true }] }),
+    "context_management.edits.0.soft"
+  ],
   ["OpenAI's word for stop sequences", { ...hello, stop: ["x"] }, "stop"],
   ["a member of OpenRouter's routing", { ...hello, provider: { quantizations: ["fp8"] } }, "provider.quantizations"],
   ["a price of images", { ...hello, provider: { max_price: { image: 1 } } }, "provider.max_price.image"],
@@ -32,7 +42,10 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
   ["a member of a block", saying({ ...words, x: 1 }), `${at}.x`],
   ["a member of metadata", { ...hello, metadata: { user_id: "u", x: 1 } }, "metadata.x"],
   ["a tool of the server", { ...hello, tools: [{ type: "web_search_20250305", name: "w" }] }, "tools.0.type"],
-  ["a tool with rules of its own", tool({ defer_loading: true }), "tools.0.defer_loading"],
+  ["a page that the server fetches", { ...hello, tools: [{ type: "web_fetch_20250910", name: "w" }] }, "tools.0.type"],
+  ["code that the server runs", { ...hello, tools: [{ type: "code_execution_20250825", name: "c" }] }, "tools.0.type"],
+  ["a tool with rules of its own", tool({ allowed_callers: ["code"] }), "tools.0.allowed_callers"],
+  ["a member of a typed tool", { ...hello, tools: [{ type: "bash_20250124", name: "bash", x: 1 }] }, "tools.0.x"],
   ["another way to think", { ...hello, thinking: { type: "between_tools" } }, "thinking.type"],
   ["a block that there is not", saying({ type: "search_result", source: "s" }), `${at}.type`],
   ["an image by its id", saying({ type: "image", source: { type: "file", file_id: "f" } }), `${at}.source.type`],
@@ -53,17 +66,7 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
     answered({ type: "tool_use", id: "i", name: "n", input: {}, caller: { type: "code_execution_20250825" } }),
     `${said}.caller.type`
   ],
-  ["a search result of a tool", result({ type: "search_result" }), `${at}.content.0.type`],
-  ["an hour in the cache", { ...hello, cache_control: hour }, "cache_control.ttl"],
-  ["an hour for a block", saying({ ...words, cache_control: hour }), `${at}.cache_control.ttl`],
-  ["an hour for the system", { ...hello, system: [{ ...words, cache_control: hour }] }, "system.0.cache_control.ttl"],
-  ["an hour for a tool", tool({ cache_control: hour }), "tools.0.cache_control.ttl"],
-  ["an hour in a result", result({ ...words, cache_control: hour }), `${at}.content.0.cache_control.ttl`],
-  [
-    "an hour in a document",
-    document({ type: "content", content: [{ ...words, cache_control: hour }] }),
-    `${at}.source.content.0.cache_control.ttl`
-  ]
+  ["a search result of a tool", result({ type: "search_result" }), `${at}.content.0.type`]
 ]
 
 const failureOf = (body: object) => {

@@ -49,7 +49,8 @@ describe("a messages request", () => {
       stream: false,
       budgetCents: undefined,
       ignored: [],
-      showsThinking: true
+      showsThinking: true,
+      editsContext: false
     })
   })
 
@@ -112,7 +113,8 @@ describe("a messages request", () => {
       models: ["b", "c"],
       budgetCents: 7,
       ignored: ["session_id"],
-      showsThinking: false
+      showsThinking: false,
+      editsContext: false
     })
     assert.isTrue(stream)
   })

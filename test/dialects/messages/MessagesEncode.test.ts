@@ -34,6 +34,7 @@ describe("a message", () => {
         input_tokens: 7,
         cache_creation_input_tokens: 1,
         cache_read_input_tokens: 2,
+        cache_creation: { ephemeral_5m_input_tokens: 1, ephemeral_1h_input_tokens: 0 },
         output_tokens: 5,
         output_tokens_details: { thinking_tokens: 3 }
       },

@@ -104,7 +104,8 @@ describe("a stream of events", () => {
     const frames = [
       'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_01ARZ3NDEKTSV4RRFFQ69G5FAV","type":"message",' +
         '"role":"assistant","model":"gpt-4o","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":42,' +
-        '"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0,"output_tokens_details":{"thinking_tokens":0}}}}',
+        '"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},' +
+        '"output_tokens":0,"output_tokens_details":{"thinking_tokens":0}}}}',
       'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
       'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}',
       'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"lo \\"you\\"\\n😀"}}',

@@ -122,3 +122,26 @@ describe("automatic breakpoints", () => {
     assert.deepStrictEqual(markedIn(lost), [])
   })
 })
+
+describe("how long the prompt is kept", () => {
+  const controlsIn = ({ messages, system = [], tools = [] }: WireBody) =>
+    [...tools, ...system, ...messages.flatMap((message) => message.content)].flatMap(
+      (block) => block.cache_control ?? []
+    )
+  const hour = { type: "text", text: "for an hour", cacheBreakpoint, cacheTtl: "1h", cacheScope: "global" } as const
+
+  it("is said of each breakpoint, with its scope where the caller's beta asks for that", () => {
+    const messages = [system(hour), user(end("briefly"))]
+    const plain = { type: "ephemeral" }
+    assert.deepStrictEqual(controlsIn(wire({ messages })), [{ ...plain, ttl: "1h" }, plain])
+    const betas = ["prompt-caching-scope-2026-01-05"]
+    assert.deepStrictEqual(controlsIn(wire({ messages, betas })), [{ ...plain, ttl: "1h", scope: "global" }, plain])
+  })
+
+  it("is said of breakpoints that are set for the caller too", () => {
+    const more = { messages: [system({ type: "text", text: "x" }), user(text("y"))], cacheTtl: "1h" } as const
+    const marked = controlsIn(wire(more, { caching: "auto", promptBound: 100_000 }))
+    assert.isAbove(marked.length, 0)
+    for (const control of marked) assert.deepStrictEqual(control, { type: "ephemeral", ttl: "1h" })
+  })
+})

@@ -168,7 +168,7 @@ describe("usageOf", () => {
         cache_creation: { ephemeral_5m_input_tokens: 456, ephemeral_1h_input_tokens: 100 },
         output_tokens: 50
       },
-      usage(10, 0, 556, 50, 0)
+      { ...usage(10, 0, 556, 50, 0), cacheWriteLong: 100 }
     ],
     [
       "the documented first request, which writes to the cache",

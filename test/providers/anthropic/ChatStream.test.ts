@@ -125,7 +125,7 @@ describe("ChatStreamFold", () => {
   it("counts what the start says was written to the cache, and the end does not repeat", () => {
     const cache_creation = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }
     const began = start({ input_tokens: 5, cache_read_input_tokens: 7, cache_creation, output_tokens: 1 })
-    const usage = { input: 5, cached: 7, cacheWrite: 34, output: 9, reasoning: 0 }
+    const usage = { input: 5, cached: 7, cacheWrite: 34, cacheWriteLong: 4, output: 9, reasoning: 0 }
     assert.deepStrictEqual(told(began + stop("end_turn", { output_tokens: 9 }) + END).at(-1), { _tag: "Usage", usage })
     const repeated = { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 34, output_tokens: 9 }
     assert.deepStrictEqual(told(began + stop("end_turn", repeated) + END).at(-1), { _tag: "Usage", usage })
@@ -211,7 +211,7 @@ describe("ChatStreamFold", () => {
     [
       "with what was written in parts alone",
       { input_tokens: 10, cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 } },
-      { input: 10, cached: 0, cacheWrite: 7 }
+      { input: 10, cached: 0, cacheWrite: 7, cacheWriteLong: 4 }
     ],
     [
       "without a cache",

@@ -1,0 +1,98 @@
+/** Edits of a prompt, carried out for providers that do not know them. */
+import type { ContextEdit, Conversation, Message, ToolCall } from "./Conversation.ts"
+import { likelyTokens, promptBound } from "./Tokens.ts"
+
+/** A conversation after its edits, and what each that changed it did, in Anthropic's words. */
+export interface Edited {
+  readonly conversation: Conversation
+  readonly applied: ReadonlyArray<object>
+}
+
+/** As Anthropic's API has them where a request does not say. */
+const DEFAULT_TRIGGER_TOKENS = 100_000
+const DEFAULT_KEPT_USES = 3
+
+const CLEARED = "[Old tool result content cleared]"
+
+type Wire = ContextEdit["wire"]
+
+const objectOf = (value: unknown): Wire =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Wire) : {}
+
+const numberIn = (holder: unknown, otherwise: number): number => {
+  const value = objectOf(holder)["value"]
+  return typeof value === "number" ? value : otherwise
+}
+
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+const tokensOf = (conversation: Conversation): number => likelyTokens(promptBound(conversation))
+
+const callsIn = (messages: ReadonlyArray<Message>): ReadonlyMap<string, ToolCall> =>
+  new Map(
+    messages.flatMap((message) =>
+      message.role === "assistant" ? message.toolCalls.map((call) => [call.id, call] as const) : []
+    )
+  )
+
+/** Whether the prompt is as long, or has as many uses of tools, as the edit waits for. */
+const isDue = (trigger: unknown, conversation: Conversation, uses: number): boolean =>
+  objectOf(trigger)["type"] === "tool_uses"
+    ? uses > numberIn(trigger, 0)
+    : tokensOf(conversation) > numberIn(trigger, DEFAULT_TRIGGER_TOKENS)
+
+/** Ids of the calls whose results go: all but the latest, and but those of tools that are excluded. */
+const outdated = (messages: ReadonlyArray<Message>, wire: Wire): ReadonlySet<string> => {
+  const calls = callsIn(messages)
+  const excluded = new Set(listOf(wire["exclude_tools"]))
+  const results = messages.filter((message) => message.role === "tool").map(({ toolCallId }) => toolCallId)
+  const kept = numberIn(wire["keep"], DEFAULT_KEPT_USES)
+  const old = results.slice(0, Math.max(0, results.length - kept))
+  return new Set(old.filter((id) => !excluded.has(calls.get(id)?.name)))
+}
+
+const withoutInputs = (message: Message, ids: ReadonlySet<string>, inputs: unknown): Message => {
+  if (message.role !== "assistant" || (inputs !== true && !Array.isArray(inputs))) return message
+  const goes = ({ id, name }: ToolCall) => ids.has(id) && (inputs === true || listOf(inputs).includes(name))
+  return message.toolCalls.some(goes)
+    ? { ...message, toolCalls: message.toolCalls.map((call) => (goes(call) ? { ...call, arguments: "{}" } : call)) }
+    : message
+}
+
+const clearToolUses = (conversation: Conversation, { wire }: ContextEdit): Edited => {
+  const unchanged: Edited = { conversation, applied: [] }
+  const { messages } = conversation
+  const uses = messages.filter(({ role }) => role === "tool").length
+  if (uses === 0 || !isDue(wire["trigger"], conversation, uses)) return unchanged
+  const ids = outdated(messages, wire)
+  if (ids.size === 0) return unchanged
+  const cleared: Conversation = {
+    ...conversation,
+    messages: messages.map((message) =>
+      message.role === "tool" && ids.has(message.toolCallId)
+        ? { ...message, content: [{ type: "text", text: CLEARED }] }
+        : withoutInputs(message, ids, wire["clear_tool_inputs"])
+    )
+  }
+  const tokens = Math.max(0, tokensOf(conversation) - tokensOf(cleared))
+  if (tokens < numberIn(wire["clear_at_least"], 0)) return unchanged
+  return {
+    conversation: cleared,
+    applied: [{ type: wire["type"], cleared_tool_uses: ids.size, cleared_input_tokens: tokens }]
+  }
+}
+
+/**
+ * Carries out what a conversation asks for, in its order. Thinking is not sent to a provider that did not think it, so that there
+ * is none to clear; compaction is left undone.
+ */
+export const editContext = (conversation: Conversation): Edited => {
+  const { contextEdits = [], ...rest } = conversation
+  let edited: Edited = { conversation: rest, applied: [] }
+  for (const edit of contextEdits) {
+    if (edit.kind !== "clear_tool_uses") continue
+    const next = clearToolUses(edited.conversation, edit)
+    edited = { conversation: next.conversation, applied: [...edited.applied, ...next.applied] }
+  }
+  return edited
+}

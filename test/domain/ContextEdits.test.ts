@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { editContext } from "../../src/domain/ContextEdits.ts"
+import type { ContextEdit, Conversation, Message } from "../../src/domain/Conversation.ts"
+
+const turn = (id: string, name: string, result: string): ReadonlyArray<Message> => [
+  { role: "assistant", content: [], toolCalls: [{ id, name, arguments: '{"at":1}' }] },
+  { role: "tool", toolCallId: id, content: [{ type: "text", text: result }] }
+]
+const long = "word ".repeat(400)
+const messages: ReadonlyArray<Message> = [
+  { role: "user", content: [{ type: "text", text: "Go" }] },
+  ...["a", "b", "c", "d"].flatMap((id) => turn(id, id === "b" ? "keepsake" : "look", `${id} ${long}`))
+]
+const conversationWith = (...wires: ReadonlyArray<Record<string, unknown>>): Conversation => ({
+  messages,
+  tools: [],
+  toolChoice: { type: "auto" },
+  parallelToolCalls: undefined,
+  format: { type: "text" },
+  sampling: {},
+  reasoning: undefined,
+  maxOutputTokens: undefined,
+  user: undefined,
+  contextEdits: wires.map((wire) => ({
+    kind: String(wire["type"]).replace(/_\d+$/, "") as ContextEdit["kind"],
+    wire
+  }))
+})
+const clear = { type: "clear_tool_uses_20250919", trigger: { type: "input_tokens", value: 100 } }
+const resultsOf = (conversation: Conversation) =>
+  conversation.messages.flatMap((message) =>
+    message.role === "tool" ? [message.content.map((part) => (part.type === "text" ? part.text[0] : "")).join()] : []
+  )
+
+describe("edits of a prompt", () => {
+  it("clear the results of all but the latest uses of tools, and say how many and how much", () => {
+    const { applied, conversation } = editContext(conversationWith({ ...clear, keep: { type: "tool_uses", value: 1 } }))
+    assert.deepStrictEqual(resultsOf(conversation), ["[", "[", "[", "d"])
+    const [edit] = applied as ReadonlyArray<Record<string, unknown>>
+    assert.deepInclude(edit, { type: clear.type, cleared_tool_uses: 3 })
+    assert.isAbove(Number(edit?.["cleared_input_tokens"]), 1_000)
+    assert.isUndefined(conversation.contextEdits)
+  })
+
+  it("keep three unless they say otherwise, and tools that are excluded", () => {
+    assert.deepStrictEqual(resultsOf(editContext(conversationWith(clear)).conversation), ["[", "b", "c", "d"])
+    const kept = { ...clear, keep: { type: "tool_uses", value: 0 }, exclude_tools: ["keepsake"] }
+    assert.deepStrictEqual(resultsOf(editContext(conversationWith(kept)).conversation), ["[", "b", "[", "["])
+  })
+
+  it("clear the input of calls where they are told to", () => {
+    const inputs = (clear_tool_inputs: unknown) =>
+      editContext(
+        conversationWith({ ...clear, keep: { type: "tool_uses", value: 1 }, clear_tool_inputs })
+      ).conversation.messages.flatMap((one) =>
+        one.role === "assistant" ? one.toolCalls.map((call) => call.arguments) : []
+      )
+    const full = '{"at":1}'
+    assert.deepStrictEqual(inputs(undefined), [full, full, full, full])
+    assert.deepStrictEqual(inputs(true), ["{}", "{}", "{}", full])
+    assert.deepStrictEqual(inputs(["keepsake"]), [full, "{}", full, full])
+  })
+
+  it("wait for the size that triggers them, and leave what is not worth it", () => {
+    const waiting = [
+      { type: clear.type },
+      { ...clear, trigger: { type: "tool_uses", value: 4 } },
+      { ...clear, clear_at_least: { type: "input_tokens", value: 100_000 } },
+      { type: "clear_thinking_20251015", keep: "all" },
+      { type: "compact_20260112" }
+    ]
+    for (const wire of waiting) {
+      const { applied, conversation } = editContext(conversationWith(wire))
+      assert.deepStrictEqual([applied, conversation.messages], [[], messages], wire.type)
+    }
+    const due = { ...clear, trigger: { type: "tool_uses", value: 3 } }
+    assert.lengthOf(editContext(conversationWith(due)).applied, 1)
+  })
+})
