@@ -3,6 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
+import { SqlClient } from "effect/sql"
 import { Accounts } from "./account/Accounts.ts"
 import { Audit } from "./account/Audit.ts"
 import { Budgets } from "./account/Budgets.ts"
@@ -16,6 +17,7 @@ import { Auth } from "./auth/Auth.ts"
 import { Customers } from "./billing/Customers.ts"
 import { Payments } from "./billing/Payments.ts"
 import { Phones } from "./billing/Phones.ts"
+import { hasTraces, tracesOf } from "./billing/Sandbox.ts"
 import { TopUps } from "./billing/TopUps.ts"
 import { ChatCache } from "./cache/ChatCache.ts"
 import { Catalogue } from "./catalogue/Catalogue.ts"
@@ -23,6 +25,7 @@ import { catalogueFile } from "./catalogue/CatalogueFile.ts"
 import { LiveFigures } from "./catalogue/LiveFigures.ts"
 import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
+import { formatUsd } from "./domain/Money.ts"
 import { Ops, readiness } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { Stopping } from "./http/Stopping.ts"
@@ -303,7 +306,30 @@ const sweeping = Layer.unwrap(
   )
 )
 
-const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
+/** A database that was a sandbox's serves real providers only when the operator has said what becomes of its money and keys. */
+const notOfASandbox = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { sandbox } = yield* Config
+    const real = [...(yield* keyedProviders), ...(yield* hosts).filter(({ keyed }) => keyed)].map(({ id }) => id)
+    if (sandbox || real.length === 0) return
+    const traces = yield* tracesOf(yield* SqlClient.SqlClient)
+    if (!hasTraces(traces)) return
+    const { accounts, keys, simulated } = traces
+    return yield* new StartError({
+      message:
+        `this database was a sandbox's, and a key of a real provider is set (${real.join(", ")}). It has ${formatUsd(simulated)} of ` +
+        `simulated money in ${accounts} account(s) and ${keys} working demo key(s). Choose: SANDBOX=on keeps the sandbox, in which ` +
+        `simulated money pays for simulated providers alone; \`npm run admin -- sandbox clear\` voids the simulated money and the demo ` +
+        `keys, keeps everything else, and lets the service start`
+    })
+  })
+)
+
+const database = notOfASandbox.pipe(
+  Layer.provideMerge(migrations),
+  Layer.provideMerge(sql),
+  Layer.provideMerge(DataDirectory.layer)
+)
 
 /** A port that was left to the system is known when the server listens. */
 const addressed = Layer.effectDiscard(

@@ -3,11 +3,11 @@ import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import { Accounts } from "./account/Accounts.ts"
 import { Customers } from "./billing/Customers.ts"
+import { DEMO_EMAIL } from "./billing/Sandbox.ts"
 import { NANO_PER_USD } from "./domain/Money.ts"
 import { Config } from "./platform/Config.ts"
 import { Presets } from "./presets/Presets.ts"
 
-const DEMO_EMAIL = "demo@tollgate.local"
 const DEMO_BALANCE = 25n * NANO_PER_USD
 
 /** A preset to try: the same model as in the first request, told to be short. */
@@ -41,14 +41,14 @@ export const demoAccount = Effect.gen(function* () {
   if (!sandbox || (yield* accounts.exist)) return Option.none()
   const customers = yield* Customers
   const actor = { type: "service", id: "first-start" } as const
-  const opened = yield* customers.open(DEMO_EMAIL, DEMO_BALANCE, actor)
+  const opened = yield* customers.open(DEMO_EMAIL, DEMO_BALANCE, actor, "play")
   const presets = yield* Presets
   yield* presets.create({ accountId: opened.account.id, preset: demoPreset, actor })
   const origin = yield* localOrigin
   yield* Console.log(
     [
       "",
-      `A demo account (${opened.account.email}) with $25.00 was made. Its keys are shown only now:`,
+      `A demo account (${opened.account.email}) with $25.00 of simulated money was made. Its keys are shown only now:`,
       "",
       `  inference key   ${opened.inferenceKey}`,
       `  management key  ${opened.managementKey}`,

@@ -42,7 +42,10 @@ describe("the demo account", () => {
       const { made, text } = yield* shown
       const { account, inferenceKey, managementKey } = Option.getOrThrow(made)
       const ledger = yield* Ledger
-      assert.deepStrictEqual(yield* ledger.balance(account.id), { posted: 25_000_000_000n, held: 0n })
+      assert.deepStrictEqual(yield* ledger.balance(account.id), {
+        ...{ posted: 25_000_000_000n, held: 0n },
+        play: { posted: 25_000_000_000n, held: 0n }
+      })
       const origin = yield* localOrigin
       assert.match(origin, /^http:\/\/127\.0\.0\.1:\d+$/)
       for (const part of [inferenceKey, managementKey, curlLine(origin, inferenceKey)]) assert.include(text, part)

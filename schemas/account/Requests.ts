@@ -73,6 +73,8 @@ export const RequestReceipt = Schema.Struct({
   settled_usd: Usd,
   absorbed_usd: Usd,
   refunded_usd: Usd,
+  /** `simulated` where the simulated money of a sandbox pays for it, which no real provider is asked for. */
+  paid_with: Schema.Literals(["real", "simulated"]),
   price: Schema.NullOr(ReceiptPrice),
   routing: Schema.NullOr(RoutingSummary),
   timings: Schema.Struct({

@@ -8,6 +8,8 @@ export const BalanceReport = Schema.Struct({
     held_usd: Usd,
     available_usd: Schema.Finite,
     currency: Schema.Literal("USD"),
+    /** How much of the balance is simulated money of a sandbox, which cannot pay a real provider. */
+    simulated_usd: Schema.Finite,
     /** The balance is below $5.00. */
     low_balance: Schema.Boolean,
     /** What the account was given when its owner's telephone was verified; 0 before. */

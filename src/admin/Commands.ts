@@ -1,5 +1,5 @@
 /** The commands of an operator, on the database of the settings, beside a running service or without one. */
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Accounts.ts"
@@ -10,24 +10,19 @@ import { type Scope, scopes } from "../auth/Scopes.ts"
 import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { nanoOfTopUp } from "../billing/TopUps.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
-import { Config } from "../platform/Config.ts"
 import { verifyBooks } from "../billing/Books.ts"
-import { layer } from "./Database.ts"
+import { confirmed, yes } from "./Confirm.ts"
+import { accountOf, database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { exitCode, json, logging, presenter, print, Refused } from "./Output.ts"
-
-const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))
-
-const accountOf = (email: string) =>
-  Effect.gen(function* () {
-    const account = yield* (yield* Accounts).findByEmail(email)
-    return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
-  })
+import { adjust, topUp } from "./MoneyCommands.ts"
+import { exitCode, json, presenter, print, Refused } from "./Output.ts"
+import { sandbox } from "./SandboxCommands.ts"
 
 const createAccount = Command.make(
   "create",
-  { email: Flags.email, balance: Flags.balance },
-  Effect.fn("account create")(function* ({ balance, email }) {
+  { email: Flags.email, balance: Flags.balance, yes },
+  Effect.fn("account create")(function* ({ balance, email, yes: saidYes }) {
+    yield* confirmed(`Make an account of ${email} with ${formatUsd(balance)}`, balance, saidYes)
     const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
     yield* print({
       json: {
@@ -108,28 +103,6 @@ const revokeKey = Command.make(
 ).pipe(
   Command.withDescription("Revoke a key at once"),
   Command.withExamples([{ command: "npm run admin -- key revoke --id 0123456789abcdef01234567" }]),
-  Command.provide(database)
-)
-
-const topUp = Command.make(
-  "topup",
-  { email: Flags.email, amount: Flags.topUpAmount },
-  Effect.fn("topup")(function* ({ amount, email }) {
-    const account = yield* accountOf(email)
-    const balance = yield* (yield* Customers).topUp(account, amount, OPERATOR)
-    yield* print({
-      json: {
-        account_id: account.id,
-        email: account.email,
-        amount_usd: usdFromNano(amount),
-        balance_usd: usdFromNano(balance)
-      },
-      text: `${formatUsd(amount)} was added to the balance of ${account.email}, which is ${formatUsd(balance)} now.`
-    })
-  })
-).pipe(
-  Command.withDescription("Add money to an account's balance"),
-  Command.withExamples([{ command: "npm run admin -- topup --email ann@example.com --amount-usd 25" }]),
   Command.provide(database)
 )
 
@@ -292,7 +265,7 @@ const admin = Command.make("admin").pipe(
   Command.withDescription(
     "What an operator of tollgate does by hand. Settings come from the environment, as for npm start."
   ),
-  Command.withSubcommands([account, key, topUp, topUps, audit, ledger]),
+  Command.withSubcommands([account, key, topUp, adjust, topUps, audit, ledger, sandbox]),
   Command.withGlobalFlags([json])
 )
 

@@ -1,20 +1,32 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Accounts } from "../account/Accounts.ts"
 import { Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
 import { Customers } from "../billing/Customers.ts"
+import { Sandbox } from "../billing/Sandbox.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { Config } from "../platform/Config.ts"
 import { DataDirectory } from "../platform/DataDirectory.ts"
 import { layer as migrations } from "../platform/Migrations.ts"
 import { layerCommand as sql } from "../platform/Sql.ts"
+import { logging, Refused } from "./Output.ts"
 
-const database = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
+const store = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
 /** What the commands work with, on the database of the settings: that of a running service, or opened for them alone. */
-export const layer = Customers.layer.pipe(
+export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer).pipe(
   Layer.provideMerge(Ledger.layer),
   Layer.provideMerge(accounts),
-  Layer.provideMerge(database)
+  Layer.provideMerge(store)
 )
+
+/** The same with the settings and the log. */
+export const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))
+
+export const accountOf = (email: string) =>
+  Effect.gen(function* () {
+    const account = yield* (yield* Accounts).findByEmail(email)
+    return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
+  })

@@ -10,6 +10,8 @@ const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
 const MAX_SCALE = 1_000_000
 const MAX_EMAIL_LENGTH = 254
 const MAX_NAME_LENGTH = 256
+const MAX_REFERENCE_LENGTH = 200
+const MAX_REASON_LENGTH = 500
 const MAX_EVENTS = 1_000
 
 const parsed = <A>(name: string, expected: string, parse: (text: string) => A | undefined) =>
@@ -41,6 +43,32 @@ export const topUpAmount = amount("amount-usd", "an amount of USD above zero,", 
   Flag.withDescription("What to add, in USD")
 )
 
+/** In nano-USD, not zero; below zero it takes from the account. */
+export const adjustment = parsed(
+  "amount-usd",
+  "an amount of USD such as -5 or 0.5, not zero, at most nine decimals, up to 1000000000 either way",
+  (text) => {
+    const nano = /^-?\d+(\.\d{1,9})?$/.test(text) ? nanoFromUsd(text) : undefined
+    return nano !== undefined && nano !== 0n && nano <= MAX_AMOUNT && -nano <= MAX_AMOUNT ? nano : undefined
+  }
+).pipe(Flag.withMetavar("usd"), Flag.withDescription("What to add, or below zero what to take, in USD"))
+
+const line = (name: string, most: number) =>
+  parsed(name, `1 to ${most} printable characters`, (text) =>
+    text !== "" && text.length <= most && !/\p{Cc}/u.test(text) ? text : undefined
+  )
+
+export const reference = line("reference", MAX_REFERENCE_LENGTH).pipe(
+  Flag.withMetavar("text"),
+  Flag.withDescription("Names this movement, such as an invoice's number: repeated with it, the command moves nothing"),
+  Flag.optional
+)
+
+export const reason = line("reason", MAX_REASON_LENGTH).pipe(
+  Flag.withMetavar("text"),
+  Flag.withDescription("Why, for the audit log")
+)
+
 export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, (text) => {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   return value > 0 && value <= MAX_SCALE ? value : undefined
@@ -63,9 +91,11 @@ export const acknowledged = id("acknowledge", "the id of a line of the audit log
   Flag.optional
 )
 
-export const keyName = parsed("name", `1 to ${MAX_NAME_LENGTH} printable characters`, (text) =>
-  text !== "" && text.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(text) ? text : undefined
-).pipe(Flag.withMetavar("name"), Flag.withDescription("What the key is called in lists"), Flag.withDefault("default"))
+export const keyName = line("name", MAX_NAME_LENGTH).pipe(
+  Flag.withMetavar("name"),
+  Flag.withDescription("What the key is called in lists"),
+  Flag.withDefault("default")
+)
 
 export const keyKind = Flag.Literals("kind", ["inference", "management"]).pipe(
   Flag.withDescription("What the key is for"),

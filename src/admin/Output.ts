@@ -2,6 +2,7 @@
 import { Cause, Console, Data, Effect, Layer, Logger, References } from "effect"
 import { CliError, CliOutput, Flag, GlobalFlag } from "effect/cli"
 import { EmailTaken } from "../account/Accounts.ts"
+import { NotAvailable, ReferenceUsed } from "../billing/Customers.ts"
 import { Failure } from "../domain/Failure.ts"
 import { messageOf } from "../http/Failures.ts"
 import { Config } from "../platform/Config.ts"
@@ -68,6 +69,7 @@ export const presenter = CliOutput.layerPresenter({
 const sentenceOf = (error: unknown): string => {
   if (error instanceof Failure) return messageOf(error.reason)
   if (error instanceof EmailTaken) return `There is an account with the email address ${error.email} already`
+  if (error instanceof ReferenceUsed || error instanceof NotAvailable) return error.message
   if (error instanceof Unavailable) return `The ${error.store} cannot be reached (${String(error.cause)})`
   if (error instanceof StartError || error instanceof Refused || CliError.isCliError(error)) return error.message
   return `Something went wrong: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`

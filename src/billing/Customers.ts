@@ -1,14 +1,16 @@
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Data, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { Accounts, type EmailTaken } from "../account/Accounts.ts"
 import type { AccountRow } from "../account/AccountsSql.ts"
 import { type Actor, Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
+import { lockAccount } from "../account/KeysSql.ts"
 import { scopes } from "../auth/Scopes.ts"
 import type { Failure } from "../domain/Failure.ts"
-import { type Nano, usdFromNano } from "../domain/Money.ts"
+import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { movementUnder } from "./CustomersSql.ts"
 import { nanoOfTopUp } from "./TopUps.ts"
 import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
@@ -22,18 +24,72 @@ export interface NewCustomer {
   readonly managementKey: string
 }
 
+/** Who moves money by hand, and under which reference. */
+export interface How {
+  readonly actor?: Actor
+  readonly reference?: string | undefined
+}
+
+/** The account's balance after it, of both kinds of money, and whether it had happened before and nothing moved now. */
+export interface Moved {
+  readonly balance: Nano
+  readonly repeated: boolean
+}
+
+/** The reference was used for a movement of another amount or account. */
+export class ReferenceUsed extends Data.TaggedError("ReferenceUsed")<{
+  readonly reference: string
+  readonly amount: Nano
+  readonly email: string
+  readonly at: Date
+}> {
+  override get message() {
+    const { amount, at, email, reference } = this
+    return `The reference ${reference} was used on ${at.toISOString()} for ${formatUsd(amount)} of ${email}`
+  }
+}
+
+/** The account has less real money that is not held than was to be taken. */
+export class NotAvailable extends Data.TaggedError("NotAvailable")<{
+  readonly amount: Nano
+  readonly available: Nano
+}> {
+  override get message() {
+    const { amount, available } = this
+    return `${formatUsd(-amount)} cannot be taken: ${formatUsd(available)} of the balance is real money that is not held`
+  }
+}
+
+export type HandError = ReferenceUsed | NotAvailable | Unavailable
+
 /** Opens accounts with money and keys, and takes money in by an operator's hand. */
 export class Customers extends Context.Service<
   Customers,
   {
-    /** An account with a balance, an inference key and a management key with every scope; all of it or nothing. */
+    /**
+     * An account with a balance, an inference key and a management key with every scope; all of it or nothing. The balance is
+     * real money unless it is said to be play money.
+     */
     readonly open: (
       email: string,
       balance: Nano,
-      actor: Actor
+      actor: Actor,
+      money?: "real" | "play"
     ) => Effect.Effect<NewCustomer, EmailTaken | Failure | Unavailable>
-    /** Adds to an account's balance, writes that into its audit log and answers what the balance is then. */
-    readonly topUp: (account: AccountRow, amount: Nano, actor?: Actor) => Effect.Effect<Nano, Unavailable>
+    /**
+     * Adds real money to an account's balance and writes that into its audit log. With a reference it happens once: a repeat moves
+     * nothing, and fails with `ReferenceUsed` where it is of another account or amount.
+     */
+    readonly topUp: (account: AccountRow, amount: Nano, how?: How) => Effect.Effect<Moved, HandError>
+    /**
+     * Corrects an account's real money up or down, against an account of the house's own, and writes that with its reason into the
+     * audit log. Fails with `NotAvailable` where it would take what is held or more than there is.
+     */
+    readonly adjust: (
+      account: AccountRow,
+      amount: Nano,
+      how: How & { readonly reason: string }
+    ) => Effect.Effect<Moved, HandError>
     /**
      * Ends a top-up that stays open, as `expired`, and writes that into the audit log; undefined where there is no open one. What is
      * paid for it all the same is credited.
@@ -49,22 +105,14 @@ export class Customers extends Context.Service<
       const audit = yield* Audit
       const keys = yield* Keys
       const ledger = yield* Ledger
-      const topUp = (account: AccountRow, amount: Nano, actor: Actor = OPERATOR) =>
-        Effect.gen(function* () {
-          const { id: accountId } = account
-          if (amount > 0n) {
-            yield* audit.append({
-              accountId,
-              type: "balance.topped_up",
-              actor,
-              resource: { type: "account", id: accountId },
-              changes: { amount_usd: usdFromNano(amount) }
-            })
-            // Last, because it locks the balance that running requests wait for.
-            yield* ledger.within(sql, { _tag: "Credit", accountId, amount, source: "funding", reference: null })
-          }
-          return (yield* ledger.balance(accountId))?.posted ?? 0n
-        }).pipe(sql.withTransaction, storeErrors)
+      const desk: Desk = { sql, audit, ledger }
+      const topUp = (account: AccountRow, amount: Nano, how: How & { readonly money?: "real" | "play" } = {}) =>
+        movedByHand(desk, account, {
+          ...how,
+          amount,
+          kind: "credit",
+          source: how.money === "play" ? "play" : "funding"
+        })
       const endTopUp = (id: string, actor: Actor) =>
         Effect.gen(function* () {
           const row = yield* endOpen(sql, id)
@@ -84,16 +132,97 @@ export class Customers extends Context.Service<
       return Customers.of({
         topUp,
         endTopUp,
-        open: (email, balance, actor) =>
+        adjust: (account, amount, how) =>
+          movedByHand(desk, account, { ...how, amount, kind: "adjust", source: "adjustments" }),
+        open: (email, balance, actor, money = "real") =>
           Effect.gen(function* () {
             const account = yield* accounts.create(email, actor)
             const { id: accountId } = account
             const inference = yield* keys.create({ accountId, kind: "inference", name: "default", scopes: [], actor })
             const management = yield* keys.create({ accountId, kind: "management", name: "default", scopes, actor })
-            yield* topUp(account, balance, actor)
+            yield* topUp(account, balance, { actor, money })
             return { account, inferenceKey: inference.key, managementKey: management.key }
-          }).pipe(sql.withTransaction, storeErrors)
+          }).pipe(
+            // Without a reference nothing can be used before, and nothing is taken.
+            Effect.catchTags({ ReferenceUsed: Effect.die, NotAvailable: Effect.die }),
+            sql.withTransaction,
+            storeErrors
+          )
       })
     })
+  )
+}
+
+interface Desk {
+  readonly sql: SqlClient.SqlClient
+  readonly audit: Audit["Service"]
+  readonly ledger: Ledger["Service"]
+}
+
+interface Movement extends How {
+  readonly kind: "credit" | "adjust"
+  readonly source: "funding" | "play" | "adjustments"
+  readonly amount: Nano
+  readonly reason?: string | undefined
+}
+
+/** References of operators beside those of checkouts and credits of our own. */
+const referenceOf = ({ reference }: How): string | null => (reference === undefined ? null : `operator:${reference}`)
+
+/** Whether the reference of a movement was used for just that movement. Fails where it was used for another one. */
+const isRepeat = (
+  { sql }: Desk,
+  { id }: AccountRow,
+  movement: Movement
+): Effect.Effect<boolean, ReferenceUsed | SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const reference = referenceOf(movement)
+    if (reference === null) return false
+    // Two of one account do not look at the same time. Two of different accounts fail by the index on references.
+    yield* lockAccount(sql, id)
+    const before = yield* movementUnder(sql, movement.kind, reference)
+    if (before === undefined) return false
+    if (before.account_id === id && before.amount === movement.amount) return true
+    const { amount, at, email } = before
+    return yield* new ReferenceUsed({ reference: movement.reference ?? "", amount, email, at })
+  })
+
+/** Moves money by an operator's hand and writes that into the audit log, both or neither, and once per reference. */
+const movedByHand = (
+  desk: Desk,
+  account: AccountRow,
+  movement: Movement
+): Effect.Effect<Moved, ReferenceUsed | NotAvailable | Unavailable> => {
+  const { audit, ledger, sql } = desk
+  const { id: accountId } = account
+  const { actor = OPERATOR, amount, kind, reason, reference, source } = movement
+  const moved = Effect.gen(function* () {
+    const repeated = yield* isRepeat(desk, account, movement)
+    if (!repeated && amount !== 0n) {
+      yield* audit.append({
+        ...{ accountId, actor, type: kind === "credit" ? "balance.topped_up" : "balance.adjusted" },
+        resource: { type: "account", id: accountId },
+        changes: {
+          amount_usd: usdFromNano(amount),
+          reason,
+          reference,
+          ...(source === "play" ? { simulated: true } : {})
+        }
+      })
+      const named = { accountId, amount, reference: referenceOf(movement) }
+      // Last, because it locks the balance that running requests wait for.
+      const result = yield* source === "adjustments"
+        ? ledger.within(sql, { ...named, _tag: "Adjust", source })
+        : ledger.within(sql, { ...named, _tag: "Credit", source })
+      if (result._tag === "Refused") return yield* new NotAvailable({ amount, available: result.available })
+      if (result._tag === "Gone") return yield* Effect.die(new Error(`account ${accountId} has no balance`))
+    }
+    return { balance: (yield* ledger.balance(accountId))?.posted ?? 0n, repeated }
+  })
+  return moved.pipe(
+    sql.withTransaction,
+    // Another account's movement took the reference in the same instant: the next look finds it.
+    Effect.retry({ times: 1, while: (error) => error._tag === "SqlError" && error.reason._tag === "UniqueViolation" }),
+    storeErrors
   )
 }

@@ -73,7 +73,7 @@ export class Phones extends Context.Service<
       const { phoneCodesPerDay, rateLimitScale } = yield* Config
       const all: Bound = { subject: "telephones", sends: phoneCodesPerDay, window: Duration.hours(24) }
       const numberOf = (phone: string) => digest(phone, "telephone")
-      const desk: Desk = { sql, audit, codes, ledger }
+      const desk: Desk = { sql, audit, codes, ledger, source: phones.printed === true ? "play" : "grants" }
 
       return Phones.of({
         of: (accountId) => storeErrors(Effect.map(phoneOf(sql, accountId), stateOf)),
@@ -120,6 +120,8 @@ interface Desk {
   readonly audit: Audit["Service"]
   readonly codes: Codes["Service"]
   readonly ledger: Ledger["Service"]
+  /** Where the credit comes from. */
+  readonly source: "grants" | "play"
 }
 
 /**
@@ -159,7 +161,7 @@ const sendsOf = ({ accountId, phone }: PhoneClaim, client: string, scale: number
 
 /** The telephone, its credit and the end of the code, all or nothing. */
 const verified = (
-  { audit, codes, ledger, sql }: Desk,
+  { audit, codes, ledger, source, sql }: Desk,
   claim: PhoneClaim,
   { codeId, number, phone }: { readonly codeId: string; readonly number: Uint8Array; readonly phone: string }
 ) =>
@@ -178,7 +180,7 @@ const verified = (
     // Last, because it locks the balance that running requests wait for.
     if (credited > 0n) {
       const reference = `starter credit ${accountId}`
-      yield* ledger.within(sql, { _tag: "Credit", accountId, amount: credited, source: "grants", reference })
+      yield* ledger.within(sql, { _tag: "Credit", accountId, amount: credited, source, reference })
     }
     return { last2, credited }
   })

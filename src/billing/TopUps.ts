@@ -252,7 +252,7 @@ const credit = ({ audit, ledger, sql }: Desk, row: TopUpRow, said: CheckoutSaid)
     })
     // Last, because it locks the balance that running requests wait for.
     const moved = yield* ledger.within(sql, {
-      ...{ _tag: "Credit", accountId, amount, source: "funding" },
+      ...{ _tag: "Credit", accountId, amount, source: processor === "simulated" ? "play" : "funding" },
       reference: `${processor}:${sessionId}`
     })
     if (moved._tag === "Gone") return yield* Effect.die(new Error(`top-up ${id} could not be credited`))

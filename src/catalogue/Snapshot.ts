@@ -75,6 +75,8 @@ interface Terms {
   readonly overlay: ReadonlyMap<string, Price>
   readonly statuses: ReadonlyMap<string, ModelStatus>
   readonly promotions: ReadonlyArray<PromotionChange>
+  /** Ids of the providers that doubles answer for. */
+  readonly doubled: ReadonlySet<string>
   readonly now: number
 }
 
@@ -84,7 +86,8 @@ export const snapshotAt = (options: SnapshotOptions, now: number): Dated => {
   const providers = providersOf(options)
   const statuses = statusesAt(changes, now)
   const promotions = promotionsAt(changes, now)
-  const terms = { hosts, overlay: pricesAt(overlay, changes, now), statuses, promotions, now }
+  const doubled = new Set([...providers.values()].flatMap(({ id, serving }) => (serving === "double" ? [id] : [])))
+  const terms = { hosts, overlay: pricesAt(overlay, changes, now), statuses, promotions, doubled, now }
   const priced = entries.map((entry) => price(entry, terms))
   const overlaid = new Set(
     priced.flatMap(({ model, offers }) =>
@@ -145,11 +148,16 @@ const price = (
   }
   const offers = [...own.values()]
   const listed = modelOf(entry, terms.statuses.get(entry.id) ?? entry.status, offers)
-  const model = { ...listed, offers: listed.offers.map((offer) => promoted(entry.id, offer, terms.promotions)) }
+  const model = { ...listed, offers: listed.offers.map((offer) => atPresent(entry.id, offer, terms)) }
   return { model, offers, until: Math.min(...offers.map((one) => one.until)) }
 }
 
-/** The offer at the price that promotions leave of its own. */
+/** The offer at the price that promotions leave of its own, marked where a double answers for its provider. */
+const atPresent = (model: string, offer: Offer, { doubled, promotions }: Terms): Offer => {
+  const offered = promoted(model, offer, promotions)
+  return doubled.has(offer.provider) ? { ...offered, simulated: true } : offered
+}
+
 const promoted = (model: string, offer: Offer, promotions: ReadonlyArray<PromotionChange>): Offer => {
   const { price } = offer
   const now = promotionOf(promotions, model, offer.provider)

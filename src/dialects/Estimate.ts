@@ -2,10 +2,11 @@ import { Result } from "effect"
 import type { ChatCompletionRequest } from "../../schemas/inference/ChatCompletions.ts"
 import { type CostEstimate, EstimateRequest } from "../../schemas/inference/Estimate.ts"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
+import { availableTo, type Balance } from "../domain/Balance.ts"
 import type { Conversation } from "../domain/Conversation.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 import { type Nano, usdFromNano, usdFromPico } from "../domain/Money.ts"
-import type { Plan, RoutingPolicy } from "../domain/Plan.ts"
+import { isSimulated, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
 import { type Price, tokenCost } from "../domain/Pricing.ts"
 import { likelyTokens, promptBound } from "../domain/Tokens.ts"
 import { noTokens } from "../domain/Usage.ts"
@@ -80,10 +81,8 @@ export const decodeEstimate = (
     }
   })
 
-/** What is available of an account is what it has posted less what is held of that. */
-export interface Balance {
-  readonly posted: Nano
-  readonly held: Nano
+/** What an account has, as far as it decides what it can afford. */
+export interface Funds extends Balance {
   /** What the budgets of the calling key leave room for, where it has any. */
   readonly budgetRoom?: Nano | undefined
 }
@@ -97,7 +96,7 @@ interface Estimated extends Pick<CostEstimate, "model" | "unit" | "breakdown"> {
 /** The answer for any kind of work: its likely cost is that of the first candidate, and it is affordable if the hold would be granted. */
 export const estimateOf = (
   { breakdown, hold, model, most, plan, unit }: Estimated,
-  { budgetRoom, held, posted }: Balance
+  { budgetRoom, ...balance }: Funds
 ): CostEstimate => ({
   object: "cost_estimate",
   model,
@@ -107,15 +106,15 @@ export const estimateOf = (
   max_cost_usd: usdFromNano(most),
   unit,
   breakdown,
-  balance_usd: usdFromNano(posted),
-  affordable: posted - held >= hold && (budgetRoom === undefined || budgetRoom >= hold)
+  balance_usd: usdFromNano(balance.posted),
+  affordable: availableTo(balance, isSimulated(plan)) >= hold && (budgetRoom === undefined || budgetRoom >= hold)
 })
 
 /**
  * The answer for chat. `estimated_cost_usd` is a likely cost: four bytes to a prompt token, and the output asked for or 256 tokens,
  * whichever is less. `hold_usd` and `max_cost_usd` are what the ledger will go by.
  */
-export const encodeEstimate = (model: string, { estimate, plan }: Prepared, balance: Balance): CostEstimate => {
+export const encodeEstimate = (model: string, { estimate, plan }: Prepared, balance: Funds): CostEstimate => {
   const prompt = likelyTokens(estimate.promptBound)
   const breakdown = plan.candidates.map((candidate) => {
     const { rates } = candidate.price.tiers[0]

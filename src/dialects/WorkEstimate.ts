@@ -12,7 +12,7 @@ import { noTokens } from "../domain/Usage.ts"
 import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
 import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/WorkTokens.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "./Decode.ts"
-import { type Balance, estimateOf } from "./Estimate.ts"
+import { type Funds, estimateOf } from "./Estimate.ts"
 
 type Kind = WorkPreparation["modality"]
 type Wire = Omit<WorkEstimateRequest, "model">
@@ -146,7 +146,7 @@ const lineOf = (
 export const encodeWorkEstimate = (
   { bound, model }: WorkPreparation,
   { estimate, plan }: PreparedWork,
-  balance: Balance
+  balance: Funds
 ): CostEstimate => {
   const breakdown = plan.candidates.map((candidate) => lineOf(bound, candidate))
   const { unit } = plan.candidates[0].price

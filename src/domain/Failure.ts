@@ -53,6 +53,8 @@ export type Reason =
       readonly needed: Nano
       readonly available: Nano
       readonly posted: Nano
+      /** How much simulated money the account has, which cannot pay for this request; absent where there is none. */
+      readonly play?: Nano
     }
   | { readonly _tag: "NotFound"; readonly what: string; readonly id: string }
   | { readonly _tag: "UnknownRoute"; readonly method: string; readonly path: string }

@@ -63,6 +63,8 @@ export interface Offer {
   readonly promotion?: { readonly now: Promotion; readonly listPrice: Price }
   readonly contextWindow: number
   readonly maxOutputTokens: number
+  /** A double of the sandbox answers for the provider, so that play money may pay for it. */
+  readonly simulated?: true
   /** Of images: the most pixels one may have for its price, where that is not for all sizes. */
   readonly maxPixels?: number | undefined
   readonly unsupported: ReadonlyArray<Capability>

@@ -82,6 +82,10 @@ export interface Plan<P extends Price = TokenPrice> {
   readonly hedgeAfterMs?: number
 }
 
+/** Whether only doubles of the sandbox can serve it: then play money may pay for it. */
+export const isSimulated = ({ candidates }: Pick<Plan<Price>, "candidates">): boolean =>
+  candidates.every(({ offer }) => offer.simulated === true)
+
 export type AttemptOutcome = "served" | "failed_over" | "failed"
 
 /** One call to one provider and how it ended. */

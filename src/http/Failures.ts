@@ -5,7 +5,7 @@ import type { ErrorBody } from "../../schemas/Errors.ts"
 import { encodeLegacyFailure } from "../dialects/legacy/LegacyFailure.ts"
 import { encodeMessagesFailure } from "../dialects/messages/MessagesFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
-import { formatUsd } from "../domain/Money.ts"
+import { formatUsd, type Nano } from "../domain/Money.ts"
 import type { ErrorForm, Exchange } from "./Exchange.ts"
 
 /** One line of the table. */
@@ -89,7 +89,17 @@ const MAX_FIELD = 256
 const clipped = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).toWellFormed()}…`
 
-const creditsMessage = (reason: Extract<Reason, { readonly _tag: "InsufficientCredits" }>): string => {
+type InsufficientCredits = Extract<Reason, { readonly _tag: "InsufficientCredits" }>
+
+const simulatedMessage = ({ available, needed }: InsufficientCredits, play: Nano): string =>
+  [
+    `This request may go to a real provider, and simulated money cannot pay a real provider.`,
+    `It may cost ${formatUsd(needed)}; ${formatUsd(available)} of your balance is real, ${formatUsd(play)} is simulated.`,
+    "To add real money, the operator runs `npm run admin -- topup --email <address> --amount-usd <usd>`."
+  ].join(" ")
+
+const creditsMessage = (reason: InsufficientCredits): string => {
+  if (reason.play !== undefined && reason.limitSource === "balance") return simulatedMessage(reason, reason.play)
   if (reason.posted === 0n) return "Your balance is zero. Add funds to make paid requests."
   const cost = formatUsd(reason.needed)
   const has = formatUsd(reason.available)

@@ -91,6 +91,7 @@ export const receiptOf = (row: RequestRow): RequestReceipt => {
     settled_usd: usdFromNano(row.settled),
     absorbed_usd: usdFromNano(row.absorbed),
     refunded_usd: usdFromNano(row.refunded),
+    paid_with: row.play === true ? "simulated" : "real",
     price: price === undefined ? null : priceOf(price, closed?.usage),
     routing: closed?.routing ?? null,
     timings: {

@@ -3,8 +3,9 @@ import { Effect, type Result } from "effect"
 import type { Auth } from "../auth/Auth.ts"
 import { goesAlike } from "../auth/Routing.ts"
 import type { Conversation } from "../domain/Conversation.ts"
+import { availableTo, playPays } from "../domain/Balance.ts"
 import type { Failure } from "../domain/Failure.ts"
-import type { Plan } from "../domain/Plan.ts"
+import { isSimulated, type Plan } from "../domain/Plan.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { type AutoRequest, defaultAutoOptions } from "../router/AutoRouter.ts"
@@ -84,21 +85,24 @@ export interface WithModel {
 }
 
 /**
- * Whether a request may be admitted, as far as reading tells: its idempotency key is free, its API key active, and the account has
- * what it needs. Budgets and requests on their way at the same time are the hold's to see.
+ * How a request may be admitted, as far as reading tells: its idempotency key is free, its API key active, and the account has
+ * what it needs. Budgets and requests on their way at the same time are the hold's to see. `unpaid` is one that play money would
+ * pay for: the house asks no real provider on its behalf.
  */
-const isAdmissible = (
+const admissionOf = (
   { auth, ledger, requests }: WithModel,
   { claim, principal }: ChatRequest,
-  { estimate }: Prepared
-): Effect.Effect<boolean, Failure | Unavailable> =>
+  { estimate, plan }: Prepared
+): Effect.Effect<"none" | "unpaid" | "paid", Failure | Unavailable> =>
   Effect.gen(function* () {
     const { accountId, keyId } = principal
-    if (claim !== undefined && (yield* requests.claimedBy(accountId, claim.claim)) !== undefined) return false
+    if (claim !== undefined && (yield* requests.claimedBy(accountId, claim.claim)) !== undefined) return "none"
     const balance = yield* ledger.balance(accountId)
-    if (balance === undefined || balance.posted - balance.held < estimate.atLeast) return false
+    const simulated = isSimulated(plan)
+    if (balance === undefined || availableTo(balance, simulated) < estimate.atLeast) return "none"
     // Whoever may see the words is said by the key's routing and its project's, as they are and not as they were remembered.
-    return goesAlike(yield* auth.again(keyId), principal)
+    if (!goesAlike(yield* auth.again(keyId), principal)) return "none"
+    return simulated && playPays(balance, estimate) ? "unpaid" : "paid"
   })
 
 /**
@@ -114,8 +118,10 @@ export const prepareAuto = (services: WithModel, request: ChatRequest): Effect.E
     if (classify === undefined || rules.classification.confident) return prepared
     if (pins.of({ accountId, auto: request.auto }) === prepared.plan.candidates[0].model.id) return prepared
     // What cannot be read is for the hold to say.
-    if (!(yield* Effect.orElseSucceed(isAdmissible(services, request, prepared), () => false))) return prepared
-    const classified = yield* Effect.interruptible(classify(request, rules.classification))
+    const admission = yield* Effect.orElseSucceed(admissionOf(services, request, prepared), () => "none" as const)
+    if (admission === "none") return prepared
+    const onlyDoubles = admission === "unpaid"
+    const classified = yield* Effect.interruptible(classify(request, rules.classification, onlyDoubles))
     if (classified.by === "regex") return prepared
     return yield* Effect.fromResult(prepare({ ...request, accountId, classified }))
   })

@@ -159,6 +159,8 @@ const takeHold = (
     ...{ requestId, operation: "batch", model: "batch" },
     atLeast: leastOf(due),
     upTo: sum(due.map(({ bounds }) => bounds.upTo)),
+    // One kind of money pays for all of it: each request is carved out of this hold.
+    simulated: due.every(({ bounds }) => bounds.simulated === true),
     ...{ ttlMs: holdTtlMs, opened: keepOpened(opened), claim, charge: false }
   }
   return holding({ auth, metrics }, { principal }, (holder) => {

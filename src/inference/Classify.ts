@@ -3,7 +3,7 @@ import { Clock, type Duration, Effect, Exit, Option, Result } from "effect"
 import { createHash } from "node:crypto"
 import type { Conversation } from "../domain/Conversation.ts"
 import type { Output } from "../domain/Output.ts"
-import { defaultPolicy, type Plan, type RouterDecision, type RoutingPolicy } from "../domain/Plan.ts"
+import { defaultPolicy, isSimulated, type Plan, type RouterDecision, type RoutingPolicy } from "../domain/Plan.ts"
 import { tokenCost } from "../domain/Pricing.ts"
 import { promptBound } from "../domain/Tokens.ts"
 import type { Metrics } from "../platform/Metrics.ts"
@@ -95,7 +95,8 @@ const keyOf = (accountId: string, text: string): string =>
 
 /**
  * Makes the classifier that asks a model. It never fails: without a label in time, or one of the list, what the rules said stands.
- * A label is kept for an hour for the same text of the same account, except under `zero_retention`.
+ * A label is kept for an hour for the same text of the same account, except under `zero_retention`. With `onlyDoubles`, for a request
+ * that play money may pay for, no real provider is asked.
  */
 export const makeClassify = ({ metrics, pool, router }: ClassifyServices, options: ClassifierOptions) => {
   const known = new Remembered<Task>({ capacity: MAX_LABELS, lifeMs: LABEL_LIFE_MS })
@@ -114,10 +115,10 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
     return Result.isSuccess(planned) ? planned.success : undefined
   }
 
-  const ask = (request: Classifiable, text: string): Effect.Effect<Task | undefined> => {
+  const ask = (request: Classifiable, text: string, onlyDoubles: boolean): Effect.Effect<Task | undefined> => {
     const plain = question(text, undefined)
     const plan = planOf(plain, request.policy)
-    if (plan === undefined) return Effect.undefined
+    if (plan === undefined || (onlyDoubles && !isSimulated(plan))) return Effect.undefined
     const [{ model, price }] = plan.candidates
     const call: PoolCall = {
       requestId: request.requestId,
@@ -139,7 +140,7 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
     })
   }
 
-  return (request: Classifiable, rules: Classification): Effect.Effect<Classified> =>
+  return (request: Classifiable, rules: Classification, onlyDoubles = false): Effect.Effect<Classified> =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const text = lastWords(request.conversation)
@@ -147,7 +148,7 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
       const key = request.policy.dataPolicy === "zero_retention" ? undefined : keyOf(request.principal.accountId, text)
       const cached = key === undefined ? undefined : known.get(key, clock.currentTimeMillisUnsafe())
       if (cached !== undefined) return { classification: { ...rules, task: cached }, by: "llm-cached" as const }
-      const task = yield* ask(request, text)
+      const task = yield* ask(request, text, onlyDoubles)
       if (task === undefined) return { classification: rules, by: "regex" as const }
       if (key !== undefined) known.set(key, task, clock.currentTimeMillisUnsafe())
       return { classification: { ...rules, task }, by: "llm" as const }

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { maxNano, NANO_PER_CENT, type Nano } from "../domain/Money.ts"
-import type { Candidate, Plan } from "../domain/Plan.ts"
+import { type Candidate, isSimulated, type Plan } from "../domain/Plan.ts"
 import { maximumCost, outputWithin } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/Tokens.ts"
 import type { Bounds } from "./Metered.ts"
@@ -59,13 +59,14 @@ export const estimate = (
   const costWith = (output: (cap: number) => number) =>
     dearest(plan, (candidate) => costAt(candidate, request, output(outputCap(candidate, maxTokens))))
   const ceiling = costWith((cap) => cap)
+  const simulated = isSimulated(plan)
   if (maxTokens !== undefined) {
-    return { atLeast: ceiling, upTo: ceiling, ceiling, promptBound, images, rolling: false, maxTokens }
+    return { atLeast: ceiling, upTo: ceiling, simulated, ceiling, promptBound, images, rolling: false, maxTokens }
   }
   const rolling = stream && plan.candidates.every(({ model }) => !model.hiddenReasoning)
   const atLeast = costWith((cap) => Math.min(cap, OUTPUT_FLOOR))
   const upTo = rolling ? costWith((cap) => Math.min(cap, ROLLING_STEP)) : ceiling
-  return { atLeast, upTo, ceiling, promptBound, images, rolling, maxTokens }
+  return { atLeast, upTo, simulated, ceiling, promptBound, images, rolling, maxTokens }
 }
 
 /** The cap sent upstream for a candidate: what the hold covers, or the whole ceiling where the hold grows with the stream. */

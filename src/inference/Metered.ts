@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { summaryOf } from "../domain/Plan.ts"
+import { isSimulated, summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
@@ -35,6 +35,8 @@ export interface Bounds {
   readonly atLeast: Nano
   /** The most that is held at the start. */
   readonly upTo: Nano
+  /** Whether only doubles of the sandbox can serve it, so that play money may pay for it. */
+  readonly simulated?: boolean
 }
 
 /** A request whose hold is committed, or its charge. Whoever has one must close it, whatever happens. */
@@ -88,8 +90,8 @@ export const refusalOf = (
   result: Extract<HoldResult, { readonly _tag: "KeyInactive" | "Refused" }>
 ): Failure => {
   if (result._tag === "Refused") {
-    const { available, limitSource, posted } = result
-    return failure({ _tag: "InsufficientCredits", limitSource, needed, available, posted })
+    const { _tag, ...refused } = result
+    return failure({ ...refused, _tag: "InsufficientCredits", needed })
   }
   auth.forget(keyId)
   return failure({ _tag: "InvalidApiKey" })
@@ -133,7 +135,8 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
       ttlMs: request.charge ? chargeTtlMs : holdTtlMs,
       opened: keepOpened(opened),
       claim: request.claim,
-      charge: request.charge === true
+      charge: request.charge === true,
+      ...(isSimulated(plan) ? { simulated: true } : {})
     }
     return carvedFrom === undefined ? ledger.commit(hold, span) : ledger.carve(carvedFrom, hold, span)
   }
@@ -258,6 +261,7 @@ export const close = (
     basis: settlement.basis,
     routing: summaryOf(routingOf(admitted, carried)),
     rates: ratesAt(admitted, carried),
+    simulated: carried.served?.offer.simulated,
     finishReason: "finish" in carried.outcome ? carried.outcome.finish : null,
     error: errorOf(admitted, carried.outcome),
     holdMs: spanMs(admitted.holdMs),

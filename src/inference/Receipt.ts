@@ -114,13 +114,13 @@ export const priceOf = (candidate: Candidate<Price>): KeptPrice => ({
   ...ratesOf(candidate)
 })
 
-type Amounts<R> = { readonly [K in keyof R]-?: R[K] extends bigint ? K : never }[keyof R]
+type Amounts<R> = { readonly [K in keyof R]-?: Exclude<R[K], undefined> extends bigint ? K : never }[keyof R]
 
 /** The reasons with amounts in them, and which these are. */
 const amounts: {
   readonly [R in Reason as Amounts<R> extends never ? never : R["_tag"]]: ReadonlyArray<Amounts<R>>
 } = {
-  InsufficientCredits: ["needed", "available", "posted"],
+  InsufficientCredits: ["needed", "available", "posted", "play"],
   NoModelInBudget: ["least"]
 }
 
@@ -133,7 +133,8 @@ const withAmounts = (reason: KeptReason, as: (amount: never) => unknown): KeptRe
   const names = (amounts as Readonly<Record<string, ReadonlyArray<string>>>)[reason._tag]
   if (names === undefined) return reason
   const members = reason as unknown as Readonly<Record<string, never>>
-  return { ...reason, ...Object.fromEntries(names.map((name) => [name, as(members[name]!)])) }
+  const told = names.filter((name) => members[name] !== undefined)
+  return { ...reason, ...Object.fromEntries(told.map((name) => [name, as(members[name]!)])) }
 }
 
 export const keepReason = (reason: Reason): KeptReason => withAmounts(reason, String)
@@ -148,6 +149,8 @@ export interface ClosedFacts {
   readonly routing: RoutingSummary
   /** Those of the candidate that served, where its price is not among those of the request's opening. */
   readonly rates?: KeptRates | undefined
+  /** A double of the sandbox served it. The proof of the books reads this by its name. */
+  readonly simulated?: true | undefined
   readonly finishReason: FinishReason | null
   readonly error: KeptReason | null
   readonly holdMs: number
@@ -227,6 +230,7 @@ export const keepClosed = (
   usage: keepUsage(facts.usage),
   routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
   rates: facts.rates,
+  simulated: facts.simulated,
   finishReason: facts.finishReason ?? undefined,
   error: facts.error ?? undefined,
   holdMs: facts.holdMs,

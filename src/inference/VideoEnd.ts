@@ -72,6 +72,7 @@ const closedOf = (plan: FilmPlan, row: VideoRow, { error, state }: Ends): JobFac
       attempts: row.attempts as ReadonlyArray<Attempt>
     }),
     ...(candidate === undefined || candidate === first ? {} : { rates: ratesOf(candidate) }),
+    simulated: candidate?.offer.simulated,
     finishReason: null,
     error: error === undefined ? null : reasonOf(error),
     totalMs: now - row.created_at.getTime(),

@@ -8,6 +8,8 @@ import { neededFor, type VideoWish } from "../domain/Video.ts"
 interface KeptOffer extends Pick<Offer, "provider" | "upstreamId"> {
   readonly unit: UnitPrice["unit"]
   readonly perUnit: string
+  /** A double answered for the provider when it was planned. No real one is asked in its place. */
+  readonly simulated?: true
 }
 
 /** A plan as JSON. */
@@ -43,7 +45,8 @@ const keptOffer = ({ offer, price }: Candidate<UnitPrice>): KeptOffer => ({
   provider: offer.provider,
   upstreamId: offer.upstreamId,
   unit: price.unit,
-  perUnit: String(price.perUnit)
+  perUnit: String(price.perUnit),
+  ...(offer.simulated === true ? { simulated: true } : {})
 })
 
 export const keepPlan = ({ candidates: [first, ...others], policy }: FilmPlan): KeptVideoPlan => {
@@ -54,10 +57,13 @@ export const keepPlan = ({ candidates: [first, ...others], policy }: FilmPlan): 
 
 /** The plan again, of what `keepPlan` made of it. */
 export const restorePlan = ({ model, offers: [first, ...others], policy }: KeptVideoPlan): FilmPlan => {
-  const candidate = ({ perUnit, provider, unit, upstreamId }: KeptOffer): Candidate<UnitPrice> => {
+  const candidate = ({ perUnit, provider, simulated, unit, upstreamId }: KeptOffer): Candidate<UnitPrice> => {
     const price = { unit, perUnit: BigInt(perUnit) }
     const { contextWindow, maxOutputTokens } = model
-    const offer = { provider, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] }
+    const offer: Offer = {
+      ...{ provider, upstreamId, price, contextWindow, maxOutputTokens, unsupported: [] },
+      ...(simulated === true ? { simulated } : {})
+    }
     return { model: { ...model, offers: [offer] }, offer, price }
   }
   return {

@@ -2,7 +2,7 @@ import { Cause, Context, type Duration, Effect, Exit, Layer, Result, type Scope 
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
-import type { Plan } from "../domain/Plan.ts"
+import { isSimulated, type Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
 import { operationOf } from "../providers/AttemptRecord.ts"
@@ -117,13 +117,13 @@ type Asks = Pick<ProviderPool["Service"], "ask">
 type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
 
 /** The most a request can cost at any of its candidates: the hold, so that no fallback exceeds it. */
-const holdOf = ({ bound }: WorkPreparation, { candidates }: Plan<Price>): Bounds => {
+const holdOf = ({ bound }: WorkPreparation, plan: Plan<Price>): Bounds => {
   // Whether a model is priced per token is a matter of its modality.
   const most = bound.kind === "tokens" ? bound.promptBound : bound.units
-  const hold = candidates
+  const hold = plan.candidates
     .map(({ price }) => (price.unit === "token" ? maximumCost(price, most, 0) : unitCost(price, most)))
     .reduce(maxNano, 0n)
-  return { atLeast: hold, upTo: hold }
+  return { atLeast: hold, upTo: hold, simulated: isSimulated(plan) }
 }
 
 const answerOf = <A>(admitted: AdmittedWork<A>, carried: Carried, usage: Used) => {

@@ -51,6 +51,8 @@ const subjectOf = (operation: Operation): string | undefined => {
       return operation.claim && `claim ${operation.accountId} ${operation.claim.claim}`
     case "Credit":
       return operation.reference === null ? undefined : `credit ${operation.reference}`
+    case "Adjust":
+      return operation.reference === null ? undefined : `adjust ${operation.reference}`
     case "Refund":
       return `refund ${operation.reference}`
     case "Extend":
@@ -87,7 +89,7 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
   for (; index < waiting.length && group.length < most; index++) {
     const entry = waiting[index]!
     const { operation } = entry
-    const request = operation._tag === "Credit" ? undefined : operation.requestId
+    const request = "requestId" in operation ? operation.requestId : undefined
     const subject = subjectOf(operation)
     const more = keptOf(operation)
     const full = more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { Nano } from "../domain/Money.ts"
+import type { Balance } from "../domain/Balance.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { storeErrors, Unavailable } from "../platform/Sql.ts"
 import { statementsOf } from "../platform/Statements.ts"
@@ -106,10 +106,8 @@ export class Ledger extends Context.Service<
     readonly concludeAlone: (end: ConcludeOperation, span?: Span) => Effect.Effect<ConcludeResult, Unavailable>
     /** Gives back whole what was charged up front and never concluded, once it is past its expiry; answers how many. Swept. */
     readonly refundOverdue: Effect.Effect<number, Unavailable>
-    /** What an account has, and what of that is held. Undefined for an unknown account. */
-    readonly balance: (
-      accountId: string
-    ) => Effect.Effect<{ readonly posted: Nano; readonly held: Nano } | undefined, Unavailable>
+    /** What an account has, and what of that is held and is play money. Undefined for an unknown account. */
+    readonly balance: (accountId: string) => Effect.Effect<Balance | undefined, Unavailable>
     /** Ends what is overdue: settles its recorded progress, releases the rest. Answers how many it ended. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>
     /** Frees those of an account's claims whose requests ended by their expiry with nothing charged; answers how many. */

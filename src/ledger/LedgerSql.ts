@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import type { Balance } from "../domain/Balance.ts"
 import type { LimitSource } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import { storable } from "../platform/Sql.ts"
@@ -41,7 +42,8 @@ const encode = (op: Operation): object => {
         idempotency_key: op.claim?.idempotencyKey,
         claim: op.claim?.claim,
         fingerprint: op.claim?.fingerprint,
-        charge: op.charge
+        charge: op.charge,
+        paid_by: op.simulated === true ? "either" : undefined
       }
     case "Extend":
       return {
@@ -69,8 +71,9 @@ const encode = (op: Operation): object => {
         answer: op.answer ?? undefined
       }
     case "Credit":
+    case "Adjust":
       return {
-        kind: "credit",
+        kind: op._tag === "Credit" ? "credit" : "adjust",
         account_id: op.accountId,
         source: op.source,
         amount: text(op.amount),
@@ -115,11 +118,13 @@ const decode = (op: Operation, { beside, detail, money, promised, result, verdic
       return { _tag: "KeyChanged" }
     case "refused":
       if (op._tag === "Extend") return { _tag: "Refused" }
+      if (op._tag === "Adjust") return { _tag: "Refused", available: result ?? 0n }
       return {
         _tag: "Refused",
         limitSource: limitSource(op, detail, beside ?? 0n),
         available: result ?? 0n,
-        posted: beside ?? 0n
+        posted: beside ?? 0n,
+        ...(money === null || money === 0n ? {} : { play: money })
       }
     case "extended":
       return { _tag: "Extended" }
@@ -275,8 +280,18 @@ export const freeLapsed = (sql: SqlClient.SqlClient, accountId: string, claims: 
   )
 
 /** What an account has and what of it is held; undefined when there is no such account. */
-export const balanceOf = (sql: SqlClient.SqlClient, accountId: string) =>
+export const balanceOf = (
+  sql: SqlClient.SqlClient,
+  accountId: string
+): Effect.Effect<Balance | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<{ posted: bigint; held: bigint }>`SELECT posted, held FROM balance WHERE account_id = ${accountId}`,
-    (rows) => rows[0]
+    sql<{ posted: bigint; held: bigint; play: bigint | null; play_held: bigint | null }>`
+      SELECT b.posted, b.held, p.posted AS play, p.held AS play_held
+      FROM balance b LEFT JOIN play_balance p ON p.account_id = b.account_id WHERE b.account_id = ${accountId}`,
+    ([row]): Balance | undefined => {
+      if (row === undefined) return undefined
+      const { held, play, play_held: playHeld, posted } = row
+      if (play === null || playHeld === null) return { posted, held }
+      return { posted: posted + play, held: held + playHeld, play: { posted: play, held: playHeld } }
+    }
   )

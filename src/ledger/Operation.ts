@@ -44,6 +44,11 @@ export interface HoldOperation {
    * time to live, which nothing puts off, or all is given back.
    */
   readonly charge: boolean
+  /**
+   * Whether only doubles of the sandbox can serve it. Such a request is paid with play money where that covers all it may take, or
+   * where there is not enough real money. Any other request is paid with real money.
+   */
+  readonly simulated?: boolean
 }
 
 /** Adds to an open hold, records the progress made so far and puts its expiry off. */
@@ -80,12 +85,23 @@ export interface CloseOperation {
   readonly answer: object | null
 }
 
-/** Money in: from outside, or given by the house. A reference makes it happen once. */
+/** Money in: from outside, given by the house, or play money of a sandbox. A reference makes it happen once. */
 export interface CreditOperation {
   readonly _tag: "Credit"
   readonly accountId: string
   readonly amount: Nano
-  readonly source: "funding" | "grants"
+  readonly source: "funding" | "grants" | "play"
+  readonly reference: string | null
+}
+
+/** Corrects a balance by an operator's decision. It never takes what is held. A reference makes it happen once. */
+export interface AdjustOperation {
+  readonly _tag: "Adjust"
+  readonly accountId: string
+  /** Below zero it takes from the account. */
+  readonly amount: Nano
+  /** `adjustments` moves real money, `play` play money. */
+  readonly source: "adjustments" | "play"
   readonly reference: string | null
 }
 
@@ -115,9 +131,15 @@ export interface ConcludeOperation {
   readonly answer: object | null
 }
 
-export type Operation = HoldOperation | ExtendOperation | CloseOperation | CreditOperation | RefundOperation
+export type Operation =
+  | HoldOperation
+  | ExtendOperation
+  | CloseOperation
+  | CreditOperation
+  | AdjustOperation
+  | RefundOperation
 
-/** An account's money after the operation. */
+/** The account's money after the operation, of the kinds that such a request can be paid with. */
 export interface Standing {
   readonly posted: Nano
   readonly held: Nano
@@ -131,8 +153,17 @@ export type HoldResult =
   | { readonly _tag: "KeyInactive" }
   /** The key has got other budgets: nothing happened, and the same hold may be tried with those. */
   | { readonly _tag: "KeyChanged" }
-  /** `available` is what is left of what limits it: a budget, or else the balance without what is held. */
-  | { readonly _tag: "Refused"; readonly limitSource: LimitSource; readonly available: Nano; readonly posted: Nano }
+  /**
+   * `available` is what is left of what limits it: a budget, or else the balance without what is held. `play` is how much play money
+   * there is that must not pay for it; absent where there is none.
+   */
+  | {
+      readonly _tag: "Refused"
+      readonly limitSource: LimitSource
+      readonly available: Nano
+      readonly posted: Nano
+      readonly play?: Nano
+    }
 
 export type ExtendResult =
   | { readonly _tag: "Extended" }
@@ -156,13 +187,20 @@ export type MoveResult =
   /** It happened before under this reference, or there is nothing it could happen to. */
   | { readonly _tag: "Gone" }
 
+export type AdjustResult =
+  | MoveResult
+  /** It would take more than is available. */
+  | { readonly _tag: "Refused"; readonly available: Nano }
+
 export type OperationResult<Op extends Operation> = Op extends HoldOperation
   ? HoldResult
   : Op extends ExtendOperation
     ? ExtendResult
     : Op extends CloseOperation
       ? CloseResult
-      : MoveResult
+      : Op extends AdjustOperation
+        ? AdjustResult
+        : MoveResult
 
 /** What a verdict of the statement means for one operation, before it is narrowed to its kind. */
-export type AnyResult = HoldResult | ExtendResult | CloseResult | MoveResult
+export type AnyResult = HoldResult | ExtendResult | CloseResult | AdjustResult

@@ -9,7 +9,9 @@ import type { AnyResult, CloseOperation, CloseResult, HoldOperation, HoldResult,
 /** Whether the database may take an operation together with others like it, without judging them one after the other. */
 export const isPlain = (op: Operation, accountId: string): op is HoldOperation | CloseOperation =>
   op.accountId === accountId &&
-  (op._tag === "Hold" ? !op.charge && op.budgets.length === 0 : op._tag === "Close" && !op.onlyIfExpired)
+  (op._tag === "Hold"
+    ? !op.charge && op.simulated !== true && op.budgets.length === 0
+    : op._tag === "Close" && !op.onlyIfExpired)
 
 /** Stands between the elements of a column. No text of ours has it, nor JSON, which writes it as an escape. */
 const BREAK = "\x1e"

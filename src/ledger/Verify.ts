@@ -14,6 +14,7 @@ import {
   heldEqualsOpenHolds,
   noOverdueHolds,
   nothingNegative,
+  playMoneyPaidDoubles,
   refundsEqualTransfers,
   releasedMovedNothing,
   settledWithinHeld,
@@ -74,6 +75,7 @@ export const verify = (
     ["costs_have_one_transfer", "paid requests", costsHaveOneTransfer(sql)],
     ["released_moved_nothing", "unpaid requests", releasedMovedNothing(sql)],
     ["refunds_equal_transfers", "refunded requests", refundsEqualTransfers(sql)],
+    ["play_money_paid_doubles", "requests paid with play money", playMoneyPaidDoubles(sql)],
     ["transfers_are_append_only", "table", transfersAreAppendOnly(sql)],
     ...also
   ]

@@ -26,28 +26,37 @@ export const transfersSumToZero = (sql: SqlClient.SqlClient) => sql<Finding>`
   SELECT COALESCE(transfers, 0) AS checked, CASE WHEN COALESCE(total, 0) <> 0 THEN 1 ELSE 0 END::int8 AS failed,
     format('all accounts together have %s', total) AS example FROM known`
 
+/** An account's money of each kind. Play money moves from and to `house:play` alone, and nothing else does. */
 export const balancesEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH moved AS (
-    SELECT account_id, sum(amount) AS amount FROM (
-      SELECT credit AS account_id, amount FROM transfer WHERE left(credit, 6) <> 'house:'
-      UNION ALL SELECT debit, -amount FROM transfer WHERE left(debit, 6) <> 'house:'
-    ) AS t GROUP BY account_id
+    SELECT account_id, play, sum(amount) AS amount FROM (
+      SELECT credit AS account_id, debit = 'house:play' AS play, amount FROM transfer WHERE left(credit, 6) <> 'house:'
+      UNION ALL SELECT debit, credit = 'house:play', -amount FROM transfer WHERE left(debit, 6) <> 'house:'
+    ) AS t GROUP BY account_id, play
+  ), has AS (
+    SELECT account_id, false AS play, posted FROM balance UNION ALL SELECT account_id, true, posted FROM play_balance
   ), compared AS (
-    SELECT COALESCE(b.account_id, m.account_id) AS account_id, b.posted, COALESCE(m.amount, 0) AS amount
-    FROM balance b FULL JOIN moved m ON m.account_id = b.account_id
+    SELECT COALESCE(b.account_id, m.account_id) AS account_id, COALESCE(b.play, m.play) AS play, b.posted,
+      COALESCE(m.amount, 0) AS amount
+    FROM has b FULL JOIN moved m ON m.account_id = b.account_id AND m.play = b.play
   )
-  SELECT count(*) AS checked, count(*) FILTER (WHERE posted IS DISTINCT FROM amount) AS failed,
-    min(format('account %s has %s, its transfers come to %s', account_id, COALESCE(posted::text, 'no balance'), amount))
-      FILTER (WHERE posted IS DISTINCT FROM amount) AS example FROM compared`
+  SELECT count(DISTINCT account_id) AS checked, count(*) FILTER (WHERE posted IS DISTINCT FROM amount) AS failed,
+    min(format('account %s has %s%s, its transfers come to %s', account_id, COALESCE(posted::text, 'no balance'),
+      CASE WHEN play THEN ' of play money' END, amount)) FILTER (WHERE posted IS DISTINCT FROM amount) AS example FROM compared`
 
 export const heldEqualsOpenHolds = (sql: SqlClient.SqlClient) => sql<Finding>`
-  WITH open AS (SELECT account_id, sum(held) AS held FROM request WHERE state = 'open' GROUP BY account_id), compared AS (
-    SELECT COALESCE(b.account_id, o.account_id) AS account_id, b.held, COALESCE(o.held, 0) AS open
-    FROM balance b FULL JOIN open o ON o.account_id = b.account_id
+  WITH open AS (
+    SELECT account_id, play IS TRUE AS play, sum(held) AS held FROM request WHERE state = 'open' GROUP BY 1, 2
+  ), has AS (
+    SELECT account_id, false AS play, held FROM balance UNION ALL SELECT account_id, true, held FROM play_balance
+  ), compared AS (
+    SELECT COALESCE(b.account_id, o.account_id) AS account_id, COALESCE(b.play, o.play) AS play, b.held,
+      COALESCE(o.held, 0) AS open
+    FROM has b FULL JOIN open o ON o.account_id = b.account_id AND o.play = b.play
   )
-  SELECT count(*) AS checked, count(*) FILTER (WHERE held IS DISTINCT FROM open) AS failed,
-    min(format('account %s has %s held, its open holds come to %s', account_id, COALESCE(held::text, 'nothing'), open))
-      FILTER (WHERE held IS DISTINCT FROM open) AS example FROM compared`
+  SELECT count(DISTINCT account_id) AS checked, count(*) FILTER (WHERE held IS DISTINCT FROM open) AS failed,
+    min(format('account %s has %s%s held, its open holds come to %s', account_id, COALESCE(held::text, 'nothing'),
+      CASE WHEN play THEN ' of play money' END, open)) FILTER (WHERE held IS DISTINCT FROM open) AS example FROM compared`
 
 export const budgetsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH used AS (
@@ -82,6 +91,7 @@ export const chargesAreConcluded = (sql: SqlClient.SqlClient, graceMs: number) =
 export const nothingNegative = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH amounts AS (
     SELECT 'the balance of account ' || account_id AS name, LEAST(posted, held, posted - held) AS least FROM balance
+    UNION ALL SELECT 'the play money of account ' || account_id, LEAST(posted, held, posted - held) FROM play_balance
     UNION ALL SELECT 'budget ' || budget_id || ':' || period_start, LEAST(spent, held) FROM budget_period
     UNION ALL SELECT 'request ' || id, LEAST(held, progress, settled, absorbed, refunded) FROM request
     UNION ALL SELECT 'transfer ' || id, amount - 1 FROM transfer
@@ -94,15 +104,18 @@ export const settledWithinHeld = (sql: SqlClient.SqlClient) => sql<Finding>`
     min(format('request %s held %s and settled %s', id, held, settled)) FILTER (WHERE beyond) AS example
   FROM (SELECT id, held, settled, settled > held OR progress > held AS beyond FROM request) AS r`
 
-/** One settle or charge of just that amount, from the request's own account to the house; and none without its request. */
+/**
+ * One settle or charge of just that amount, from the request's own account to the house, whose account is that of the kind of money
+ * that pays for the request; and none without its request.
+ */
 export const costsHaveOneTransfer = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH paid AS (
     SELECT request_id, count(*) AS transfers, sum(amount) AS amount, min(debit) AS debit, min(credit) AS credit
     FROM transfer WHERE kind IN ('settle', 'charge') GROUP BY request_id
   ), compared AS (
     SELECT COALESCE(r.id, p.request_id) AS id, r.settled, p.amount, p.transfers IS NOT DISTINCT FROM 1 AND r.settled = p.amount
-      AND p.debit = r.account_id AND p.credit = 'house:revenue' AS right
-    FROM (SELECT id, account_id, settled FROM request WHERE settled <> 0) AS r FULL JOIN paid p ON p.request_id = r.id
+      AND p.debit = r.account_id AND p.credit = CASE WHEN r.play THEN 'house:play' ELSE 'house:revenue' END AS right
+    FROM (SELECT id, account_id, settled, play FROM request WHERE settled <> 0) AS r FULL JOIN paid p ON p.request_id = r.id
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
     min(format('request %s settled %s, its transfers come to %s', id, COALESCE(settled, 0), COALESCE(amount, 0)))
@@ -120,17 +133,26 @@ export const releasedMovedNothing = (sql: SqlClient.SqlClient) => sql<Finding>`
 
 export const refundsEqualTransfers = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH paid_back AS (
-    SELECT request_id, sum(amount) AS amount, bool_and(debit = 'house:revenue') AS from_house, min(credit) AS least,
+    SELECT request_id, sum(amount) AS amount, min(debit) AS house, max(debit) AS last_house, min(credit) AS least,
       max(credit) AS most FROM transfer WHERE kind = 'refund' GROUP BY request_id
   ), compared AS (
     SELECT COALESCE(r.id, p.request_id) AS id, r.refunded, r.settled, p.amount, r.refunded = p.amount AND r.refunded <= r.settled
-      AND p.from_house AND p.least = r.account_id AND p.most = r.account_id AS right
-    FROM (SELECT id, account_id, settled, refunded FROM request WHERE refunded <> 0) AS r
+      AND p.house = p.last_house AND p.house = CASE WHEN r.play THEN 'house:play' ELSE 'house:revenue' END AND p.least = r.account_id AND p.most = r.account_id AS right
+    FROM (SELECT id, account_id, settled, refunded, play FROM request WHERE refunded <> 0) AS r
     FULL JOIN paid_back p ON p.request_id = r.id
   )
   SELECT count(*) AS checked, count(*) FILTER (WHERE "right" IS NOT TRUE) AS failed,
     min(format('request %s settled %s and refunded %s, its transfers come to %s', id, COALESCE(settled, 0),
       COALESCE(refunded, 0), COALESCE(amount, 0))) FILTER (WHERE "right" IS NOT TRUE) AS example FROM compared`
+
+/** Where play money paid and a provider is named, the receipt says that a double served in its place. */
+export const playMoneyPaidDoubles = (sql: SqlClient.SqlClient) => sql<Finding>`
+  SELECT count(*) AS checked, count(*) FILTER (WHERE wrong) AS failed,
+    min(format('request %s was paid with %s of play money and served by %s', id, settled, provider)) FILTER (WHERE wrong) AS example
+  FROM (
+    SELECT id, settled, provider, provider IS NOT NULL AND closed -> 'simulated' IS DISTINCT FROM 'true' AS wrong
+    FROM request WHERE play AND settled <> 0
+  ) AS paid`
 
 /** A statement trigger before update (16), delete (8) and truncate (32), switched on. */
 export const transfersAreAppendOnly = (sql: SqlClient.SqlClient) => sql<Finding>`

@@ -10,6 +10,12 @@
  * gives money back first, then holds and extensions in order of arrival, each by what those before it left. It writes nothing;
  * the writes follow at once for the whole group. So a refusal leaves nothing behind.
  *
+ * An account may have two kinds of money, each with its own balance and its own holds: real money (`balance`), and play money that
+ * a sandbox made (`play_balance`). One request is paid with one kind, which the hold decides and its row keeps (`play`). A hold
+ * without `paid_by` takes real money. With `paid_by` "either", which only a request that doubles alone can serve has, it takes
+ * play money where that covers all it may take, or where there is not enough real money. With `paid_by` "play" it takes play money.
+ * What a request is charged and given back goes to and comes from `house:play` or `house:revenue` accordingly.
+ *
  * A hold says which budgets its caller counts towards, and by the epoch of its key how old that knowledge is: one that knows less
  * than the key's row is answered so, and is to ask again. One without an epoch is of a node from before there were any.
  *
@@ -35,8 +41,15 @@ DECLARE
   all_keys text[];
   all_claims text[];
   all_references text[];
-  -- the account at hand, and what the operation at hand needs, finds and does
+  -- the account at hand with what it has and what of that is held, of either kind of money
   account text;
+  real_money bigint;
+  real_promised bigint;
+  play_money bigint;
+  play_promised bigint;
+  -- whether it is play money that the operation at hand moves, and what it needs, finds and does
+  plays boolean;
+  wanted bigint;
   need bigint;
   room bigint;
   spend bigint;
@@ -56,8 +69,12 @@ DECLARE
   accounts text[];
   account_money bigint[];
   account_promised bigint[];
+  play_accounts text[];
+  play_posted bigint[];
+  play_held bigint[];
   held_ord int[];
   held_amount bigint[];
+  held_plays boolean[];
   closed_ord int[];
   closed_id text[];
   closed_settled bigint[];
@@ -67,7 +84,9 @@ DECLARE
   extended_id text[];
   extended_by bigint[];
   moved_ord int[];
-  moved_amount bigint[];
+  moved_spend bigint[];
+  moved_house text[];
+  moved_comes boolean[];
 BEGIN
   SELECT array_agg(DISTINCT o ->> 'account_id'), array_agg(DISTINCT o ->> 'account_id') FILTER (WHERE o ->> 'kind' IN ('hold', 'extend')),
       array_agg(o ->> 'request_id'), array_agg(DISTINCT o ->> 'key_id'), array_agg(o ->> 'claim'), array_agg(o ->> 'reference')
@@ -86,35 +105,38 @@ BEGIN
   END LOOP;
 
   FOR op IN
-    SELECT o.*, b.posted, b.held AS held_all, r.account_id AS owner, r.state, r.held AS held_now, r.progress, r.settled,
+    SELECT o.*, b.posted, b.held AS held_all, p.posted AS play_posted, p.held AS play_held, r.play, r.account_id AS owner, r.state, r.held AS held_now, r.progress, r.settled,
       r.refunded, r.absorbed, r.expired, r.expires_at <= moment AS overdue, holder.id AS claimed_by,
       t.id IS NOT NULL AS moved,
       CASE WHEN o.kind = 'hold' THEN o.budgets WHEN r.account_id = o.account_id THEN r.budgets END AS purses,
       k.account_id = o.account_id AND k.revoked_at IS NULL AND COALESCE(k.expires_at > moment, true) AS key_active,
       COALESCE(k.budgets_epoch = o.budgets_epoch, true) AS key_as_known
     FROM ROWS FROM (jsonb_to_recordset(operations) AS (kind text, account_id text, request_id text, key_id text, at_least bigint,
-        up_to bigint, charge boolean, budgets text[], budgets_epoch int, claim text, held bigint, more bigint, settle boolean,
-        cost bigint, only_if_expired boolean, amount bigint, reference text)) WITH ORDINALITY
-      AS o(kind, account_id, request_id, key_id, at_least, up_to, charge, budgets, budgets_epoch, claim, held, more, settle, cost,
-        only_if_expired, amount, reference, ord)
+        up_to bigint, charge boolean, paid_by text, budgets text[], budgets_epoch int, claim text, held bigint, more bigint,
+        settle boolean, cost bigint, only_if_expired boolean, source text, amount bigint, reference text)) WITH ORDINALITY
+      AS o(kind, account_id, request_id, key_id, at_least, up_to, charge, paid_by, budgets, budgets_epoch, claim, held, more,
+        settle, cost, only_if_expired, source, amount, reference, ord)
     LEFT JOIN balance b ON b.account_id = o.account_id AND b.account_id = ANY (all_accounts)
+    LEFT JOIN play_balance p ON p.account_id = o.account_id AND p.account_id = ANY (all_accounts)
     LEFT JOIN request r ON r.id = o.request_id AND r.id = ANY (all_requests)
     -- Written so that only the index on claims can serve it; the one on accounts would read all of an account's requests.
     LEFT JOIN request holder ON holder.account_id || '' = o.account_id AND holder.claim = o.claim AND holder.claim = ANY (all_claims)
     LEFT JOIN api_key k ON k.id = o.key_id AND k.id = ANY (all_keys)
     LEFT JOIN transfer t ON t.kind = o.kind AND t.reference = o.reference
-      AND t.kind IN ('credit', 'refund') AND t.reference = ANY (all_references)
+      AND t.kind IN ('credit', 'refund', 'adjust') AND t.reference = ANY (all_references)
     ORDER BY o.account_id, o.kind IN ('hold', 'extend'), o.ord
   LOOP
     IF account IS DISTINCT FROM op.account_id THEN
-      IF money IS NOT NULL THEN
+      IF real_money IS NOT NULL THEN
         accounts := accounts || account;
-        account_money := account_money || money;
-        account_promised := account_promised || promised;
+        account_money := account_money || real_money;
+        account_promised := account_promised || real_promised;
       END IF;
       account := op.account_id;
-      money := op.posted;
-      promised := op.held_all;
+      real_money := op.posted;
+      real_promised := op.held_all;
+      play_money := CASE WHEN op.posted IS NOT NULL THEN COALESCE(op.play_posted, 0) END;
+      play_promised := COALESCE(op.play_held, 0);
     END IF;
     place := op.ord - 1;
     verdict := 'gone';
@@ -125,6 +147,18 @@ BEGIN
     hold := 0;
     need := CASE op.kind WHEN 'hold' THEN op.at_least
       WHEN 'extend' THEN GREATEST(op.held + op.more - op.held_now, 0) ELSE 0 END;
+    plays := op.play IS TRUE;
+    IF op.kind = 'hold' THEN
+      wanted := CASE WHEN op.charge THEN need ELSE GREATEST(need, op.up_to) END;
+      room := play_money - play_promised;
+      plays := op.paid_by = 'play' OR op.paid_by = 'either' AND play_money > 0
+        AND (room >= wanted OR room >= need AND real_money - real_promised < need);
+    ELSIF op.kind IN ('credit', 'adjust') THEN
+      plays := op.source = 'play';
+    END IF;
+    plays := COALESCE(plays, false);
+    money := CASE WHEN plays THEN play_money ELSE real_money END;
+    promised := CASE WHEN plays THEN play_promised ELSE real_promised END;
     room := money - promised;
     scope := NULL;
     short_of := NULL;
@@ -166,6 +200,10 @@ BEGIN
         verdict := 'refused';
         result := COALESCE(short_of, money - promised);
         beside := money;
+        IF op.paid_by = 'either' AND short_of IS NULL THEN
+          result := GREATEST(result, play_money - play_promised);
+          beside := GREATEST(beside, play_money);
+        END IF;
       ELSE
         verdict := 'granted';
         IF op.charge THEN
@@ -177,10 +215,22 @@ BEGIN
         END IF;
         held_ord := held_ord || op.ord::int;
         held_amount := held_amount || result;
+        held_plays := held_plays || plays;
       END IF;
 
     ELSIF op.kind = 'credit' THEN
       IF money IS NOT NULL AND NOT op.moved THEN
+        verdict := 'moved';
+        spend := -op.amount;
+      END IF;
+
+    ELSIF op.kind = 'adjust' THEN
+      IF money IS NULL OR op.moved THEN
+        NULL;
+      ELSIF money + op.amount < promised THEN
+        verdict := 'refused';
+        result := money - promised;
+      ELSE
         verdict := 'moved';
         spend := -op.amount;
       END IF;
@@ -202,7 +252,7 @@ BEGIN
           closed_id := closed_id || op.request_id;
           closed_settled := closed_settled || result;
           closed_absorbed := closed_absorbed || beside;
-          closed_money := closed_money || (money - result);
+          closed_money := closed_money || (money - result + CASE WHEN plays THEN real_money ELSE 0 END);
         END IF;
       ELSIF op.expired AND op.absorbed = 0 AND op.settle AND op.cost > op.settled THEN
         -- The hold had expired: what it cost beyond what the expiry charged is the house's loss.
@@ -229,9 +279,24 @@ BEGIN
     IF spend <> 0 THEN
       money := money - spend;
       moved_ord := moved_ord || op.ord::int;
-      moved_amount := moved_amount || COALESCE(op.amount, spend);
+      moved_spend := moved_spend || spend;
+      moved_house := moved_house || CASE WHEN plays THEN 'house:play'
+        WHEN op.kind IN ('credit', 'adjust') THEN 'house:' || op.source ELSE 'house:revenue' END;
+      moved_comes := moved_comes || (op.kind IN ('credit', 'refund') OR op.kind = 'adjust' AND spend < 0);
     END IF;
     promised := promised + hold;
+    IF plays THEN
+      IF spend <> 0 OR hold <> 0 THEN
+        play_accounts := play_accounts || account;
+        play_posted := play_posted || money;
+        play_held := play_held || promised;
+      END IF;
+      play_money := money;
+      play_promised := promised;
+    ELSE
+      real_money := money;
+      real_promised := promised;
+    END IF;
     IF op.purses <> '{}' AND (spend <> 0 OR hold <> 0) THEN
       FOREACH purse IN ARRAY op.purses LOOP
         i := array_position(purses, purse);
@@ -240,27 +305,42 @@ BEGIN
         purse_hold[i] := purse_hold[i] + hold;
       END LOOP;
     END IF;
+    -- What a request that doubles alone serve can draw on is both kinds. Of a refusal: how much there is of the other kind.
+    IF verdict = 'refused' THEN
+      money := CASE WHEN op.paid_by IS NULL THEN play_money ELSE 0 END;
+    ELSIF plays THEN
+      money := money + real_money;
+      promised := promised + real_promised;
+    END IF;
     RETURN NEXT;
   END LOOP;
-  IF money IS NOT NULL THEN
+  IF real_money IS NOT NULL THEN
     accounts := accounts || account;
-    account_money := account_money || money;
-    account_promised := account_promised || promised;
+    account_money := account_money || real_money;
+    account_promised := account_promised || real_promised;
   END IF;
 
   UPDATE balance b SET posted = n.money, held = n.promised
     FROM unnest(accounts, account_money, account_promised) AS n(account_id, money, promised)
     WHERE b.account_id = n.account_id AND b.account_id = ANY (accounts) AND (b.posted <> n.money OR b.held <> n.promised);
+  -- An account stands in here once for each of its operations, the last of which says how it ends.
+  IF play_accounts IS NOT NULL THEN
+    INSERT INTO play_balance (account_id, posted, held)
+      SELECT DISTINCT ON (n.account_id) n.account_id, n.posted, n.held
+        FROM unnest(play_accounts, play_posted, play_held) WITH ORDINALITY AS n(account_id, posted, held, ord)
+        ORDER BY n.account_id, n.ord DESC
+      ON CONFLICT (account_id) DO UPDATE SET posted = EXCLUDED.posted, held = EXCLUDED.held;
+  END IF;
 
   IF held_ord IS NOT NULL THEN
     INSERT INTO request (id, account_id, key_id, project_id, operation, model, state, status, expires_at, closed_at, held, settled,
-        budgets, opened, idempotency_key, claim, fingerprint)
+        budgets, opened, idempotency_key, claim, fingerprint, play)
       SELECT o.request_id, o.account_id, o.key_id, o.project_id, o.operation, o.model,
         CASE WHEN o.charge THEN 'settled' ELSE 'open' END, CASE WHEN o.charge THEN 'succeeded' ELSE 'open' END,
         moment + o.ttl_ms * interval '1 millisecond', CASE WHEN o.charge THEN moment END,
         n.amount, CASE WHEN o.charge THEN n.amount ELSE 0 END,
-        COALESCE(o.budgets, '{}'), o.opened, o.idempotency_key, o.claim, o.fingerprint
-      FROM unnest(held_ord, held_amount) AS n(ord, amount)
+        COALESCE(o.budgets, '{}'), o.opened, o.idempotency_key, o.claim, o.fingerprint, CASE WHEN n.plays THEN true END
+      FROM unnest(held_ord, held_amount, held_plays) AS n(ord, amount, plays)
       CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(request_id text, account_id text, key_id text,
         project_id text, operation text, model text, charge boolean, ttl_ms bigint, budgets text[], opened jsonb,
         idempotency_key text, claim text, fingerprint text);
@@ -295,11 +375,10 @@ BEGIN
   END IF;
   IF moved_ord IS NOT NULL THEN
     INSERT INTO transfer (debit, credit, amount, kind, request_id, reference)
-      SELECT CASE o.kind WHEN 'credit' THEN 'house:' || o.source WHEN 'refund' THEN 'house:revenue' ELSE o.account_id END,
-        CASE WHEN o.kind IN ('credit', 'refund') THEN o.account_id ELSE 'house:revenue' END, n.amount,
-        CASE o.kind WHEN 'hold' THEN 'charge' WHEN 'close' THEN 'settle' ELSE o.kind END, o.request_id, o.reference
-      FROM unnest(moved_ord, moved_amount) AS n(ord, amount)
-      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(kind text, account_id text, request_id text, source text,
+      SELECT CASE WHEN n.comes THEN n.house ELSE o.account_id END, CASE WHEN n.comes THEN o.account_id ELSE n.house END,
+        CASE WHEN n.comes THEN -n.spend ELSE n.spend END, CASE o.kind WHEN 'hold' THEN 'charge' WHEN 'close' THEN 'settle' ELSE o.kind END, o.request_id, o.reference
+      FROM unnest(moved_ord, moved_spend, moved_house, moved_comes) AS n(ord, spend, house, comes)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (n.ord - 1)) AS o(kind text, account_id text, request_id text,
         reference text);
   END IF;
   FOR i IN 1 .. COALESCE(cardinality(purses), 0) LOOP

@@ -23,6 +23,7 @@ import { requestFilters } from "./migrations/RequestFiltersSql.ts"
 import { requestsByAccount } from "./migrations/RequestsByAccountSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
 import { payments } from "./migrations/PaymentsSql.ts"
+import { playMoney } from "./migrations/PlayMoneySql.ts"
 import { videosLost } from "./migrations/VideosLostSql.ts"
 import { videos } from "./migrations/VideosSql.ts"
 import { singleOperations } from "./migrations/SingleOperationsSql.ts"
@@ -317,5 +318,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     for (const name of ["ledger_hold", "ledger_close", "ledger_plain"])
       yield* sql`ALTER FUNCTION ${sql(name)} RESET ALL`
   }),
-  "0036_request_filters": requestFilters
+  "0036_request_filters": requestFilters,
+  "0037_play_money": playMoney
 }

@@ -261,7 +261,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
   hedge(): Turn<P> | undefined {
     const now = millisOf(this.#clock)
     for (const [at, candidate] of this.#queue.entries()) {
-      const host = this.#shared.hosts.get(candidate.offer.provider)
+      const host = this.#hostOf(candidate)
       const breaker = this.#breakerOf(host, candidate)
       if (host === undefined || (breaker !== undefined && breaker.state !== "closed")) continue
       if (!host.budget.take(now)) return undefined
@@ -309,6 +309,12 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     this.call.onAttempt?.({ provider: id, stopsBillingOnAbort, beginsAlone: false })
   }
 
+  /** A request that was planned for a double may be paid with play money, so that it must never reach a real host. */
+  #hostOf({ offer }: Candidate<P>): Host | undefined {
+    const host = this.#shared.hosts.get(offer.provider)
+    return offer.simulated === true && host?.provider.steerable !== true ? undefined : host
+  }
+
   #breakerOf(host: Host | undefined, { model }: Candidate<P>): Breaker | undefined {
     // What a caller of the sandbox has asked of a double says nothing of anybody's health.
     const steered = this.call.steering !== undefined && host?.provider.steerable === true
@@ -321,7 +327,7 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
 
   #nextInPlan(now: number): Turn<P> | undefined {
     for (let candidate = this.#queue.shift(); candidate !== undefined; candidate = this.#queue.shift()) {
-      const host = this.#shared.hosts.get(candidate.offer.provider)
+      const host = this.#hostOf(candidate)
       if (host === undefined) {
         this.#before.push(placeOf(candidate))
         const fault = { _tag: "Unreachable", detail: "no such provider" } as const

@@ -22,6 +22,8 @@ export interface RequestRow {
   readonly opened: unknown
   readonly closed: unknown
   readonly idempotency_key: string | null
+  /** True where play money pays for it. */
+  readonly play: boolean | null
 }
 
 /** What a repeat under an idempotency key needs to know of the request that has it. */
@@ -39,7 +41,7 @@ export interface ClaimRow {
 const columns = (sql: SqlClient.SqlClient) =>
   sql.literal(`id, account_id, key_id, project_id, operation, model, CASE WHEN closed IS NULL THEN 'open' ELSE status END AS status,
     created_at, CASE WHEN closed IS NOT NULL THEN closed_at END AS closed_at, held, settled, absorbed, refunded, resolved_model,
-    provider, opened, closed, idempotency_key`)
+    provider, opened, closed, idempotency_key, play`)
 
 export const requestById = (
   sql: SqlClient.SqlClient,

@@ -53,8 +53,10 @@ export const keyFacts = (
   keyId: string
 ): Effect.Effect<KeyFacts | undefined, SqlError.SqlError> =>
   Effect.map(
-    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at, b.posted
-      FROM api_key k JOIN balance b ON b.account_id = k.account_id WHERE k.id = ${keyId}`,
+    sql<KeyFacts>`SELECT k.id, k.kind, k.name, k.prefix, k.last4, k.project_id, k.created_at, k.expires_at,
+        b.posted + COALESCE(p.posted, 0) AS posted
+      FROM api_key k JOIN balance b ON b.account_id = k.account_id
+        LEFT JOIN play_balance p ON p.account_id = k.account_id WHERE k.id = ${keyId}`,
     (rows) => rows[0]
   )
 

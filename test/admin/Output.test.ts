@@ -20,12 +20,14 @@ describe("help", () => {
   it.live("is there for every command", () =>
     Effect.gen(function* () {
       const all = {
-        "": ["account", "key", "topup", "audit", "ledger"],
-        "account create": ["--email", "--balance-usd", "--json"],
+        "": ["account", "key", "topup", "adjust", "audit", "ledger", "sandbox"],
+        "account create": ["--email", "--balance-usd", "--yes", "--json"],
         "account limits": ["--email", "--scale", "--json"],
         "key create": ["--email", "--name", "--kind", "--scopes", "--json"],
         "key revoke": ["--id", "--json"],
-        topup: ["--email", "--amount-usd", "--json"],
+        topup: ["--email", "--amount-usd", "--reference", "--yes", "--json"],
+        adjust: ["--email", "--amount-usd", "--reason", "--reference", "--yes", "--json"],
+        "sandbox clear": ["--json"],
         audit: ["--email", "--pending", "--json"],
         "ledger verify": ["--json"]
       }

@@ -21,6 +21,7 @@ const granted = (operation: Operation): AnyResult => {
     case "Close":
       return { _tag: "Closed", settled: operation.settle?.cost ?? 0n, absorbed: 0n, posted: MUCH, held: 0n }
     case "Credit":
+    case "Adjust":
     case "Refund":
       return { _tag: "Moved" }
   }

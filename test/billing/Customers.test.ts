@@ -37,7 +37,7 @@ describe("Customers", () => {
       Effect.gen(function* () {
         const [customers, audit, ledger] = [yield* Customers, yield* Audit, yield* Ledger]
         const { account } = yield* customers.open("bob@example.com", 0n, actor)
-        assert.strictEqual(yield* customers.topUp(account, 250_000_000n), 250_000_000n)
+        assert.strictEqual((yield* customers.topUp(account, 250_000_000n)).balance, 250_000_000n)
         assert.isTrue(Exit.isFailure(yield* Effect.exit(customers.topUp(account, TOO_MUCH))))
         assert.deepStrictEqual(yield* ledger.balance(account.id), { posted: 250_000_000n, held: 0n })
         const events = (yield* audit.list(account.id, 10)).filter(({ type }) => type === "balance.topped_up")

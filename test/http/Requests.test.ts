@@ -179,6 +179,7 @@ describe("receiptOf", () => {
     provider: "p",
     opened: { ...opened, prices: [{ model: "m", provider: "p", ...price }] },
     closed,
+    play: null,
     idempotency_key: null
   })
   const promotion = { label: "Launch", discountPercent: 50 }

@@ -5,6 +5,7 @@ import type { Nano } from "../../src/domain/Money.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
 import { commitGroup, concludeOne } from "../../src/ledger/LedgerSql.ts"
 import type {
+  AdjustOperation,
   BudgetPeriod,
   CloseOperation,
   ConcludeOperation,
@@ -92,9 +93,12 @@ export const extend = (
   progress: Nano = 0n
 ): ExtendOperation => ({ _tag: "Extend", requestId, accountId, held, more, progress, ttlMs: 900_000 })
 
+/** What a receipt says of a request that was served: where it was planned for doubles alone, one of them did. */
+const closedBy = (simulated: boolean | undefined) => ({ finish: "stop", ...(simulated === true ? { simulated } : {}) })
+
 /** Ends a hold with this cost; without one, releases it. */
 export const close = (
-  { accountId, requestId }: HoldOperation,
+  { accountId, requestId, simulated }: HoldOperation,
   cost: Nano | undefined,
   more: Partial<CloseOperation> = {}
 ): CloseOperation => ({
@@ -107,7 +111,7 @@ export const close = (
   keepClaim: cost !== undefined,
   resolvedModel: "test/model",
   provider: "test",
-  closed: { finish: "stop" },
+  closed: closedBy(simulated),
   answer: null,
   ...more
 })
@@ -120,6 +124,14 @@ export const credit = ({ accountId }: Customer, amount: Nano, reference: string 
   reference
 })
 
+/** A correction by an operator. */
+export const adjust = (
+  { accountId }: Customer,
+  amount: Nano,
+  reference: string | null = null,
+  play = false
+): AdjustOperation => ({ _tag: "Adjust", accountId, amount, source: play ? "play" : "adjustments", reference })
+
 export const refund = (
   { accountId, requestId }: HoldOperation,
   amount: Nano,
@@ -128,7 +140,7 @@ export const refund = (
 
 /** Ends a request that was charged up front, giving so much back. */
 export const conclusion = (
-  { accountId, requestId }: HoldOperation,
+  { accountId, requestId, simulated }: HoldOperation,
   back: Nano,
   more: Partial<ConcludeOperation> = {}
 ): ConcludeOperation => ({
@@ -139,7 +151,7 @@ export const conclusion = (
   keepClaim: true,
   resolvedModel: "test/model",
   provider: "test",
-  closed: { finish: "stop" },
+  closed: closedBy(simulated),
   answer: null,
   ...more
 })

@@ -43,18 +43,21 @@ const booksOf = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
     const balances = yield* sql<{ id: string; posted: bigint; held: bigint }>`
       SELECT account_id AS id, posted, held FROM balance`
+    const plays = yield* sql<{ id: string; posted: bigint; held: bigint }>`
+      SELECT account_id AS id, posted, held FROM play_balance`
     const periods = yield* sql<{ id: string; spent: bigint; held: bigint }>`
       SELECT budget_id || ':' || period_start AS id, spent, held FROM budget_period`
     const requests = yield* sql<{ id: string; [column: string]: unknown }>`
-      SELECT id, state, held, progress, settled, absorbed, refunded, expired, claim,
+      SELECT id, state, held, progress, settled, absorbed, refunded, expired, claim, play,
         state = 'settled' AND closed IS NULL AS standing FROM request`
     const byId = <A extends { id: string }>(rows: ReadonlyArray<A>) =>
       sorted(rows.map(({ id, ...rest }) => [id, rest] as const))
-    return { balances: byId(balances), periods: byId(periods), requests: byId(requests) }
+    return { balances: byId(balances), plays: byId(plays), periods: byId(periods), requests: byId(requests) }
   })
 
 const booksOfModel = ({ model }: World) => ({
   balances: sorted(model.balances),
+  plays: sorted(model.plays),
   periods: sorted(model.periods),
   requests: sorted(
     [...model.requests].map(([id, { accountId: _account, budgets: _budgets, overdue: _overdue, ...row }]) => [id, row])
@@ -100,6 +103,12 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
           const result = yield* carveOne(sql, carve.from, carve.hold)
           assert.deepStrictEqual(result, world.model.carve(carve.from, carve.hold), `step ${step}`)
           seen.add(`Carve ${result._tag}`)
+          if (result._tag === "Granted") {
+            const [parent, child] = [carve.from, carve.hold.requestId].map((id) => world.model.requests.get(id))
+            if (child?.play === true) seen.add("Carve Granted play")
+            else if (carve.hold.simulated === true && parent?.play === null)
+              seen.add("Carve Granted, real money out of a hold of it for doubles")
+          }
           past.push(carve.hold)
         }
         if (conclude !== undefined) {
@@ -114,6 +123,13 @@ const sequentialHistory = (sql: SqlClient.SqlClient, seed: number, groups: numbe
       for (const [index, result] of results.entries()) {
         seen.add(`${group[index]!._tag} ${result._tag}`)
         if ("limitSource" in result) seen.add(`Hold Refused ${result.limitSource}`)
+        if ("play" in result) seen.add("Hold Refused, and told of play money")
+        const op = group[index]!
+        if (op._tag === "Credit" && op.source === "play" && result._tag === "Moved") seen.add("Credit play")
+        if (op._tag === "Hold" && op.simulated === true && result._tag === "Granted") {
+          const { play } = world.model.requests.get(op.requestId)!
+          seen.add(play === true ? "Hold Granted play" : "Hold Granted real, though doubles serve it")
+        }
       }
       past.push(...group)
       if (step % 25 === 0) assert.deepStrictEqual(yield* booksOf(sql), booksOfModel(world), `step ${step}`)
@@ -140,6 +156,15 @@ const everything = [
   "Close Gone",
   "Credit Moved",
   "Credit Gone",
+  "Credit play",
+  "Adjust Moved",
+  "Adjust Gone",
+  "Adjust Refused",
+  "Hold Granted play",
+  "Hold Granted real, though doubles serve it",
+  "Hold Refused, and told of play money",
+  "Carve Granted play",
+  "Carve Granted, real money out of a hold of it for doubles",
   "Refund Moved",
   "Refund Gone",
   "Carve Granted",
@@ -358,8 +383,9 @@ describe("two ledgers on one database", () => {
         for (const { id, settled } of expired) add(tally.charged, id, settled)
         for (const [id, { posted }] of world.model.balances) {
           const now = yield* nodes[1].balance(id)
-          const expected = posted + (tally.credited.get(id) ?? 0n) - (tally.charged.get(id) ?? 0n)
-          assert.deepStrictEqual(now, { posted: expected, held: 0n })
+          const play = world.model.plays.get(id)?.posted ?? 0n
+          const expected = posted + play + (tally.credited.get(id) ?? 0n) - (tally.charged.get(id) ?? 0n)
+          assert.deepStrictEqual([now?.posted, now?.held, now?.play?.held ?? 0n], [expected, 0n, 0n])
         }
         assert.deepStrictEqual(yield* wrongs(sql), [])
       })

@@ -1,5 +1,6 @@
 import type { LimitSource } from "../../src/domain/Failure.ts"
 import type {
+  AdjustOperation,
   AnyResult,
   CloseOperation,
   ConcludeOperation,
@@ -16,6 +17,8 @@ export interface ModelBalance {
 export interface ModelRequest {
   readonly accountId: string
   readonly budgets: ReadonlyArray<string>
+  /** True where play money pays for it. */
+  readonly play: true | null
   claim: string | null
   state: "open" | "settled" | "released"
   held: bigint
@@ -36,12 +39,22 @@ export interface ModelBudget {
   limit: bigint
 }
 
+/** A kind of money. */
+type Kind = "real" | "play"
+
+const takes = (op: Operation) => op._tag === "Hold" || op._tag === "Extend"
+
 const least = (...values: ReadonlyArray<bigint>) => values.reduce((a, b) => (a < b ? a : b))
 const most = (a: bigint, b: bigint) => (a > b ? a : b)
 
+const nothing: Readonly<ModelBalance> = { posted: 0n, held: 0n }
+
 /** The ledger's rules once more, as plainly as they can be said, without a database. */
 export class Model {
+  /** Real money. */
   readonly balances = new Map<string, ModelBalance>()
+  /** Play money, of accounts that were given some. */
+  readonly plays = new Map<string, ModelBalance>()
   readonly keys = new Map<string, { readonly accountId: string; active: boolean; epoch: number }>()
   readonly budgets = new Map<string, ModelBudget>()
   readonly periods = new Map<string, { spent: bigint; held: bigint }>()
@@ -51,7 +64,19 @@ export class Model {
 
   /** A group as one statement does it: overdue holds first, then account by account, what gives back before what takes. */
   applyGroup(operations: ReadonlyArray<Operation>): Array<AnyResult> {
-    const takes = (op: Operation) => op._tag === "Hold" || op._tag === "Extend"
+    this.#begin(operations)
+    const results: Array<AnyResult> = []
+    const order = operations
+      .map((op, index) => ({ op, index }))
+      .toSorted((a, b) => {
+        if (a.op.accountId !== b.op.accountId) return a.op.accountId < b.op.accountId ? -1 : 1
+        return Number(takes(a.op)) - Number(takes(b.op)) || a.index - b.index
+      })
+    for (const { op, index } of order) results[index] = this.#apply(op)
+    return results
+  }
+
+  #begin(operations: ReadonlyArray<Operation>): void {
     const taking = new Set(operations.filter(takes).map((op) => op.accountId))
     const named = new Set(operations.map((op) => ("requestId" in op ? op.requestId : "")))
     for (const [id, request] of this.requests) {
@@ -62,15 +87,6 @@ export class Model {
     for (const [id, { accountId, claim }] of this.requests) {
       if (claim !== null) this.#claims.set(`${accountId} ${claim}`, id)
     }
-    const results: Array<AnyResult> = []
-    const order = operations
-      .map((op, index) => ({ op, index }))
-      .toSorted((a, b) => {
-        if (a.op.accountId !== b.op.accountId) return a.op.accountId < b.op.accountId ? -1 : 1
-        return Number(takes(a.op)) - Number(takes(b.op)) || a.index - b.index
-      })
-    for (const { op, index } of order) results[index] = this.#apply(op)
-    return results
   }
 
   /** Ends every overdue hold; how many there were. */
@@ -83,20 +99,23 @@ export class Model {
     const parent = this.requests.get(fromRequestId)
     const usable = parent?.accountId === op.accountId && parent.state === "open" && !parent.overdue
     if (!usable || this.requests.has(op.requestId)) return this.applyGroup([op])[0]!
+    if (parent.play === true && op.simulated !== true) return this.applyGroup([op])[0]!
     const room = parent.held - parent.progress
     const own = parent.budgets.map((budget) => budget.split(":")[0]!)
     const known = op.budgets.map(({ budgetId }) => budgetId)
     if (room < op.atLeast && own.toSorted().join() !== known.toSorted().join()) return this.applyGroup([op])[0]!
     const given = least(op.charge ? op.atLeast : most(op.atLeast, op.upTo), room)
-    const balance = this.balances.get(op.accountId)!
+    const balance = this.#purseOf(parent)
     const budgets = parent.budgets.map((budget) => {
       const [budgetId = "", periodStart = ""] = budget.split(":")
       return { budgetId, periodStart }
     })
     this.#count(balance, parent.budgets, 0n, -given)
     parent.held -= given
-    const [result] = this.applyGroup([{ ...op, budgets, upTo: most(op.atLeast, given) }])
-    if (result!._tag === "Granted") return result!
+    const result = this.#expiringFor(op, () =>
+      this.#hold({ ...op, budgets, upTo: most(op.atLeast, given) }, parent.play === true ? "play" : "real")
+    )
+    if (result._tag === "Granted") return result
     this.#count(balance, parent.budgets, 0n, given)
     parent.held += given
     return this.applyGroup([op])[0]!
@@ -117,7 +136,7 @@ export class Model {
     const back = least(op.refund, left)
     this.#giveBack(request, back)
     if (!op.keepClaim) request.claim = null
-    return { _tag: "Concluded", cost: left - back, posted: this.balances.get(request.accountId)!.posted }
+    return { _tag: "Concluded", cost: left - back, posted: this.#standingOf(request).posted }
   }
 
   /** Gives back every overdue charge; how many there were. */
@@ -131,20 +150,21 @@ export class Model {
   }
 
   #giveBack(request: ModelRequest, back: bigint) {
-    this.#count(this.balances.get(request.accountId)!, request.budgets, -back, 0n)
+    this.#count(this.#purseOf(request), request.budgets, -back, 0n)
     request.refunded += back
     request.standing = false
   }
 
   #apply(op: Operation): AnyResult {
     const balance = this.balances.get(op.accountId)
-    if (op._tag === "Hold") return this.#hold(op, balance)
+    if (op._tag === "Hold") return this.#hold(op, this.#kindFor(op))
     if (op._tag === "Credit") {
       if (balance === undefined || !this.#take(op.reference === null ? null : `credit ${op.reference}`))
         return { _tag: "Gone" }
-      balance.posted += op.amount
+      this.#count(this.#ofKind(op.accountId, op.source === "play" ? "play" : "real"), [], -op.amount, 0n)
       return { _tag: "Moved" }
     }
+    if (op._tag === "Adjust") return this.#adjust(op)
     const request = this.requests.get(op.requestId)
     const own = request?.accountId === op.accountId ? request : undefined
     if (op._tag === "Close") return this.#close(op, own)
@@ -152,8 +172,9 @@ export class Model {
     if (op._tag === "Extend") {
       if (own.state !== "open") return { _tag: "Gone" }
       const need = most(op.held + op.more - own.held, 0n)
-      if (need > 0n && this.#room(balance, own.budgets) < need) return { _tag: "Refused" }
-      this.#count(balance, own.budgets, 0n, need)
+      const purse = this.#purseOf(own)
+      if (need > 0n && this.#room(purse, own.budgets) < need) return { _tag: "Refused" }
+      this.#count(purse, own.budgets, 0n, need)
       own.held += need
       own.progress = least(most(own.progress, op.progress), own.held)
       own.overdue = op.ttlMs < 0
@@ -162,12 +183,60 @@ export class Model {
     if (own.state !== "settled" || own.refunded + op.amount > own.settled || !this.#take(`refund ${op.reference}`)) {
       return { _tag: "Gone" }
     }
-    this.#count(balance, own.budgets, -op.amount, 0n)
+    this.#count(this.#purseOf(own), own.budgets, -op.amount, 0n)
     own.refunded += op.amount
     return { _tag: "Moved" }
   }
 
-  #hold(op: HoldOperation, balance: ModelBalance | undefined): AnyResult {
+  #adjust({ accountId, amount, reference, source }: AdjustOperation): AnyResult {
+    const kind: Kind = source === "play" ? "play" : "real"
+    if (!this.balances.has(accountId) || (reference !== null && this.references.has(`adjust ${reference}`))) {
+      return { _tag: "Gone" }
+    }
+    const { held, posted } = this.#ofKindOrNothing(accountId, kind)
+    if (posted + amount < held) return { _tag: "Refused", available: posted - held }
+    this.#take(reference === null ? null : `adjust ${reference}`)
+    this.#ofKind(accountId, kind).posted += amount
+    return { _tag: "Moved" }
+  }
+
+  #ofKind(accountId: string, kind: Kind): ModelBalance {
+    const purse = (kind === "play" ? this.plays : this.balances).get(accountId)
+    if (purse !== undefined) return purse
+    const made = { ...nothing }
+    this.plays.set(accountId, made)
+    return made
+  }
+
+  #purseOf({ accountId, play }: Pick<ModelRequest, "accountId" | "play">): ModelBalance {
+    return this.#ofKind(accountId, play === true ? "play" : "real")
+  }
+
+  /** Play money pays for what doubles serve where it covers all of it, or where real money covers not even the least. */
+  #kindFor({ accountId, atLeast, charge, simulated, upTo }: HoldOperation): Kind {
+    const play = this.plays.get(accountId) ?? nothing
+    const real = this.balances.get(accountId) ?? nothing
+    const room = play.posted - play.held
+    if (simulated !== true || play.posted === 0n) return "real"
+    const wanted = charge ? atLeast : most(atLeast, upTo)
+    return room >= wanted || (room >= atLeast && real.posted - real.held < atLeast) ? "play" : "real"
+  }
+
+  /** What is reported of an account beside a request: real money, and for one that play money pays for both kinds. */
+  #standingOf(request: ModelRequest): ModelBalance {
+    const real = this.balances.get(request.accountId)!
+    const play = request.play === true ? this.plays.get(request.accountId)! : nothing
+    return { posted: real.posted + play.posted, held: real.held + play.held }
+  }
+
+  /** What is overdue ends before anything is taken. */
+  #expiringFor(op: HoldOperation, take: () => AnyResult): AnyResult {
+    this.#begin([op])
+    return take()
+  }
+
+  #hold(op: HoldOperation, kind: Kind): AnyResult {
+    const balance = this.balances.has(op.accountId) ? this.#ofKindOrNothing(op.accountId, kind) : undefined
     const budgets = op.budgets.map((budget) => `${budget.budgetId}:${budget.periodStart}`)
     const before = this.requests.get(op.requestId)
     if (before !== undefined) return { _tag: "Granted", granted: before.held }
@@ -178,12 +247,13 @@ export class Model {
     if (key.epoch !== op.budgetsEpoch) return { _tag: "KeyChanged" }
     if (balance === undefined) return { _tag: "Refused", limitSource: "balance", available: 0n, posted: 0n }
     const room = this.#room(balance, budgets)
-    if (op.atLeast > 0n && room < op.atLeast) return this.#refusal(op, balance, budgets)
+    if (op.atLeast > 0n && room < op.atLeast) return this.#refused(op, balance, budgets)
     const granted = op.charge ? op.atLeast : most(op.atLeast, least(op.upTo, room))
-    this.#count(balance, budgets, op.charge ? granted : 0n, op.charge ? 0n : granted)
+    this.#count(this.#ofKind(op.accountId, kind), budgets, op.charge ? granted : 0n, op.charge ? 0n : granted)
     this.requests.set(op.requestId, {
       accountId: op.accountId,
       budgets,
+      play: kind === "play" ? true : null,
       claim: op.claim?.claim ?? null,
       state: op.charge ? "settled" : "open",
       held: granted,
@@ -196,6 +266,28 @@ export class Model {
       overdue: op.ttlMs < 0
     })
     return { _tag: "Granted", granted }
+  }
+
+  #ofKindOrNothing(accountId: string, kind: Kind): ModelBalance {
+    return (kind === "play" ? this.plays : this.balances).get(accountId) ?? { ...nothing }
+  }
+
+  /** One that real money alone may pay for is told how much play money there is; another one is refused by what has more of both. */
+  #refused(op: HoldOperation, balance: ModelBalance, budgets: ReadonlyArray<string>): AnyResult {
+    const play = this.plays.get(op.accountId) ?? nothing
+    if (op.simulated !== true) {
+      return {
+        ...this.#refusal(op, balance, budgets),
+        ...(play.posted === 0n ? {} : { play: play.posted })
+      } as AnyResult
+    }
+    if (balance.posted - balance.held >= op.atLeast) return this.#refusal(op, balance, budgets)
+    const posted = most(balance.posted, play.posted)
+    return this.#refusal(
+      op,
+      { posted, held: posted - most(balance.posted - balance.held, play.posted - play.held) },
+      budgets
+    )
   }
 
   #refusal(op: HoldOperation, { held, posted }: ModelBalance, budgets: ReadonlyArray<string>): AnyResult {
@@ -224,14 +316,14 @@ export class Model {
     }
     if (op.onlyIfExpired && !request.overdue) return { _tag: "Gone", settled: 0n }
     const due = op.settle === undefined ? 0n : (op.settle.cost ?? request.progress)
-    const balance = this.balances.get(request.accountId)!
+    const balance = this.#purseOf(request)
     request.settled = least(due, request.held)
     request.absorbed = due - request.settled
     request.state = op.settle === undefined ? "released" : "settled"
     request.expired = op.onlyIfExpired
     if (!op.keepClaim) request.claim = null
     this.#count(balance, request.budgets, request.settled, -request.held)
-    return { _tag: "Closed", settled: request.settled, absorbed: request.absorbed, ...balance }
+    return { _tag: "Closed", settled: request.settled, absorbed: request.absorbed, ...this.#standingOf(request) }
   }
 
   #expire(request: ModelRequest): boolean {
@@ -239,7 +331,7 @@ export class Model {
     request.settled = request.progress
     request.state = "settled"
     request.expired = true
-    this.#count(this.balances.get(request.accountId)!, request.budgets, request.settled, -request.held)
+    this.#count(this.#purseOf(request), request.budgets, request.settled, -request.held)
     return true
   }
 

@@ -30,6 +30,7 @@ const names = [
   "costs_have_one_transfer",
   "released_moved_nothing",
   "refunds_equal_transfers",
+  "play_money_paid_doubles",
   "transfers_are_append_only"
 ]
 
@@ -301,6 +302,45 @@ layer(Database.layer, { excludeTestServices: true })("proof of the books fails",
       assert.deepStrictEqual(beyond, ["refunds_equal_transfers"])
       const orphan = yield* failing(({ sql }) => sql`UPDATE transfer SET request_id = 'none' WHERE kind = 'refund'`)
       assert.deepStrictEqual(orphan, ["refunds_equal_transfers"])
+    })
+  )
+
+  it.effect("when play money paid a real provider, or the books of the two kinds of money are mixed up", () =>
+    Effect.gen(function* () {
+      const played = (it: Books) =>
+        Effect.gen(function* () {
+          yield* run(it.sql, { ...credit(it.owner, 100n), source: "play" })
+          const [held, paid] = [hold(it.owner, 10n, { simulated: true }), hold(it.owner, 10n, { simulated: true })]
+          for (const op of [held, paid, close(paid, 7n)]) yield* run(it.sql, op)
+          assert.isTrue(
+            (yield* verify(it.sql)).checks.every(({ name, ok }) => ok || name === "transfers_are_append_only")
+          )
+          return { ...it, held, paid }
+        })
+      const broken = (how: (it: Effect.Success<ReturnType<typeof played>>) => Effect.Effect<unknown, unknown>) =>
+        failing((it) => Effect.flatMap(played(it), how))
+      assert.deepStrictEqual(
+        yield* broken(
+          ({ paid, sql }) => sql`UPDATE request SET closed = closed - 'simulated' WHERE id = ${paid.requestId}`
+        ),
+        ["play_money_paid_doubles"]
+      )
+      assert.deepStrictEqual(
+        yield* broken(({ paid, sql }) => sql`UPDATE request SET play = NULL WHERE id = ${paid.requestId}`),
+        ["costs_have_one_transfer"]
+      )
+      assert.deepStrictEqual(
+        yield* broken(({ held, sql }) => sql`UPDATE request SET play = NULL WHERE id = ${held.requestId}`),
+        ["held_equals_open_holds"]
+      )
+      assert.deepStrictEqual(
+        yield* broken(({ sql }) => sql`UPDATE transfer SET credit = 'house:revenue' WHERE credit = 'house:play'`),
+        ["balances_equal_transfers", "costs_have_one_transfer"]
+      )
+      assert.deepStrictEqual(yield* broken(({ sql }) => sql`UPDATE play_balance SET held = 200`), [
+        "held_equals_open_holds",
+        "nothing_negative"
+      ])
     })
   )
 

@@ -4,6 +4,7 @@ import type { ConcludeOperation, HoldOperation, Operation } from "../../src/ledg
 import {
   addBudget,
   addKey,
+  adjust,
   claim,
   close,
   conclusion,
@@ -13,7 +14,8 @@ import {
   extend,
   hold,
   onDay,
-  refund
+  refund,
+  run
 } from "./Fixture.ts"
 import { Model } from "./Model.ts"
 import type { Random } from "./Random.ts"
@@ -37,6 +39,11 @@ export const makeWorld = (sql: SqlClient.SqlClient, random: Random) =>
       customers.push(first)
       for (let more = 1; more < keys; more++) customers.push({ ...first, keyId: yield* addKey(sql, first.accountId) })
       model.balances.set(first.accountId, { posted: money, held: 0n })
+      if (index < 2) {
+        const play = 80n + random.amount(150)
+        yield* run(sql, { ...credit(first, play), source: "play" })
+        model.plays.set(first.accountId, { posted: play, held: 0n })
+      }
       const scopes = ([["key", "project"], ["key"], []] as const)[index]!
       const ids: Array<string> = []
       for (const scope of scopes) {
@@ -68,7 +75,8 @@ export const randomHold = (
     budgets: budgets.map((id) => onDay(id, random.pick(["2026-01-01", "2026-01-02"]))),
     budgetsEpoch: (world.model.keys.get(owner.keyId)?.epoch ?? 0) - (random.chance(0.05) ? 1 : 0),
     claim: random.chance(0.3) ? claim(`key-${random.below(12)}`) : undefined,
-    charge: random.chance(0.1)
+    charge: random.chance(0.1),
+    ...(random.chance(0.4) ? { simulated: true } : {})
   })
 }
 
@@ -99,7 +107,10 @@ export const randomOperation = (world: World, random: Random, past: ReadonlyArra
   if (kind < 0.4 || holds.length === 0) return randomHold(world, random)
   if (kind < 0.48) {
     const reference = random.chance(0.5) ? `credit-${random.below(20)}` : null
-    return credit(random.pick(world.customers), 1n + random.amount(60), reference)
+    const to = random.pick(world.customers)
+    const repeated = random.chance(0.6) ? `adjust-${random.below(4)}` : null
+    if (random.chance(0.3)) return adjust(to, random.amount(80) - 60n || 1n, repeated, random.chance(0.5))
+    return { ...credit(to, 1n + random.amount(60), reference), ...(random.chance(0.3) ? { source: "play" } : {}) }
   }
   return randomFollowUp(world, random, random.chance(0.7) ? random.pick(holds.slice(-12)) : random.pick(holds))
 }
@@ -123,8 +134,10 @@ export const randomPart = (
     // Now and then another's.
     const owner = random.chance(0.9) ? parent : random.pick(world.customers)
     const child = randomHold(world, random, 0.1, owner)
+    const known = world.model.requests.get(parent.requestId)
     const stale = random.chance(0.2) ? { budgetsEpoch: child.budgetsEpoch - 1 } : {}
-    return { carve: { from: parent.requestId, hold: { ...child, ...stale } } }
+    const kind = known?.play === true && random.chance(0.8) ? { simulated: true } : {}
+    return { carve: { from: parent.requestId, hold: { ...child, ...stale, ...kind } } }
   }
   const charges = recent.filter(({ charge }) => charge)
   const charged = random.pick(charges.length > 0 && random.chance(0.9) ? charges : recent)

@@ -92,9 +92,14 @@ export const startService = (env: Record<string, string> = {}) =>
           projects.create({ accountId, id: newResourceId(), project: { name }, actor }),
         /** What is wrong with the books: nothing. */
         faults: Effect.map(verifyBooks(sql), ({ checks }) => checks.filter((check) => !check.ok)),
-        /** A new account with so many dollars. */
-        account: (usd = 100) =>
-          customers.open(`caller-${accounts++}@example.com`, BigInt(Math.round(usd * Number(NANO_PER_USD))), actor),
+        /** A new account with so many dollars, real ones unless told. */
+        account: (usd = 100, money: "real" | "play" = "real") =>
+          customers.open(
+            `caller-${accounts++}@example.com`,
+            BigInt(Math.round(usd * Number(NANO_PER_USD))),
+            actor,
+            money
+          ),
         /** The headers of its owner, who is signed in to the console. */
         signedIn: (accountId: string) =>
           Effect.map(sessions.begin(accountId), ({ token }) => ({

@@ -22,12 +22,13 @@ export const layer = HttpApiBuilder.group(
           Effect.all([ledger.balance(accountId), phones.of(accountId)], { concurrency: 2 })
         ),
         ([balance, { credited }]): BalanceReport => {
-          const { held, posted } = balance ?? { held: 0n, posted: 0n }
+          const { held, play, posted } = balance ?? { held: 0n, posted: 0n, play: undefined }
           return {
             data: {
               balance_usd: usdFromNano(posted),
               held_usd: usdFromNano(held),
               available_usd: usdFromNano(posted - held),
+              simulated_usd: usdFromNano(play?.posted ?? 0n),
               currency: "USD",
               low_balance: posted < LOW_BALANCE,
               starter_credit_usd: usdFromNano(credited)

@@ -14,11 +14,11 @@ describe("the balance of an account", () => {
         Effect.map(Effect.flatMap(get(`${service.api}/management/balance`, key), json), (body) => decode(body).data)
       assert.deepStrictEqual(yield* balanceOf(rich.managementKey), {
         ...{ balance_usd: 5, held_usd: 0, available_usd: 5, currency: "USD", low_balance: false },
-        starter_credit_usd: 0
+        ...{ simulated_usd: 0, starter_credit_usd: 0 }
       })
       assert.deepStrictEqual(yield* balanceOf(poor.managementKey), {
         ...{ balance_usd: 4.99, held_usd: 0, available_usd: 4.99, currency: "USD", low_balance: true },
-        starter_credit_usd: 0
+        ...{ simulated_usd: 0, starter_credit_usd: 0 }
       })
       const { status } = yield* get(`${service.api}/management/balance`, rich.inferenceKey)
       assert.strictEqual(status, 403)

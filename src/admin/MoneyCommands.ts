@@ -1,0 +1,69 @@
+/** What moves money by an operator's hand. */
+import { Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import type { AccountRow } from "../account/AccountsSql.ts"
+import { Customers, type Moved, OPERATOR } from "../billing/Customers.ts"
+import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
+import { confirmed, yes } from "./Confirm.ts"
+import { accountOf, database } from "./Database.ts"
+import * as Flags from "./Flags.ts"
+import { print } from "./Output.ts"
+
+/** The result of a movement. `repeated` is told where there is a reference to know it by. */
+const printMoved = (
+  { email, id }: AccountRow,
+  { amount, reference }: { readonly amount: Nano; readonly reference: string | undefined },
+  { balance, repeated }: Moved,
+  text: string
+) =>
+  print({
+    json: {
+      account_id: id,
+      email,
+      amount_usd: usdFromNano(amount),
+      balance_usd: usdFromNano(balance),
+      ...(reference === undefined ? {} : { reference, repeated })
+    },
+    text: repeated
+      ? `Nothing was moved: ${formatUsd(amount)} was booked under the reference ${reference} before. The balance of ${email} is ${formatUsd(balance)}.`
+      : text
+  })
+
+export const topUp = Command.make(
+  "topup",
+  { email: Flags.email, amount: Flags.topUpAmount, reference: Flags.reference, yes },
+  Effect.fn("topup")(function* ({ amount, email, reference: given, yes: saidYes }) {
+    const reference = Option.getOrUndefined(given)
+    yield* confirmed(`Add ${formatUsd(amount)} to the balance of ${email}`, amount, saidYes)
+    const account = yield* accountOf(email)
+    const moved = yield* (yield* Customers).topUp(account, amount, { actor: OPERATOR, reference })
+    const text = `${formatUsd(amount)} was added to the balance of ${account.email}, which is ${formatUsd(moved.balance)} now.`
+    yield* printMoved(account, { amount, reference }, moved, text)
+  })
+).pipe(
+  Command.withDescription("Add money to an account's balance; with a reference, once"),
+  Command.withExamples([
+    { command: "npm run admin -- topup --email ann@example.com --amount-usd 25" },
+    { command: "npm run admin -- topup --email ann@example.com --amount-usd 2500 --reference INV-17 --yes" }
+  ]),
+  Command.provide(database)
+)
+
+export const adjust = Command.make(
+  "adjust",
+  { email: Flags.email, amount: Flags.adjustment, reason: Flags.reason, reference: Flags.reference, yes },
+  Effect.fn("adjust")(function* ({ amount, email, reason, reference: given, yes: saidYes }) {
+    const reference = Option.getOrUndefined(given)
+    yield* confirmed(`Adjust the balance of ${email} by ${formatUsd(amount)}`, amount, saidYes)
+    const account = yield* accountOf(email)
+    const moved = yield* (yield* Customers).adjust(account, amount, { actor: OPERATOR, reason, reference })
+    const text = `The balance of ${account.email} was adjusted by ${formatUsd(amount)} and is ${formatUsd(moved.balance)} now.`
+    yield* printMoved(account, { amount, reference }, moved, text)
+  })
+).pipe(
+  Command.withDescription("Correct an account's balance up or down, as after a wrong top-up; never below what is held"),
+  Command.withExamples([
+    { command: 'npm run admin -- adjust --email ann@example.com --amount-usd -5 --reason "paid in twice"' }
+  ]),
+  Command.provide(database)
+)

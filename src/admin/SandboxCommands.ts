@@ -1,0 +1,41 @@
+/** What ends a sandbox, so that its database can serve real providers. */
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { OPERATOR } from "../billing/Customers.ts"
+import { hasTraces, Sandbox } from "../billing/Sandbox.ts"
+import { formatUsd, usdFromNano } from "../domain/Money.ts"
+import { database } from "./Database.ts"
+import { print, Refused } from "./Output.ts"
+
+const clear = Command.make(
+  "clear",
+  {},
+  Effect.fn("sandbox clear")(function* () {
+    const { accounts, keys, left, requests, simulated } = yield* (yield* Sandbox).clear(OPERATOR)
+    yield* print({
+      json: {
+        accounts,
+        simulated_usd: usdFromNano(simulated),
+        requests_cancelled: requests,
+        keys_revoked: keys,
+        left_usd: usdFromNano(left.simulated)
+      },
+      text: [
+        `Simulated money voided: ${formatUsd(simulated)} in ${accounts} account(s). Demo keys revoked: ${keys}.`,
+        `Requests under way that it paid for were cancelled: ${requests}. Real money and all else stay as they were.`
+      ].join("\n")
+    })
+    if (!hasTraces(left)) return
+    const message = `A running sandbox has made more meanwhile (${formatUsd(left.simulated)}): stop it, and run this again`
+    return yield* new Refused({ message })
+  })
+).pipe(
+  Command.withDescription("Void all simulated money and revoke the demo keys; stop the service first"),
+  Command.withExamples([{ command: "npm run admin -- sandbox clear" }]),
+  Command.provide(database)
+)
+
+export const sandbox = Command.make("sandbox").pipe(
+  Command.withDescription("End a sandbox before real providers are served"),
+  Command.withSubcommands([clear])
+)

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** What an operator moved under a reference: an amount above zero came to the account, one below zero left it. */
+export interface HandMovement {
+  readonly account_id: string
+  readonly email: string
+  readonly amount: bigint
+  readonly at: Date
+}
+
+/** The movement of this kind with this reference, whichever account it is of. */
+export const movementUnder = (
+  sql: SqlClient.SqlClient,
+  kind: "credit" | "adjust",
+  reference: string
+): Effect.Effect<HandMovement | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<HandMovement>`SELECT a.id AS account_id, a.email, CASE WHEN t.credit = a.id THEN t.amount ELSE -t.amount END AS amount, t.at
+      FROM transfer t JOIN account a ON a.id IN (t.debit, t.credit)
+      WHERE t.reference = ${reference} AND t.kind = ${kind}`,
+    (rows) => rows[0]
+  )

@@ -1,0 +1,99 @@
+/** The end of a sandbox: its simulated money and its demo keys are voided, so that the database can serve real providers. */
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, Audit } from "../account/Audit.ts"
+import { Keys } from "../account/Keys.ts"
+import { type Nano, usdFromNano } from "../domain/Money.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import { storeErrors, type Unavailable } from "../platform/Sql.ts"
+import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unendedPlay } from "./SandboxSql.ts"
+
+/** Whose account the first start of an empty sandbox makes. */
+export const DEMO_EMAIL = "demo@tollgate.local"
+
+/** What was voided. */
+export interface Cleared {
+  readonly accounts: number
+  readonly simulated: Nano
+  /** Requests that were under way, which end with nothing charged. */
+  readonly requests: number
+  readonly keys: number
+}
+
+/** What of a sandbox is left in the database. */
+export const tracesOf = (sql: SqlClient.SqlClient): Effect.Effect<SandboxTraces, Unavailable> =>
+  storeErrors(sandboxTraces(sql, DEMO_EMAIL))
+
+export const hasTraces = ({ keys, simulated }: SandboxTraces): boolean => simulated > 0n || keys > 0n
+
+/** How a request ends whose money is voided: as if its caller had left. */
+const cancelled = {
+  status: "cancelled",
+  keepClaim: false,
+  resolvedModel: null,
+  provider: null,
+  closed: { error: null },
+  answer: null
+} as const
+
+export class Sandbox extends Context.Service<
+  Sandbox,
+  {
+    /**
+     * Ends the requests that simulated money pays for, voids that money, revokes the demo keys, and writes all of it into the audit
+     * log; real money, receipts and everything else stay. A sandbox that runs meanwhile may make more, which `left` tells.
+     */
+    readonly clear: (actor: Actor) => Effect.Effect<Cleared & { readonly left: SandboxTraces }, Unavailable>
+  }
+>()("tollgate/billing/Sandbox") {
+  static readonly layer = Layer.effect(
+    Sandbox,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const keys = yield* Keys
+      const ledger = yield* Ledger
+
+      const clearAccount = (accountId: string, actor: Actor) =>
+        Effect.gen(function* () {
+          const unended = yield* unendedPlay(sql, accountId)
+          for (const { charged, cost, id: requestId } of unended) {
+            if (charged) yield* ledger.conclude(sql, { ...cancelled, requestId, accountId, refund: cost })
+            else {
+              const released = { settle: undefined, onlyIfExpired: false } as const
+              yield* ledger.within(sql, { ...cancelled, ...released, _tag: "Close", requestId, accountId })
+            }
+          }
+          const { held = 0n, posted = 0n } = (yield* ledger.balance(accountId))?.play ?? {}
+          const voided = posted - held
+          if (voided > 0n) {
+            const source = "play" as const
+            yield* ledger.within(sql, { _tag: "Adjust", accountId, amount: -voided, source, reference: null })
+          }
+          yield* audit.append({
+            ...{ accountId, actor, type: "balance.simulated_voided" },
+            resource: { type: "account", id: accountId },
+            changes: { simulated_usd: usdFromNano(voided), requests_cancelled: unended.length }
+          })
+          return { voided, requests: unended.length }
+        }).pipe(sql.withTransaction, storeErrors)
+
+      return Sandbox.of({
+        clear: (actor) =>
+          Effect.gen(function* () {
+            const accounts = yield* storeErrors(accountsWithPlay(sql))
+            const cleared = yield* Effect.forEach(accounts, (id) => clearAccount(id, actor))
+            const demo = yield* storeErrors(demoKeyIds(sql, DEMO_EMAIL))
+            yield* Effect.forEach(demo, (id) => keys.revoke(id, actor), { discard: true })
+            return {
+              accounts: accounts.length,
+              simulated: cleared.reduce((sum, { voided }) => sum + voided, 0n),
+              requests: cleared.reduce((sum, { requests }) => sum + requests, 0),
+              keys: demo.length,
+              left: yield* tracesOf(sql)
+            }
+          })
+      })
+    })
+  )
+}

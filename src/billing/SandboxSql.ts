@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError } from "effect/sql"
+
+/** What a sandbox has left in the database that must not reach a real provider. */
+export interface SandboxTraces {
+  /** Accounts with simulated money, and how much they have together. */
+  readonly accounts: bigint
+  readonly simulated: bigint
+  /** Keys of the demo account that the first start has shown and that still work. */
+  readonly keys: bigint
+}
+
+/** Keys that were made with the demo account, in one transaction, whose time both have. Those that its owner made later are others. */
+const demoKeys = (sql: SqlClient.SqlClient, email: string) => sql`
+  SELECT k.id FROM api_key k JOIN account a ON a.id = k.account_id AND k.created_at = a.created_at
+    JOIN play_balance p ON p.account_id = a.id
+  WHERE lower(a.email) = ${email} AND k.revoked_at IS NULL`
+
+export const sandboxTraces = (
+  sql: SqlClient.SqlClient,
+  demoEmail: string
+): Effect.Effect<SandboxTraces, SqlError.SqlError> =>
+  Effect.map(
+    sql<SandboxTraces>`SELECT count(*) FILTER (WHERE posted > 0) AS accounts, COALESCE(sum(posted), 0)::int8 AS simulated,
+      (SELECT count(*) FROM (${demoKeys(sql, demoEmail)}) AS k) AS keys FROM play_balance`,
+    ([row = { accounts: 0n, simulated: 0n, keys: 0n }]) => row
+  )
+
+export const demoKeyIds = (
+  sql: SqlClient.SqlClient,
+  demoEmail: string
+): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
+  Effect.map(sql<{ id: string }>`SELECT id FROM (${demoKeys(sql, demoEmail)}) AS k`, (rows) => rows.map(({ id }) => id))
+
+/** Accounts that have simulated money, in the order in which they are locked. */
+export const accountsWithPlay = (sql: SqlClient.SqlClient): Effect.Effect<ReadonlyArray<string>, SqlError.SqlError> =>
+  Effect.map(
+    sql<{ id: string }>`SELECT account_id AS id FROM play_balance WHERE posted > 0 ORDER BY account_id`,
+    (rows) => rows.map(({ id }) => id)
+  )
+
+/** A request that simulated money is held for, or was charged for up front and that is not concluded. */
+export interface UnendedPlay {
+  readonly id: string
+  readonly charged: boolean
+  /** What is left of the charge. */
+  readonly cost: bigint
+}
+
+export const unendedPlay = (
+  sql: SqlClient.SqlClient,
+  accountId: string
+): Effect.Effect<ReadonlyArray<UnendedPlay>, SqlError.SqlError> =>
+  sql<UnendedPlay>`SELECT id, state = 'settled' AS charged, settled - refunded AS cost FROM request
+    WHERE account_id = ${accountId} AND play AND (state = 'open' OR state = 'settled' AND closed IS NULL)`

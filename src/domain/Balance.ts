@@ -1,0 +1,26 @@
+import { maxNano, type Nano } from "./Money.ts"
+
+/** An account's money, of both kinds together. */
+export interface Balance {
+  readonly posted: Nano
+  readonly held: Nano
+  /** What of it is play money, which a sandbox made; absent where there is none. */
+  readonly play?: { readonly posted: Nano; readonly held: Nano }
+}
+
+/** What is available to a new hold. One kind of money pays for it: play money only where doubles alone can serve the request. */
+export const availableTo = ({ held, play, posted }: Balance, simulated: boolean): Nano => {
+  const playful = play === undefined ? 0n : play.posted - play.held
+  const real = posted - held - playful
+  return simulated && playful > real ? playful : real
+}
+
+/** Whether play money would pay for a request that doubles alone can serve: the ledger's rule, told before the hold. */
+export const playPays = (
+  { held, play, posted }: Balance,
+  { atLeast, upTo }: { readonly atLeast: Nano; readonly upTo: Nano }
+): boolean => {
+  if (play === undefined || play.posted === 0n) return false
+  const playful = play.posted - play.held
+  return playful >= maxNano(atLeast, upTo) || (playful >= atLeast && posted - held - playful < atLeast)
+}
