@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { Accounts } from "../account/Accounts.ts"
 import { Audit } from "../account/Audit.ts"
 import { Keys } from "../account/Keys.ts"
@@ -9,7 +9,7 @@ import { Config } from "../platform/Config.ts"
 import { DataDirectory } from "../platform/DataDirectory.ts"
 import { layer as migrations } from "../platform/Migrations.ts"
 import { layerCommand as sql } from "../platform/Sql.ts"
-import { logging, Refused } from "./Output.ts"
+import { logging } from "./Output.ts"
 
 const store = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDirectory.layer))
 
@@ -24,9 +24,3 @@ export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer).pipe(
 
 /** The same with the settings and the log. */
 export const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))
-
-export const accountOf = (email: string) =>
-  Effect.gen(function* () {
-    const account = yield* (yield* Accounts).findByEmail(email)
-    return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
-  })

@@ -1,13 +1,21 @@
 /** What moves money by an operator's hand. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
+import { Accounts } from "../account/Accounts.ts"
 import type { AccountRow } from "../account/AccountsSql.ts"
 import { Customers, type Moved, OPERATOR } from "../billing/Customers.ts"
 import { formatUsd, type Nano, usdFromNano } from "../domain/Money.ts"
 import { confirmed, yes } from "./Confirm.ts"
-import { accountOf, database } from "./Database.ts"
+import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
-import { print } from "./Output.ts"
+import { print, Refused } from "./Output.ts"
+
+/** The account that a command names. */
+export const accountOf = (email: string) =>
+  Effect.gen(function* () {
+    const account = yield* (yield* Accounts).findByEmail(email)
+    return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
+  })
 
 /** The result of a movement. `repeated` is told where there is a reference to know it by. */
 const printMoved = (

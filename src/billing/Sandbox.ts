@@ -36,6 +36,7 @@ const cancelled = {
   answer: null
 } as const
 
+/** Ends a sandbox, so that real providers can be served on its database. */
 export class Sandbox extends Context.Service<
   Sandbox,
   {

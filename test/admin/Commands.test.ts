@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { scopes } from "../../src/auth/Scopes.ts"
-import { Asking } from "../../src/admin/Confirm.ts"
 import { setUp, state } from "./commandLine.ts"
 
 describe("account create", () => {
@@ -111,100 +110,6 @@ describe("commands on an account", () => {
       assert.deepStrictEqual(yield* query("SELECT limit_scale FROM account"), [{ limit_scale: 2.5 }])
       const { stdout } = yield* command("audit --email ann@example.com --limit 1")
       assert.match(stdout.join("\n"), /account\.limits_changed .*"from":1.*"to":2\.5|"to":2\.5.*"from":1/)
-    }).pipe(Effect.scoped)
-  )
-})
-
-describe("money by an operator's hand", () => {
-  it.live("is moved once per reference, whatever account and amount repeat it", () =>
-    Effect.gen(function* () {
-      const { command, json, query } = yield* setUp
-      yield* json("account create --email ann@example.com --balance-usd 1")
-      yield* json("account create --email bob@example.com --balance-usd 1")
-      const line = "topup --email ann@example.com --amount-usd 25 --reference INV-17"
-      const first = yield* json(line)
-      assert.deepInclude(first, { amount_usd: 25, balance_usd: 26, reference: "INV-17", repeated: false })
-      assert.deepStrictEqual(yield* json(line), { ...first, repeated: true })
-      const said = yield* command(line)
-      assert.match(said.stdout.join("\n"), /^Nothing was moved: \$25\.00 was booked under the reference INV-17 before/)
-      const before = yield* query(state)
-      for (const other of ["ann@example.com --amount-usd 26", "bob@example.com --amount-usd 25"]) {
-        const refused = yield* command(`topup --email ${other} --reference INV-17 --json`)
-        assert.deepStrictEqual([refused.code, refused.stdout], [1, []])
-        assert.match(refused.stderr.join("\n"), /INV-17 was used on \d{4}-.* for \$25\.00 of ann@example\.com/)
-      }
-      assert.deepStrictEqual(yield* query(state), before)
-      const [adjusted, again] = yield* Effect.all(
-        ["first", "second"].map(() =>
-          json("adjust --email ann@example.com --amount-usd -5 --reason twice --reference R1")
-        ),
-        { concurrency: 2 }
-      )
-      assert.sameMembers([adjusted.repeated, again.repeated], [true, false])
-      assert.strictEqual(adjusted.balance_usd, 21)
-      assert.isTrue((yield* json("ledger verify")).ok)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is corrected in the books with its reason, and never below what is held", () =>
-    Effect.gen(function* () {
-      const { command, json, query } = yield* setUp
-      const { account_id: id } = yield* json("account create --email ann@example.com --balance-usd 25")
-      const adjusted = yield* json("adjust --email ann@example.com --amount-usd -5 --reason duplicate")
-      assert.deepStrictEqual(adjusted, { account_id: id, email: "ann@example.com", amount_usd: -5, balance_usd: 20 })
-      yield* json("adjust --email ann@example.com --amount-usd 0.5 --reason goodwill")
-      const booked = yield* query(`SELECT debit, credit, amount, kind FROM transfer WHERE kind = 'adjust' ORDER BY id`)
-      assert.deepStrictEqual(booked, [
-        { debit: id, credit: "house:adjustments", amount: 5_000_000_000n, kind: "adjust" },
-        { debit: "house:adjustments", credit: id, amount: 500_000_000n, kind: "adjust" }
-      ])
-      const { data } = yield* json("audit --email ann@example.com --limit 2")
-      assert.deepStrictEqual(
-        data.map(({ changes, type }: { changes: object; type: string }) => [type, changes]),
-        [
-          ["balance.adjusted", { amount_usd: 0.5, reason: "goodwill" }],
-          ["balance.adjusted", { amount_usd: -5, reason: "duplicate" }]
-        ]
-      )
-      yield* query("UPDATE balance SET held = 20000000000")
-      const refused = yield* command("adjust --email ann@example.com --amount-usd -0.6 --reason more")
-      assert.deepStrictEqual(
-        [refused.code, refused.stderr],
-        [1, ["error: $0.60 cannot be taken: $0.50 of the balance is real money that is not held"]]
-      )
-      yield* json("adjust --email ann@example.com --amount-usd -0.5 --reason more")
-      yield* query("UPDATE balance SET held = 0")
-      assert.isTrue((yield* json("ledger verify")).ok)
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("is asked back on a terminal above $1,000, and moved by a yes alone", () =>
-    Effect.gen(function* () {
-      const { command, json, query } = yield* setUp
-      yield* json("account create --email ann@example.com --balance-usd 1000")
-      const asked: Array<string> = []
-      const answering = (answer: string, line: string) =>
-        Effect.provideService(command(line), Asking, (question) =>
-          Effect.sync(() => {
-            asked.push(question)
-            return answer
-          })
-        )
-      const line = "topup --email ann@example.com --amount-usd 2500"
-      for (const no of ["", "n", "yesterday"]) {
-        const { code, stderr } = yield* answering(no, line)
-        assert.deepStrictEqual([code, stderr], [1, ["error: Nothing was done"]])
-      }
-      assert.deepStrictEqual(asked[0], "Add $2500.00 to the balance of ann@example.com? [y/N] ")
-      assert.strictEqual((yield* answering("y", `${line} --json`)).stdout.length, 1)
-      assert.strictEqual(
-        (yield* answering("Yes", "adjust --email ann@example.com --amount-usd -1500 --reason x")).code,
-        0
-      )
-      assert.lengthOf(asked, 5)
-      yield* json(`${line} --yes`)
-      yield* json("topup --email ann@example.com --amount-usd 1000")
-      assert.deepStrictEqual(yield* query("SELECT posted FROM balance"), [{ posted: 5_500_000_000_000n }])
     }).pipe(Effect.scoped)
   )
 })

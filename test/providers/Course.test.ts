@@ -55,6 +55,21 @@ const resting = (seconds: number) => ({
   retryAfterSeconds: seconds
 })
 
+describe("a candidate that was planned for a double", () => {
+  it.effect("is not asked of a real host, as when the plan is older than that host's key", () =>
+    Effect.gen(function* () {
+      const { steerable: _, ...host } = makeSandbox("a")
+      const real = counted(host)
+      const planned = { ...a, offer: { ...a.offer, simulated: true as const } }
+      const all = yield* pooled(real.provider, makeSandbox("b"))
+      assert.deepStrictEqual((yield* tried(all, poolCall([planned, b]))).attempts, ["a failed_over", "b served"])
+      assert.strictEqual((yield* tried(all, poolCall([planned]))).reason?._tag, "UpstreamError")
+      assert.deepStrictEqual(real.calls, [])
+      assert.deepStrictEqual((yield* tried(all, poolCall([a]))).attempts, ["a served"])
+    })
+  )
+})
+
 describe("a candidate that fails", () => {
   it.effect("is passed over once its breaker is open, without an attempt, and probed again", () =>
     Effect.gen(function* () {
