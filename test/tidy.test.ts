@@ -42,6 +42,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   workers: ["domain", "platform", "account", "ledger", "usage", "jobs", "webhooks", "billing", "inference"],
   dialects: ["schemas", "domain", "router", "providers", "inference"],
+  documentation: [],
   http: [
     ...[
       "schemas",
@@ -57,7 +58,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
       "usage"
     ],
     ...["cache", "sessions", "webhooks", "billing"],
-    ...["providers", "inference", "dialects"]
+    ...["providers", "inference", "dialects", "documentation"]
   ]
 }
 
@@ -85,6 +86,10 @@ const packages: Readonly<Record<string, ReadonlyArray<string>>> = {
   "libphonenumber-js": ["billing"],
   undici: ["platform"],
   "ipaddr.js": ["platform"],
+  marked: ["documentation"],
+  "highlight.js": ["documentation"],
+  "@fontsource-variable/inter": ["http"],
+  "@fontsource-variable/jetbrains-mono": ["http"],
   "@effect/platform-node": ["platform", "http"]
 }
 

@@ -28,6 +28,7 @@ import { layer as consoleSession } from "./console/Session.ts"
 import { layer as consoleSignIn } from "./console/SignIn.ts"
 import { layer as consoleTopUps } from "./console/TopUps.ts"
 import { makeDirect } from "./Direct.ts"
+import { layer as documentation } from "./Documentation.ts"
 import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
@@ -243,6 +244,7 @@ const routes = Layer.mergeAll(
     Layer.provide(Layer.mergeAll(access, ownerAccess))
   ),
   files,
+  documentation,
   edge
 )
 

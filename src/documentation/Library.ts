@@ -1,0 +1,55 @@
+/** The pages of docs/, read and rendered once, in the order in which a reader meets them. */
+import { Effect, FileSystem, Path, type PlatformError } from "effect"
+import { render, type Rendered } from "./Markdown.ts"
+
+/** A page of the documentation. */
+export interface Page extends Rendered {
+  /** Below docs/ and without its ending, such as `guide/limits`. */
+  readonly path: string
+  readonly section: string
+  readonly markdown: string
+}
+
+/** Sections by their folder, in the order of the navigation. */
+const sections: ReadonlyArray<readonly [folder: string, title: string]> = [
+  ["guide", "Guide"],
+  ["reference", "Reference"],
+  ["operate", "Operate"],
+  ["design", "Design"],
+  ["contribute", "Contribute"]
+]
+
+/** Pages that come first in their section; the others follow by title. */
+const first = [
+  "guide/quick-start",
+  "guide/sdks",
+  "guide/agents",
+  "guide/models-and-routing",
+  "guide/money-and-receipts"
+]
+
+const rankOf = ({ path, section }: Page): number =>
+  sections.findIndex(([, title]) => title === section) * 100 + (first.indexOf(path) + 1 || first.length + 1)
+
+const byOrder = (a: Page, b: Page): number => rankOf(a) - rankOf(b) || (a.title < b.title ? -1 : 1)
+
+/** A page at the top of docs/ is part of the reference. */
+const sectionOf = (path: string): string =>
+  sections.find(([folder]) => path.startsWith(`${folder}/`))?.[1] ?? "Reference"
+
+/** Reads every page below a folder. */
+export const readPages = (
+  directory: string
+): Effect.Effect<ReadonlyArray<Page>, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const names = (yield* files.readDirectory(directory, { recursive: true })).filter((name) => name.endsWith(".md"))
+    const pages = yield* Effect.forEach(names, (name) =>
+      Effect.map(files.readFileString(paths.join(directory, name)), (markdown): Page => {
+        const path = name.slice(0, -".md".length)
+        return { path, section: sectionOf(path), markdown, ...render(name, markdown) }
+      })
+    )
+    return pages.toSorted(byOrder)
+  })

@@ -1,0 +1,157 @@
+/** The documentation: `/docs`, `/llms.txt`, and the links at `/` and at the API's root. */
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import { gzip } from "node:zlib"
+import { indexHtml, pageHtml, referenceHtml } from "../documentation/Frame.ts"
+import { type Page, readPages } from "../documentation/Library.ts"
+import { llmsFullText, llmsText, searchEntries } from "../documentation/Texts.ts"
+import { type Failure, failure } from "../domain/Failure.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { API_PREFIX, makeRefuse, OPENAPI_PATH } from "./Edge.ts"
+import { Exchange } from "./Exchange.ts"
+
+/** Pages load nothing from elsewhere and run no inline script. */
+const POLICY = {
+  pages:
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  /** The reference writes its own styles, and evaluates none of its scripts. */
+  reference:
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+} as const
+
+/** One file as it goes out. `make` is called at the first request for it. */
+interface Asset {
+  readonly contentType: string
+  readonly policy: keyof typeof POLICY
+  readonly make: Effect.Effect<Uint8Array, Failure>
+}
+
+interface Made {
+  readonly bytes: Uint8Array
+  readonly zipped: Uint8Array
+  readonly tag: string
+}
+
+const zip = (bytes: Uint8Array): Effect.Effect<Uint8Array> =>
+  Effect.callback((resume) => gzip(bytes, (error, zipped) => resume(Effect.succeed(error === null ? zipped : bytes))))
+
+const madeOf = ({ make }: Asset): Effect.Effect<Made, Failure> =>
+  Effect.gen(function* () {
+    const bytes = yield* make
+    const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`
+    return { bytes, zipped: yield* zip(bytes), tag }
+  })
+
+const text = (contentType: string, make: () => string, policy: keyof typeof POLICY = "pages"): Asset => ({
+  contentType: `${contentType}; charset=utf-8`,
+  policy,
+  make: Effect.sync(() => Buffer.from(make()))
+})
+
+/** Answers a GET or HEAD with an asset, made once and kept; compressed where the client takes that. */
+const answering = (asset: Asset) =>
+  Effect.map(Effect.cached(madeOf(asset)), (made) =>
+    Effect.gen(function* () {
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const { bytes, tag, zipped } = yield* made
+      const about = {
+        etag: tag,
+        "cache-control": "no-cache",
+        "content-security-policy": POLICY[asset.policy],
+        "x-content-type-options": "nosniff",
+        vary: "accept-encoding"
+      }
+      if (headers["if-none-match"] === tag) return HttpServerResponse.empty({ status: 304, headers: about })
+      const compressed = zipped.length < bytes.length && /\bgzip\b/.test(headers["accept-encoding"] ?? "")
+      return HttpServerResponse.uint8Array(compressed ? zipped : bytes, {
+        contentType: asset.contentType,
+        headers: compressed ? { ...about, "content-encoding": "gzip" } : about
+      })
+    })
+  )
+
+/** What lies beside the pages: styles, scripts and fonts by their name below `/docs/assets`. */
+const assetsOf = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const here = new URL("../documentation/assets/", import.meta.url)
+  const bytesOf = (url: URL) =>
+    Effect.mapError(files.readFile(url.pathname), (error) => failure({ _tag: "InternalError" }, error))
+  const file = (contentType: string, url: URL): Asset => ({ contentType, policy: "pages", make: bytesOf(url) })
+  const own = (name: string, contentType: string) => file(`${contentType}; charset=utf-8`, new URL(name, here))
+  const font = (family: string, name: string) =>
+    file(
+      "font/woff2",
+      new URL(import.meta.resolve(`@fontsource-variable/${family}/files/${name}-latin-wght-normal.woff2`))
+    )
+  // Effect ships the script of the reference inside its own module for it, which no import names.
+  const scalar = new URL("internal/httpApiScalar.js", import.meta.resolve("effect/http-api/HttpApiScalar"))
+  return {
+    "style.css": own("style.css", "text/css"),
+    "docs.js": own("docs.js", "text/javascript"),
+    "reference.js": own("reference.js", "text/javascript"),
+    "icon.svg": own("icon.svg", "image/svg+xml"),
+    "inter.woff2": font("inter", "inter"),
+    "mono.woff2": font("jetbrains-mono", "jetbrains-mono"),
+    "scalar.js": {
+      contentType: "text/javascript; charset=utf-8",
+      policy: "pages",
+      make: Effect.map(
+        Effect.promise((): Promise<{ readonly javascript: string }> => import(scalar.href)),
+        ({ javascript }) => Buffer.from(javascript)
+      )
+    }
+  } satisfies Readonly<Record<string, Asset>>
+})
+
+/** The files of the documentation by their path. */
+const assetsByPath = (pages: ReadonlyArray<Page>, base: () => string): ReadonlyMap<string, Asset> =>
+  new Map([
+    ["/docs", text("text/html", () => indexHtml(pages))],
+    ["/docs/api", text("text/html", () => referenceHtml(pages), "reference")],
+    ["/docs/search.json", text("application/json", () => JSON.stringify(searchEntries(pages)))],
+    ["/llms.txt", text("text/plain", () => llmsText(pages, base()))],
+    ["/llms-full.txt", text("text/plain", () => llmsFullText(pages))],
+    ...pages.flatMap((page): ReadonlyArray<readonly [string, Asset]> => [
+      [`/docs/${page.path}`, text("text/html", () => pageHtml(pages, page))],
+      [`/docs/${page.path}.md`, text("text/markdown", () => page.markdown)]
+    ])
+  ])
+
+/** The links that a client finds at the API's root. */
+const linksAt = (base: string) => ({
+  object: "links",
+  documentation: `${base}/docs`,
+  openapi: `${base}${OPENAPI_PATH}`,
+  models: `${base}${API_PREFIX}/models`,
+  llms: `${base}/llms.txt`
+})
+
+/** `GET` and `HEAD` of the documentation. Paths that have no page are `not_found`. */
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const publicUrl = yield* PublicUrl
+    const refuse = yield* makeRefuse
+    const directory = new URL("../../docs/", import.meta.url).pathname
+    const pages = yield* readPages(directory)
+    const assets = yield* assetsOf
+    for (const [path, asset] of [
+      ...assetsByPath(pages, publicUrl.base),
+      ...Object.entries(assets).map(([name, asset]) => [`/docs/assets/${name}`, asset] as const)
+    ]) {
+      yield* router.add("GET", path as HttpRouter.PathInput, yield* answering(asset))
+    }
+    const absent = Effect.gen(function* () {
+      const { url } = yield* HttpServerRequest.HttpServerRequest
+      return yield* refuse(yield* Exchange, failure({ _tag: "NotFound", what: "page", id: url }))
+    })
+    for (const path of ["/docs/:section", "/docs/:section/:page"] as const) yield* router.add("GET", path, absent)
+    yield* router.add("GET", "/", Effect.succeed(HttpServerResponse.redirect("/docs", { status: 302 })))
+    yield* router.add(
+      "GET",
+      API_PREFIX,
+      Effect.sync(() => HttpServerResponse.jsonUnsafe(linksAt(publicUrl.base())))
+    )
+  }).pipe(Effect.provide(NodeServices.layer))
+)
