@@ -26,7 +26,7 @@ import { LiveFigures } from "./catalogue/LiveFigures.ts"
 import { modelIds } from "./catalogue/models.ts"
 import { listedProviders } from "./catalogue/Providers.ts"
 import { formatUsd } from "./domain/Money.ts"
-import { Ops, readiness } from "./http/Ops.ts"
+import { Ops, readiness, servable } from "./http/Ops.ts"
 import { layer as server } from "./http/Server.ts"
 import { Stopping } from "./http/Stopping.ts"
 import { layer as surfaces } from "./http/Surfaces.ts"
@@ -357,6 +357,7 @@ const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
 const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E, R>) =>
   readiness.pipe(
     Layer.provideMerge(first),
+    Layer.provideMerge(servable),
     Layer.provideMerge(addressed),
     // Side by side as well: a service that stops begins no step of a batch while requests have their time to finish.
     Layer.provideMerge(Layer.mergeAll(server, batchRuns)),

@@ -72,3 +72,22 @@ export const demoAccount = Effect.gen(function* () {
     PresetLimitReached: (error) => Effect.die(error)
   })
 )
+
+/** How an operator makes the first account of a service with real providers. */
+const accountHint = [
+  "",
+  "There is no account yet. Make one, with the same settings as this service:",
+  "",
+  "  npm run admin -- account create --email you@example.com --balance-usd 25",
+  "",
+  "The command prints the account's keys.",
+  ""
+].join("\n")
+
+/** The demo account of an empty sandbox; elsewhere, while there is no account, how to make one. */
+export const firstAccount = Effect.gen(function* () {
+  const { sandbox } = yield* Config
+  if (sandbox) return yield* Effect.asVoid(demoAccount)
+  const accounts = yield* Accounts
+  if (!(yield* accounts.exist)) yield* Console.log(accountHint)
+})

@@ -4,7 +4,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { layerAfter } from "./App.ts"
-import { demoAccount, localOrigin } from "./Demo.ts"
+import { firstAccount, localOrigin } from "./Demo.ts"
 import { Ops } from "./http/Ops.ts"
 import { Config } from "./platform/Config.ts"
 import { layer as telemetry, logging } from "./platform/Telemetry.ts"
@@ -24,14 +24,19 @@ Settings come from the environment; README.md lists them. The most used:
 const announce = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const origin = yield* localOrigin
-  const { host, port } = yield* Ops
+  const { host, missing, port } = yield* Ops
   yield* Console.log(`/healthz, /readyz and /metrics are at http://${host}:${port}`)
+  const lacks = missing()
+  if (lacks.length > 0) {
+    yield* Effect.logWarning(`Not ready: ${lacks.join("; ")}`)
+    return yield* Console.log(`tollgate is not ready at ${origin}/api/v1: ${lacks.join("; ")}`)
+  }
   yield* Console.log(`tollgate is ready at ${origin}/api/v1${sandbox ? " (sandbox: providers are simulated)" : ""}`)
 })
 
 const service = Layer.effectDiscard(announce).pipe(
   // Who waits until the service is ready finds the demo account there.
-  Layer.provide(layerAfter(Layer.effectDiscard(demoAccount))),
+  Layer.provide(layerAfter(Layer.effectDiscard(firstAccount))),
   Layer.provide(telemetry),
   Layer.provide(logging),
   Layer.provide(Config.layer)

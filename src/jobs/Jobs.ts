@@ -2,7 +2,8 @@ import { Cause, Context, Data, Duration, Effect, Fiber, Latch, Layer } from "eff
 import { PersistedQueue } from "effect/persistence"
 import { SqlClient, SqlError } from "effect/sql"
 import { makeJobStore } from "../platform/migrations/JobsSql.ts"
-import { describeSqlError, Unavailable } from "../platform/Sql.ts"
+import { storeErrors, Unavailable } from "../platform/Sql.ts"
+import { describeSqlError } from "../platform/SqlCondition.ts"
 import { StartError } from "../platform/Variables.ts"
 import { firstWaiting, newestTurn } from "./JobsSql.ts"
 
@@ -115,7 +116,7 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
     Effect.gen(function* () {
       const outcome = yield* Effect.suspend(() => handle(id, attempt))
       if (outcome === "done") return
-      yield* offer(store, queue, id, turnAfter(id, element), Duration.fromInputUnsafe(outcome.again))
+      yield* storeErrors(offer(store, queue, id, turnAfter(id, element), Duration.fromInputUnsafe(outcome.again)))
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.andThen(
@@ -125,7 +126,8 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
       )
     )
   const step = Effect.gen(function* () {
-    const taken = yield* store.take({ name: queue, maxAttempts: WITHOUT_LIMIT, retryDelay: backoff })
+    const options = { name: queue, maxAttempts: WITHOUT_LIMIT, retryDelay: backoff } as const
+    const taken = yield* storeErrors(Effect.mapError(store.take(options), storeFailed))
     busy = true
     yield* carried(String(taken.element), taken.id, taken.attempts)
   }).pipe(
@@ -177,6 +179,7 @@ const lookingFor = (
     if (waiting.length === 0) yield* Effect.timeoutOption(told.await, options.idlePollInterval)
   })
   return look.pipe(
+    storeErrors,
     // Inside the repeat: one bad look must not be the last.
     Effect.catchCause((cause) => Effect.logWarning("jobs are not looked for at present", cause)),
     Effect.delay(options.pollInterval),

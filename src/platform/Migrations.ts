@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import { migrations } from "./MigrationsSql.ts"
-import { describeSqlError } from "./Sql.ts"
+import { describeSqlError } from "./SqlCondition.ts"
 import { StatementTimeout } from "./StatementTimeout.ts"
 import { StartError } from "./Variables.ts"
 
@@ -29,6 +29,15 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
     yield* sql`SET LOCAL enable_seqscan = on`
     // The migrator's own lock is on its table, which the first to come must first create.
     yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
+    // The migrator would look again after a failure to make its table, and show that a failed transaction takes no statement.
+    const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
+    if (found?.exists !== true) {
+      yield* sql`CREATE TABLE ${sql(table)} (
+        migration_id integer PRIMARY KEY,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        name text NOT NULL
+      )`
+    }
     const done = yield* run({ loader: Migrator.fromRecord(record), table })
     const rows = yield* sql<{ newest: number }>`SELECT max(migration_id) AS newest FROM ${sql(table)}`
     if ((rows[0]?.newest ?? 0) <= newestOf(record)) return done

@@ -6,6 +6,7 @@ import { batches } from "./migrations/BatchesSql.ts"
 import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { claimsFirst } from "./migrations/ClaimsFirstSql.ts"
+import { durableWrites } from "./migrations/DurableWritesSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs, jobSequence } from "./migrations/JobsSql.ts"
@@ -319,5 +320,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       yield* sql`ALTER FUNCTION ${sql(name)} RESET ALL`
   }),
   "0036_request_filters": requestFilters,
-  "0037_play_money": playMoney
+  "0037_play_money": playMoney,
+  "0038_durable_writes": durableWrites
 }

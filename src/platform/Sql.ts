@@ -5,7 +5,8 @@ import { SqlClient, SqlError, type Statement } from "effect/sql"
 import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { connectEmbedded, startPostgres } from "./EmbeddedPostgres.ts"
-import { withStatements } from "./Statements.ts"
+import { describeSqlError, isPassing } from "./SqlCondition.ts"
+import { makeFailures, withStatements } from "./Statements.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
 import { StartError } from "./Variables.ts"
 
@@ -15,49 +16,13 @@ export class Unavailable extends Data.TaggedError("Unavailable")<{
   readonly cause?: unknown
 }> {
   override get message() {
-    return `the ${this.store} is unreachable`
+    return `the ${this.store} cannot be used${typeof this.cause === "string" ? `: ${this.cause}` : ""}`
   }
 }
 
 /** A statement that the database refuses for what it says: a mistake in this program. Holds no parameters. */
 export class StatementRefused extends Error {
   override readonly name = "StatementRefused"
-}
-
-const sqlState = (error: SqlError.SqlError): string => {
-  const { cause } = error.reason
-  return typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string"
-    ? cause.code
-    : ""
-}
-
-/**
- * States that `SqlError` does not tell apart: out of resources (53), stopped by an operator or starting up (57P), the
- * server's own input and output (58), and a server that a failover has left read-only (25006).
- */
-const passing = /^(53...|57P..|58...|25006)$/
-
-/** Whether a fault lies with the database's reach or state and not with the statement; no connection is always that. */
-export const isPassing = (error: SqlError.SqlError): boolean =>
-  error.isRetryable ||
-  error.reason._tag === "AuthenticationError" ||
-  error.reason.operation === "connect" ||
-  passing.test(sqlState(error))
-
-/**
- * One line for the log. The server's message is in it where that can only name identifiers or addresses; its other
- * messages quote the values of parameters.
- */
-export const describeSqlError = (error: SqlError.SqlError): string => {
-  const { reason } = error
-  const state = sqlState(error)
-  const detail =
-    reason._tag === "UniqueViolation"
-      ? reason.constraint
-      : reason._tag === "ConnectionError" || reason._tag === "SqlSyntaxError" || reason.operation === "connect"
-        ? reason.cause instanceof Error && reason.cause.message
-        : ""
-  return [reason._tag, state, reason.operation, detail].filter((part) => part !== "" && part !== undefined).join(" ")
 }
 
 /**
@@ -95,13 +60,6 @@ export const storableText = (text: string): string => text.replaceAll("\0", "\uf
  */
 export const limitTo = (sql: SqlClient.SqlClient, rows: number): Statement.Fragment =>
   sql.literal(`LIMIT ${BigInt(rows)}`)
-
-/** Whether the database answers within a second. */
-export const answers = (sql: SqlClient.SqlClient): Effect.Effect<boolean> =>
-  Effect.map(
-    Effect.timeoutOption(Effect.exit(sql`SELECT 1`), "1 second"),
-    (exit) => exit._tag === "Some" && exit.value._tag === "Success"
-  )
 
 export interface ConnectOptions {
   readonly url: Redacted.Redacted
@@ -170,10 +128,12 @@ const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duratio
 export const connect = Effect.fn("connect")(
   function* (options: ConnectOptions) {
     const { poolSize: maxConnections } = options
+    const failures = makeFailures()
     const client = yield* withStatementTimeout(
-      yield* pool(options, { maxConnections, minConnections: 1, idleTimeout: "1 minute" })
+      yield* pool(options, { maxConnections, minConnections: 1, idleTimeout: "1 minute" }),
+      failures
     )
-    const sql = withStatements(client, yield* ownPool(options))
+    const sql = withStatements(client, yield* ownPool(options), failures)
     yield* checkVersion(sql, options.called).pipe(
       Effect.retry({
         schedule: startPatience,

@@ -2,6 +2,8 @@
 import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
 import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
+import { UNANSWERED } from "./SqlCondition.ts"
+import type { Failures } from "./Statements.ts"
 
 /**
  * How long a statement is waited for, in milliseconds: longer than the 30 seconds that the server itself gives it, so that it
@@ -10,8 +12,6 @@ import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 export const StatementTimeout = Context.Reference<number>("tollgate/platform/StatementTimeout", {
   defaultValue: () => 40_000
 })
-
-const UNANSWERED = "the database does not answer"
 
 const unanswered = () => {
   const cause = new Error(UNANSWERED)
@@ -63,15 +63,16 @@ const undone = <A>(ending: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =
     () => Effect.succeed([])
   )
 
-const connectionOf = (connection: PgConnection.PgConnection): SqlConnection.Connection => {
+const connectionOf = (connection: PgConnection.PgConnection, { met }: Failures): SqlConnection.Connection => {
+  const noted = <A>(statement: Effect.Effect<A, SqlError.SqlError>) => Effect.tapError(timed(statement), met)
   const rows = (sql: string, parameters: ReadonlyArray<unknown>, prepare?: boolean) =>
-    timed(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
+    noted(Effect.map(connection.query(sql, parameters, prepare), (result) => result.rows))
   return {
     execute: (sql, parameters) =>
       /^(?:ROLLBACK|RELEASE)\b/.test(sql) ? undone(rows(sql, parameters)) : rows(sql, parameters),
-    executeRaw: (sql, parameters) => timed(connection.query(sql, parameters)),
-    executeValues: (sql, parameters) => timed(connection.queryValues(sql, parameters)),
-    executeValuesUnprepared: (sql, parameters) => timed(connection.queryValues(sql, parameters, false)),
+    executeRaw: (sql, parameters) => noted(connection.query(sql, parameters)),
+    executeValues: (sql, parameters) => noted(connection.queryValues(sql, parameters)),
+    executeValuesUnprepared: (sql, parameters) => noted(connection.queryValues(sql, parameters, false)),
     executeUnprepared: (sql, parameters) => rows(sql, parameters, false),
     executeStream: (sql, parameters) => connection.stream(sql, parameters)
   }
@@ -97,11 +98,17 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
  * A client of these connections with a clock on every statement, those that begin and end transactions included; streams of rows
  * have none. A statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
  */
-export const withStatementTimeout = (pool: PgPool.PgPool) =>
+export const withStatementTimeout = (pool: PgPool.PgPool, failures: Failures) =>
   SqlClient.make({
-    acquirer: Effect.map(pool.get, connectionOf),
-    borrower: (use) => pool.use((connection) => use(connectionOf(connection))),
-    transactionAcquirer: Effect.map(pool.reserve, connectionOf),
+    acquirer: Effect.map(Effect.tapError(pool.get, failures.met), (connection) => connectionOf(connection, failures)),
+    borrower: (use) =>
+      Effect.tapError(
+        pool.use((connection) => use(connectionOf(connection, failures))),
+        (error) => (SqlError.isSqlError(error) ? failures.met(error) : Effect.void)
+      ),
+    transactionAcquirer: Effect.map(Effect.tapError(pool.reserve, failures.met), (connection) =>
+      connectionOf(connection, failures)
+    ),
     compiler: PgClient.makeCompiler(undefined, false),
     driver: "pg",
     spanAttributes: [],

@@ -16,6 +16,7 @@ import { HttpClient, HttpClientError, type HttpClientRequest, HttpClientResponse
 import { OtlpExporter, OtlpLogger, OtlpMetrics, OtlpResource, OtlpSerialization } from "effect/observability"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Config, withoutEnvironment } from "./Config.ts"
+import { inWords } from "./LogWords.ts"
 import { makeMetrics, Metrics } from "./Metrics.ts"
 import type { TelemetrySettings } from "./TelemetrySettings.ts"
 import { makeTracing, type SpanRecord, Tracing } from "./Tracing.ts"
@@ -76,7 +77,7 @@ const jsonLine = Logger.make<unknown, string>((entry) => {
 export const logging = Layer.unwrap(
   Effect.map(Config, ({ log }) =>
     Layer.mergeAll(
-      Logger.layer([log.format === "json" ? Logger.withConsoleLog(jsonLine) : Logger.consolePretty()]),
+      Logger.layer([inWords(log.format === "json" ? Logger.withConsoleLog(jsonLine) : Logger.consolePretty())]),
       Layer.succeed(References.MinimumLogLevel, log.level)
     )
   )
@@ -226,7 +227,9 @@ const exportTo = (settings: TelemetrySettings, endpoint: URL) => {
     maxBatchSize: MAX_BATCH,
     excludeLogSpans: true
   })
-  const logs = Logger.layer([Effect.map(logger, withSpanAround)], { mergeWithExisting: true })
+  const logs = Logger.layer([Effect.map(logger, (lines) => withSpanAround(inWords(lines)))], {
+    mergeWithExisting: true
+  })
   const metrics = OtlpMetrics.layer({ ...common, url: `${base}/v1/metrics`, exportInterval: METRICS_EVERY })
   const traces = tracing(settings, `${base}/v1/traces`, headers)
   // Side by side, so that a stop waits for all three together.

@@ -283,3 +283,38 @@ describe("stopping", () => {
     }).pipe(Effect.scoped)
   )
 })
+
+describe("a start with real providers", () => {
+  it.live("says while there is no account how to make one, and the command works as printed", () =>
+    Effect.gen(function* () {
+      const settings = {
+        DATA_DIR: yield* temporaryDirectory,
+        DATABASE_URL: yield* freshDatabase("start"),
+        OPENAI_API_KEY: "sk-not-asked"
+      }
+      const first = yield* start(settings)
+      const command = /^ {2}npm run admin -- (account create .*)$/m.exec(first.greeting)?.[1] ?? ""
+      assert.deepStrictEqual(yield* probes(first.ops), [200, 200])
+      const made = yield* commands(settings).json(command)
+      const models = yield* get(`${first.api}/models`, made.inference_key)
+      assert.strictEqual(models.status, 200)
+      yield* first.end("SIGTERM")
+      const second = yield* start(settings)
+      assert.notInclude(second.greeting, "account create")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("and no key of one says what is missing, and is not ready", () =>
+    Effect.gen(function* () {
+      const settings = { DATA_DIR: yield* temporaryDirectory, DATABASE_URL: yield* freshDatabase("start") }
+      const { greeting, ops } = yield* start({ ...settings, LOG_FORMAT: "json" })
+      const words = "no model can be served: set the key of a provider, such as OPENAI_API_KEY"
+      assert.include(greeting.split("\n").at(-1), `tollgate is not ready at http://127.0.0.1`)
+      assert.include(greeting.split("\n").at(-1), words)
+      assert.match(greeting, new RegExp(`^\\{.*WARN.*${words}.*\\}$`, "m"))
+      const probe = yield* Effect.promise(() => fetch(`${ops}/readyz`))
+      assert.strictEqual(probe.status, 503)
+      assert.include(yield* Effect.promise(() => probe.text()), words)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -46,7 +46,7 @@ export const start = (settings: Record<string, string>) =>
       const lines: Array<string> = []
       for await (const line of createInterface({ input: child.stdout })) {
         lines.push(line)
-        if (line.startsWith("tollgate is ready")) break
+        if (/^tollgate is (not )?ready/.test(line)) break
       }
       const [, api = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/api\/v1)/.exec(lines.at(-1) ?? "") ?? []
       if (port === undefined) throw new Error(`the service did not become ready: ${lines.join("\n")}\n${stderr}`)

@@ -32,8 +32,14 @@ export const temporaryDirectory = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** Starts a service in this process, in sandbox mode unless told; `env` adds to its settings. It ends with the scope. */
-export const startService = (env: Record<string, string> = {}) =>
+/**
+ * Starts a service in this process, in sandbox mode unless told; `env` adds to its settings. Its log goes to `loggers`. It ends with
+ * the scope.
+ */
+export const startService = (
+  env: Record<string, string> = {},
+  loggers: ReadonlyArray<Logger.Logger<unknown, unknown>> = []
+) =>
   Effect.gen(function* () {
     const databaseUrl = env["DATABASE_URL"] ?? (yield* freshDatabase("service"))
     const dataDirectory = env["DATA_DIR"] ?? (yield* temporaryDirectory)
@@ -50,7 +56,7 @@ export const startService = (env: Record<string, string> = {}) =>
       DATABASE_URL: databaseUrl
     })
     const context = yield* Layer.build(
-      app.pipe(Layer.provide(telemetry), Layer.provideMerge(settings), Layer.provide(Logger.layer([])))
+      app.pipe(Layer.provide(telemetry), Layer.provideMerge(settings), Layer.provide(Logger.layer(loggers)))
     )
     return yield* Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer

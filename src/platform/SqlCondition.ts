@@ -1,0 +1,94 @@
+/** What a database says of its condition when it refuses a connection or a statement, in words for operators. */
+import type { SqlError } from "effect/sql"
+
+/** How a kind of failure is told, and what may be told of it. */
+interface Condition {
+  readonly words: string
+  /** Whether it lies with the database's reach or state: the same statement may succeed later. */
+  readonly passing?: true
+  /** Whether the server's message is free of values: it can only name identifiers, files and addresses. */
+  readonly detail?: true
+}
+
+/** By SQLSTATE, or by its first two characters for all others of a class. */
+const conditions: Readonly<Record<string, Condition>> = {
+  "08": { words: "the connection to the database failed", passing: true, detail: true },
+  "22": { words: "a value does not fit its column or function" },
+  "23": { words: "a constraint of the database is violated" },
+  "23505": { words: "a value is in the database already" },
+  "25006": { words: "the database is read-only", passing: true, detail: true },
+  "28": { words: "the database refuses the login", passing: true, detail: true },
+  "28P01": { words: "the database refuses the password", passing: true, detail: true },
+  "3D000": { words: "the database does not exist", detail: true },
+  "40001": { words: "a concurrent transaction changed the same rows", passing: true },
+  "40P01": { words: "two transactions waited for each other", passing: true },
+  "42": { words: "the statement does not fit the database's schema", detail: true },
+  "42501": { words: "the database's role lacks a privilege", passing: true, detail: true },
+  "53": { words: "the database is out of resources", passing: true, detail: true },
+  "53100": { words: "the database's disk is full", passing: true, detail: true },
+  "53200": { words: "the database is out of memory", passing: true, detail: true },
+  "53300": { words: "the database accepts no more connections", passing: true, detail: true },
+  "54": { words: "the statement exceeds a limit of the database", detail: true },
+  "55P03": { words: "a lock was not available in time", passing: true, detail: true },
+  "57014": { words: "the database stopped the statement, which took too long", passing: true, detail: true },
+  "57P": { words: "the database is restarting", passing: true, detail: true },
+  "57P01": { words: "the database ended the connection", passing: true, detail: true },
+  "57P03": { words: "the database is starting or stopping", passing: true, detail: true },
+  "57P04": { words: "the database has been dropped", passing: true, detail: true },
+  "57P05": { words: "the database ended an idle connection", passing: true, detail: true },
+  "58": { words: "the database cannot read or write its files", passing: true, detail: true },
+  XX: { words: "the database has an internal error" },
+  XX001: { words: "a table of the database is damaged", detail: true },
+  XX002: { words: "an index of the database is damaged", detail: true }
+}
+
+/** What a client says of a connection that gives no answer. */
+export const UNANSWERED = "the database does not answer"
+
+/** A member of the server's message, or of the system's error. */
+const fieldOf = ({ reason: { cause } }: SqlError.SqlError, name: "code" | "constraint"): string => {
+  const value = typeof cause === "object" && cause !== null ? (cause as Record<string, unknown>)[name] : undefined
+  return typeof value === "string" ? value : ""
+}
+
+/** The five characters of SQLSTATE; empty for an error that no server sent. */
+const stateOf = (error: SqlError.SqlError): string => {
+  const code = fieldOf(error, "code")
+  // Errors of the system have codes too, such as ECONNREFUSED and EPIPE.
+  return /^(?!E[A-Z]{4}$)[0-9A-Z]{5}$/.test(code) ? code : ""
+}
+
+const conditionOf = (error: SqlError.SqlError): Condition => {
+  const { reason } = error
+  const state = stateOf(error)
+  if (state !== "") {
+    const other: Condition =
+      reason.operation === "connect"
+        ? { words: "the database refuses connections", passing: true, detail: true }
+        : { words: "the database refused a statement" }
+    return conditions[state] ?? conditions[state.slice(0, 3)] ?? conditions[state.slice(0, 2)] ?? other
+  }
+  if (reason.message === UNANSWERED) return { words: UNANSWERED, passing: true }
+  if (reason.operation === "connect" || reason._tag === "ConnectionError") {
+    return { words: "the database cannot be reached", passing: true, detail: true }
+  }
+  return { words: "a statement could not be sent to the database" }
+}
+
+/** Whether a fault lies with the database's reach or state and not with the statement; no connection is always that. */
+export const isPassing = (error: SqlError.SqlError): boolean =>
+  error.isRetryable || error.reason.operation === "connect" || conditionOf(error).passing === true
+
+/**
+ * One line for logs and operators: the database's condition in words, then SQLSTATE and the server's message. The message is left
+ * out where it may quote the values of parameters.
+ */
+export const describeSqlError = (error: SqlError.SqlError): string => {
+  const { reason } = error
+  const { detail, words } = conditionOf(error)
+  const state = stateOf(error)
+  const mayTell = detail === true || reason.operation === "connect"
+  const told = mayTell && reason.cause instanceof Error ? reason.cause.message : fieldOf(error, "constraint")
+  const facts = [state === "" ? "" : `SQLSTATE ${state}`, told].filter((part) => part !== "").join(": ")
+  return facts === "" ? words : `${words} (${facts.replaceAll(/\s*\n\s*/g, " ")})`
+}
