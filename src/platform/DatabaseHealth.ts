@@ -1,7 +1,7 @@
 /** Whether the database can serve paid requests: it answers, and it has lately written something durable. */
 import { Effect, Fiber, Option, type Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { answers, writeDurably } from "./HealthSql.ts"
+import { answers, writeDurably } from "./DatabaseHealthSql.ts"
 import { describeSqlError, UNANSWERED } from "./SqlCondition.ts"
 import { failuresOf } from "./Statements.ts"
 
