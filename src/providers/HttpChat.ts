@@ -1,37 +1,18 @@
 import { Clock, Effect, Redacted, Result, type Scope } from "effect"
-import { eventsOf, finishEvent, isSaid, type Output, type OutputEvent } from "../domain/Output.ts"
+import { eventsOf, finishEvent, type Output, type OutputEvent, OutputFold } from "../domain/Output.ts"
 import { Outbound } from "../platform/Outbound.ts"
 import {
-  headerOf,
   type OutboundError,
   type OutboundRequest,
-  type OutboundStream,
+  type OutboundResponse,
   readUpTo,
   type targetOf
 } from "../platform/OutboundCall.ts"
+import { codecOf, unpackedAnswer } from "../platform/OutboundEncoding.ts"
+import { holdsEvents } from "./BodyKind.ts"
+import { type ChatFold, eventSource } from "./EventSource.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
-import {
-  type ChatCall,
-  type ChatSource,
-  type Provider,
-  ProviderError,
-  type ProviderFault,
-  type TakeEvents
-} from "./Provider.ts"
-
-/** The fold of a stream's bytes into output events. */
-export interface ChatFold {
-  /** The events these bytes complete, never a finish or a usage. */
-  readonly push: (bytes: Uint8Array) => ReadonlyArray<OutputEvent>
-  /** The events that close a stream which ended in order: its finish and its usage. */
-  readonly end: () => ReadonlyArray<OutputEvent>
-  /** The host has said that nothing more comes. */
-  readonly done: boolean
-  /** The host has said that the model stopped; what is lost after that is at most the usage. */
-  readonly stopped: boolean
-  /** What went wrong inside the stream, to be raised after the events that came before it. */
-  readonly fault: ProviderFault | undefined
-}
+import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 
 /** How one kind of host speaks chat over HTTP with JSON and server-sent events. */
 export interface ChatWire {
@@ -126,9 +107,20 @@ const chat = (host: Host, outbound: Outbound["Service"], call: ChatCall): Effect
   Effect.suspend(() => outbound.send(host.request(call, false))).pipe(
     Effect.matchEffect({
       onFailure: (error) => Effect.fail(host.error(faultOfWhole(error, call))),
-      onSuccess: (answer) => (isOk(answer.status) ? whole(host, call, answer.body) : refused(host, answer))
+      onSuccess: (answer) => {
+        if (codecOf(answer.headers, answer.body, true) !== undefined) return unpacked(host, call, answer)
+        return isOk(answer.status) ? whole(host, call, answer.body) : refused(host, answer)
+      }
     })
   )
+
+/** Reads a whole answer that came compressed. */
+const unpacked = (host: Host, call: ChatCall, answer: OutboundResponse): Effect.Effect<Output, ProviderError> =>
+  Effect.matchEffect(unpackedAnswer(answer, WHOLE_BODY_BYTES, true), {
+    onFailure: (error) =>
+      isOk(answer.status) ? Effect.fail(host.error(faultOfWhole(error, call))) : refused(host, answer),
+    onSuccess: (plain) => (isOk(plain.status) ? whole(host, call, plain.body) : refused(host, plain))
+  })
 
 const chatStream = Effect.fnUntraced(function* (
   host: Host,
@@ -139,78 +131,38 @@ const chatStream = Effect.fnUntraced(function* (
   const stream = yield* Effect.mapError(outbound.open(host.request(call, true)), toProvider)
   if (!isOk(stream.status)) {
     const body = yield* Effect.orElseSucceed(readUpTo(stream, ERROR_BODY_BYTES), () => new Uint8Array())
-    return yield* refused(host, { status: stream.status, headers: stream.headers, body })
+    const answer = { status: stream.status, headers: stream.headers, body }
+    const plain = unpackedAnswer(answer, ERROR_BODY_BYTES, true)
+    return yield* refused(host, yield* Effect.orElseSucceed(plain, () => answer))
   }
-  if (headerOf(stream.headers, "content-type")?.includes("event-stream") !== false) {
-    return sourceOf(host, stream, host.wire.fold(call.requestId), call)
-  }
-  // A host that does not stream answers whole.
-  const body = yield* Effect.mapError(readUpTo(stream, WHOLE_BODY_BYTES + 1), toProvider)
-  if (body.length > WHOLE_BODY_BYTES) return yield* Effect.fail(host.error(tooLong(call)))
-  stream.finished()
-  let events: ReadonlyArray<OutputEvent> | undefined = eventsOf(yield* whole(host, call, body))
-  return {
-    next: Effect.sync(() => {
-      const given = events
-      events = undefined
-      return given
-    })
-  }
-})
-
-const sourceOf = (host: Host, stream: OutboundStream, fold: ChatFold, call: ChatCall): ChatSource => {
-  let started = false
-  let over = false
-  /** Gives the events that close a stream in order, behind those that came with its last bytes. */
-  const finish = (events: ReadonlyArray<OutputEvent>, take: TakeEvents): boolean => {
-    over = true
-    stream.finished()
-    const all = [...events, ...fold.end().map((event) => ended(call, event))]
-    return all.length === 0 || take(all)
-  }
-  const fault = (faulty: ProviderFault) => Effect.fail(host.error(faulty))
-  const each = (take: TakeEvents): Effect.Effect<boolean, ProviderError> => {
-    let wanted = true
-    const onBytes = (bytes: Uint8Array): boolean => {
-      const events = fold.push(bytes)
-      if (!started && events.some(isSaid)) {
-        started = true
-        stream.started()
-      }
-      if (fold.done && fold.fault === undefined) wanted = finish(events, take)
-      else if (events.length > 0) wanted = take(events)
-      return wanted && !over && fold.fault === undefined
-    }
-    const onEnd = (otherwise: ProviderFault): Effect.Effect<boolean, ProviderError> =>
-      fold.stopped ? Effect.sync(() => !finish([], take)) : fault(otherwise)
-    return Effect.suspend(() => {
-      if (over) return Effect.succeed(false)
-      if (fold.fault !== undefined) return fault(fold.fault)
-      return Effect.matchEffect(stream.each(onBytes), {
-        onFailure: (error) => onEnd(faultOfOutbound(error)),
-        onSuccess: (stopped) => {
-          if (!stopped) return onEnd({ _tag: "Broken", detail: "the stream has no end" })
-          if (!wanted) return Effect.succeed(true)
-          return fold.fault === undefined ? Effect.succeed(false) : fault(fold.fault)
-        }
-      })
-    })
-  }
-  const next: ChatSource["next"] = Effect.suspend(() => {
-    let given: ReadonlyArray<OutputEvent> | undefined
-    const one = each((events) => {
-      given = events
-      return false
-    })
-    return Effect.map(one, () => given)
+  return eventSource(stream, host.wire.fold(call.requestId), {
+    fault: (fault) => Effect.fail(host.error(fault)),
+    ended: (event) => ended(call, event),
+    whole: (rest) =>
+      Effect.flatMap(Effect.mapError(rest(WHOLE_BODY_BYTES + 1), toProvider), (body) =>
+        body.length > WHOLE_BODY_BYTES
+          ? Effect.fail(host.error(tooLong(call)))
+          : Effect.map(whole(host, call, body), eventsOf)
+      )
   })
-  return { next, each }
-}
+})
 
 const isOk = (status: number) => status >= 200 && status < 300
 
+/** Events in place of a whole answer. */
+const folded = ({ wire }: Host, call: ChatCall, body: Uint8Array): Result.Result<Output, ProviderFault> => {
+  const fold = wire.fold(call.requestId)
+  const output = new OutputFold()
+  for (const event of fold.push(body)) output.push(event)
+  for (const event of fold.flush()) output.push(event)
+  if (fold.fault !== undefined) return Result.fail(fold.fault)
+  if (!fold.stopped) return Result.fail({ _tag: "Broken", detail: "the stream has no end" })
+  for (const event of fold.end()) output.push(event)
+  return Result.succeed(output.output())
+}
+
 const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> => {
-  const output = host.wire.decode(body, call.requestId)
+  const output = holdsEvents(body) ? folded(host, call, body) : host.wire.decode(body, call.requestId)
   if (Result.isFailure(output)) return Effect.fail(host.error(output.failure))
   if (isAsked(call, output.success.stopSequence)) return Effect.succeed(output.success)
   const { stopSequence: _, ...rest } = output.success

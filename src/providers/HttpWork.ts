@@ -8,6 +8,7 @@ import {
   readUpTo,
   type targetOf
 } from "../platform/OutboundCall.ts"
+import { plainStream, unpackedAnswer } from "../platform/OutboundEncoding.ts"
 import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
 import { type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"
@@ -55,6 +56,10 @@ export interface HttpWork {
 /** What is read of an answer that says what went wrong. */
 const MAX_REFUSAL_BYTES = 65_536
 
+/** Hosts compress answers that nobody asked them to. */
+const plain = (limitBytes: number | undefined) => (answer: OutboundResponse) =>
+  unpackedAnswer(answer, limitBytes ?? MAX_REFUSAL_BYTES, false)
+
 /** Whoever waits for an answer and not for tokens has no first one to wait for. */
 const silenceOf = (fault: ProviderFault): ProviderFault =>
   fault._tag === "TimedOut" && fault.clock === "first_token" ? { ...fault, clock: "idle" } : fault
@@ -80,7 +85,7 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
     const posting = (call: WorkCall, { body, contentType = "application/json", ...question }: WorkRequest) =>
       requestOf(call, question, { method: "POST", headers: { "content-type": contentType }, body })
     const sent = (request: OutboundRequest, makes?: true) =>
-      Effect.mapError(outbound.send(request), (failed) => {
+      Effect.mapError(Effect.flatMap(outbound.send(request), plain(request.maxBodyBytes)), (failed) => {
         const { reason } = failed
         const heard = makes === true && reason._tag === "Broken"
         return error(heard ? { _tag: "Broken", detail: reason.detail } : faultOfOutbound(failed))
@@ -95,7 +100,8 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       outbound.open(requestOf(call, question, { method: "GET", headers: {} })).pipe(
         Effect.flatMap((stream) => {
           const { headers, status } = stream
-          return Effect.map(readUpTo(stream, question.maxBodyBytes), (body) => ({ status, headers, body }))
+          const read = Effect.map(readUpTo(stream, question.maxBodyBytes), (body) => ({ status, headers, body }))
+          return Effect.flatMap(read, plain(question.maxBodyBytes))
         }),
         Effect.mapError((failed) => error(faultOfOutbound(failed))),
         Effect.scoped
@@ -106,9 +112,10 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       return outbound.open({ ...posted, clocks: { ...posted.clocks, firstMs: idleMs, idleMs } }).pipe(
         Effect.flatMap((stream) => {
           stream.started()
-          if (isSuccess(stream)) return Effect.succeed(stream)
+          if (isSuccess(stream)) return plainStream(stream)
           const { headers, status } = stream
-          return Effect.flatMap(readUpTo(stream, MAX_REFUSAL_BYTES), (body) => refused({ status, headers, body }))
+          const read = Effect.map(readUpTo(stream, MAX_REFUSAL_BYTES), (body) => ({ status, headers, body }))
+          return Effect.flatMap(Effect.flatMap(read, plain(MAX_REFUSAL_BYTES)), refused)
         }),
         Effect.mapError((failed) =>
           failed._tag === "OutboundError" ? error(silenceOf(faultOfOutbound(failed))) : failed

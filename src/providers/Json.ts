@@ -23,9 +23,12 @@ export const countIn = (object: JsonObject | undefined, name: string): number | 
   return Number.isInteger(value) && Number(value) >= 0 ? Math.min(Number(value), MAX_COUNT) : undefined
 }
 
+const BOM = "\uFEFF"
+
 const read = (body: Uint8Array | string, parse: (text: string) => unknown): unknown => {
+  const text = typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString()
   try {
-    return parse(typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.length).toString())
+    return parse(text.startsWith(BOM) ? text.slice(1) : text)
   } catch {
     return undefined
   }

@@ -10,8 +10,8 @@ const SPACE = 32
 
 /**
  * An incremental parser of `text/event-stream` bytes, however they are split: lines end in CR, LF or CRLF, a leading byte
- * order mark and comments are skipped, `data` lines of one event are joined by a line feed, and an event that the end of the
- * stream cuts short is dropped. `id` and `retry` are read over, because a provider's stream is never resumed.
+ * order mark and comments are skipped, and `data` lines of one event are joined by a line feed. The format drops an event without
+ * a blank line behind it; some hosts end their streams so, which `end` is for. `id` and `retry` are read over, because a provider's stream is never resumed.
  */
 export class SseParser {
   readonly #onEvent: (event: SseEvent) => void
@@ -56,6 +56,12 @@ export class SseParser {
     if (text.includes("\r")) this.#mixedLines(text)
     else this.#lines(text)
     return this.#line.length + (this.#data?.length ?? 0) <= this.#maxEventChars
+  }
+
+  /** Hands over the event that the end of the body completes where its last line, or the blank one behind it, has no end. */
+  end(): void {
+    if (this.#line !== "") this.#endLine("")
+    this.#dispatch()
   }
 
   #decode(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { Outbound } from "../../src/platform/Outbound.ts"
 import { makeOpenAi } from "../../src/providers/openai/OpenAi.ts"
 import { makeVoyage } from "../../src/providers/voyage/Voyage.ts"
@@ -50,6 +51,32 @@ layer(Outbound.layer, { excludeTestServices: true })("vectors at hosts", (it) =>
         })
         assert.strictEqual((yield* faultOf(embed(yield* adapter(cut.origin))))._tag, "Broken")
         assert.strictEqual((yield* faultOf(embed(yield* adapter(yield* nobody))))._tag, "Unreachable")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(`are read from ${name} when it compresses them unasked, and when it refuses so`, () =>
+      Effect.gen(function* () {
+        const vectors = [0, 1].map((index) => ({ object: "embedding", index, embedding: [1, 2] }))
+        const body = JSON.stringify({ data: vectors, usage: { total_tokens: 4 } })
+        const refusal = JSON.stringify({ error: { message: "too odd" }, detail: "too odd" })
+        for (const [codec, pack] of [
+          ["gzip", gzipSync],
+          ["br", brotliCompressSync],
+          ["zstd", zstdCompressSync]
+        ] as const) {
+          const packing = (status: number, text: string) =>
+            upstream((request, response) => {
+              request.resume()
+              request.on("end", () => response.writeHead(status, { "content-encoding": codec }).end(pack(text)))
+            })
+          const { origin } = yield* packing(200, body)
+          assert.strictEqual((yield* embed(yield* adapter(`${origin}/v1`))).tokens, 4)
+          const refusing = yield* packing(422, refusal)
+          const fault = yield* faultOf(embed(yield* adapter(`${refusing.origin}/v1`)))
+          assert.deepStrictEqual(fault, { _tag: "Refused", status: 422, detail: "too odd" })
+        }
+        const marked = yield* answering(200, `\uFEFF${body}`)
+        assert.strictEqual((yield* embed(yield* adapter(marked.base))).tokens, 4)
       }).pipe(Effect.scoped)
     )
 

@@ -3,14 +3,15 @@ import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFo
 import type { PromptUsage, TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
-import { faultOfError } from "./Failure.ts"
+import { faultIn } from "./Failure.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 
 /** A whole answer. `requestId` makes ids for tool calls that came without one. */
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
   const answer = objectOf(parsedExact(body))
   if (answer === undefined) return malformed("the body is not a JSON object")
-  if (answer["error"] !== undefined && answer["error"] !== null) return Result.fail(faultOfError(answer["error"]))
+  const fault = faultIn(answer)
+  if (fault !== undefined) return Result.fail(fault)
   if (!Array.isArray(answer["content"])) return malformed("the body has no content")
   const output = new OutputFold()
   let calls = 0

@@ -1,10 +1,11 @@
 import { finishEvent, type OutputEvent } from "../../domain/Output.ts"
-import type { ChatFold } from "../HttpChat.ts"
+import type { ChatFold } from "../EventSource.ts"
+import { faultOfNoObject } from "../EventFault.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { SseParser } from "../Sse.ts"
+import { type SseEvent, SseParser } from "../Sse.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { argumentsOf, editsIn, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
-import { faultOfError } from "./Failure.ts"
+import { faultIn } from "./Failure.ts"
 import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../Json.ts"
 
 interface ToolSlot {
@@ -20,7 +21,7 @@ interface ToolSlot {
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event.data))
+  readonly #parser = new SseParser((event) => this.#onData(event))
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   #toolCount = 0
@@ -31,6 +32,7 @@ export class ChatStreamFold implements ChatFold {
   #usage: JsonObject = {}
   #usageIsFinal = false
   #done = false
+  #ending = false
 
   constructor(requestId: string) {
     this.#requestId = requestId
@@ -59,6 +61,15 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
+  /** The event that the end of the body completes; one that is cut there is dropped. */
+  flush(): ReadonlyArray<OutputEvent> {
+    this.#ending = true
+    this.#parser.end()
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
   /** The events that close a stream which ended in order. */
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
@@ -69,16 +80,18 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
-  #onData(data: string): void {
-    if (this.#done || this.#fault !== undefined || data === "") return
+  #onData({ data, event: name }: SseEvent): void {
+    // Hosts that also speak OpenAI's language end this one in the other's way.
+    if (this.#done || this.#fault !== undefined || data === "" || data === "[DONE]") return
     const event = objectOf(parsedExact(data))
-    if (event === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
-    else if (event["error"] !== undefined && event["error"] !== null) this.#fault = faultOfError(event["error"])
-    else this.#onEvent(event)
+    this.#fault = event === undefined ? faultOfNoObject(data, name, this.#ending) : faultIn(event, name)
+    if (event !== undefined && this.#fault === undefined) this.#onEvent(event, textIn(event, "type") ?? name)
   }
 
-  #onEvent(event: JsonObject): void {
-    switch (event["type"]) {
+  #onEvent(event: JsonObject, type: string): void {
+    switch (type) {
+      case "message":
+        return this.#onMessage(event)
       case "message_start":
         return this.#onStart(objectOf(objectOf(event["message"])?.["usage"]))
       case "content_block_start":
@@ -101,6 +114,15 @@ export class ChatStreamFold implements ChatFold {
     if (prompt !== undefined) this.#out.push({ _tag: "PromptUsage", usage: prompt })
   }
 
+  /** Hosts that do not stream send the whole message as one event. */
+  #onMessage(message: JsonObject): void {
+    if (!Array.isArray(message["content"])) return
+    this.#onStart(objectOf(message["usage"]))
+    message["content"].forEach((block, index) => this.#onBlock(index, objectOf(block) ?? {}))
+    this.#onStop({ delta: message, usage: message["usage"] })
+    this.#done = true
+  }
+
   #onBlock(blockIndex: unknown, block: JsonObject): void {
     if (block["type"] === "text") this.#onText("Text", textIn(block, "text"))
     if (block["type"] === "thinking") this.#onText("Reasoning", textIn(block, "thinking"))
@@ -116,7 +138,8 @@ export class ChatStreamFold implements ChatFold {
   #onDelta(blockIndex: unknown, delta: JsonObject): void {
     if (delta["type"] === "text_delta") return this.#onText("Text", textIn(delta, "text"))
     if (delta["type"] === "thinking_delta") return this.#onText("Reasoning", textIn(delta, "thinking"))
-    const tool = this.#openTools.get(blockIndex)
+    // Of a host that counts blocks otherwise here than where they begin, it can only be the last one's.
+    const tool = this.#openTools.get(blockIndex) ?? [...this.#openTools.values()].at(-1)
     const text = textIn(delta, "partial_json")
     if (delta["type"] !== "input_json_delta" || tool === undefined || text === undefined) return
     tool.told = true
@@ -152,7 +175,9 @@ export class ChatStreamFold implements ChatFold {
   }
 
   #onUsage(value: unknown): void {
-    const counts = Object.entries(objectOf(value) ?? {}).filter(([, count]) => count !== null)
+    const counts = Object.entries(objectOf(value) ?? {}).filter(
+      ([name, count]) => count !== null && (count !== 0 || this.#usage[name] === undefined)
+    )
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) }
   }
 }

@@ -1,4 +1,5 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import { errorIn } from "../EventFault.ts"
 import { type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
@@ -12,10 +13,18 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
 
 /** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
 export const faultOfError = (error: unknown): ProviderFault => {
-  const object = objectOf(error) ?? {}
-  const status = STATUS_OF_TYPE[textIn(object, "type") ?? ""] ?? 500
+  const object = typeof error === "string" ? { message: error } : (objectOf(error) ?? {})
+  const status = STATUS_OF_TYPE[textIn(object, "type") ?? ""] ?? numberedStatus(object)
   const detail = detailOf(object, status)
   return faultOf(statusOfAccount(detail, status), detail, undefined)
+}
+
+/** What went wrong where an answer, or an event of one, was due; undefined of any that is one. */
+export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
+  const error = errorIn(said, event)
+  if (error !== undefined) return faultOfError(error)
+  const isNone = said["type"] === undefined && textIn(said, "message") !== undefined
+  return isNone && said["content"] === undefined ? faultOfError(said) : undefined
 }
 
 /** As documented at https://platform.claude.com/docs/en/api/errors. */
@@ -32,6 +41,10 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
   timeout_error: 504,
   overloaded_error: 529
 }
+
+/** Hosts that give no type of Anthropic's may give a status as the code. */
+const numberedStatus = ({ code, status }: JsonObject): number =>
+  [code, status].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value <= 599) ?? 500
 
 const detailOf = (error: JsonObject, status: number): string => textIn(error, "message") ?? `status ${status}`
 

@@ -5,7 +5,7 @@ import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from 
 import { PromptTold } from "../PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
-import { faultOfError } from "./Failure.ts"
+import { faultIn } from "./Failure.ts"
 
 /**
  * A whole answer, or all chunks of one as a list. It is read as a stream of one chunk, so that both say the same. `requestId`
@@ -34,7 +34,7 @@ export class ChunkFold {
   #spoke = false
   #calls = 0
   #finish: FinishReason | undefined
-  /** The last word on every count; a chunk may leave out what one before it said. */
+  /** The last word on every count; a chunk may leave out, or set to zero, what one before it said. */
   readonly #usage: Record<string, number> = {}
   readonly #prompt = new PromptTold()
   #fault: ProviderFault | undefined
@@ -59,21 +59,19 @@ export class ChunkFold {
   }
 
   /** The events of one chunk. */
-  push(value: unknown): ReadonlyArray<OutputEvent> {
+  push(value: unknown, event = ""): ReadonlyArray<OutputEvent> {
     if (this.#fault !== undefined) return []
     const chunk = objectOf(value)
     if (chunk === undefined) {
       this.#fault = { _tag: "Malformed", detail: "the answer is not a JSON object" }
       return []
     }
-    if (chunk["error"] !== undefined && chunk["error"] !== null) {
-      this.#fault = faultOfError(chunk["error"])
-      return []
-    }
+    this.#fault = faultIn(chunk, event)
+    if (this.#fault !== undefined) return []
     const usage = objectOf(chunk["usageMetadata"])
     for (const name in usage) {
       const count = usage[name]
-      if (typeof count === "number") this.#usage[name] = count
+      if (typeof count === "number" && (count !== 0 || this.#usage[name] === undefined)) this.#usage[name] = count
     }
     const counted = usage === undefined ? undefined : usageOf(this.#usage)
     const told = counted === undefined ? [] : this.#prompt.by(counted)

@@ -1,18 +1,20 @@
 import type { OutputEvent } from "../../domain/Output.ts"
-import type { ChatFold } from "../HttpChat.ts"
+import { faultOfNoObject } from "../EventFault.ts"
+import type { ChatFold } from "../EventSource.ts"
 import { parsedExact } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { SseParser } from "../Sse.ts"
+import { type SseEvent, SseParser } from "../Sse.ts"
 import { ChunkFold } from "./ChatDecode.ts"
 
 /** The fold of a stream's bytes into output events: each event's data is a chunk. */
 export class ChatStreamFold implements ChatFold {
   /** The end of the body alone says so: a stop is sometimes repeated, and followed by usage. */
   readonly done = false
-  readonly #parser = new SseParser((event) => this.#onData(event.data))
+  readonly #parser = new SseParser((event) => this.#onData(event))
   readonly #chunks: ChunkFold
   #out: Array<OutputEvent> = []
-  #overlong: ProviderFault | undefined
+  #unread: ProviderFault | undefined
+  #ending = false
 
   constructor(requestId: string) {
     this.#chunks = new ChunkFold(requestId)
@@ -25,14 +27,23 @@ export class ChatStreamFold implements ChatFold {
 
   /** What went wrong inside the stream, to be raised after the events that came before it. */
   get fault(): ProviderFault | undefined {
-    return this.#chunks.fault ?? this.#overlong
+    return this.#chunks.fault ?? this.#unread
   }
 
   /** The events these bytes complete. */
   push(bytes: Uint8Array): ReadonlyArray<OutputEvent> {
     if (!this.#parser.push(bytes)) {
-      this.#overlong ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
+      this.#unread ??= { _tag: "Malformed", detail: "an event of the stream is too long" }
     }
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
+  /** The event that the end of the body completes; one that is cut there is dropped. */
+  flush(): ReadonlyArray<OutputEvent> {
+    this.#ending = true
+    this.#parser.end()
     const out = this.#out
     if (out.length > 0) this.#out = []
     return out
@@ -43,9 +54,11 @@ export class ChatStreamFold implements ChatFold {
     return this.#chunks.end()
   }
 
-  #onData(data: string): void {
-    if (data === "" || this.#overlong !== undefined) return
+  #onData({ data, event }: SseEvent): void {
+    // Hosts that also speak OpenAI's language end this one in the other's way.
+    if (data === "" || data === "[DONE]" || this.fault !== undefined) return
     const chunk = parsedExact(data)
-    for (const one of Array.isArray(chunk) ? chunk : [chunk]) this.#out.push(...this.#chunks.push(one))
+    if (chunk === undefined) this.#unread = faultOfNoObject(data, event, this.#ending)
+    else for (const one of Array.isArray(chunk) ? chunk : [chunk]) this.#out.push(...this.#chunks.push(one, event))
   }
 }

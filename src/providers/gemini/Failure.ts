@@ -1,4 +1,5 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
+import { errorIn } from "../EventFault.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
@@ -15,11 +16,22 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
 
 /** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
 export const faultOfError = (value: unknown): ProviderFault => {
-  const error = objectOf(value) ?? {}
+  const error = typeof value === "string" ? { message: value } : (objectOf(value) ?? {})
   const code = Number(error["code"])
   const named = STATUSES[textIn(error, "status") ?? ""] ?? 500
   const status = statusOf(error, Number.isInteger(code) && code >= 400 && code <= 599 ? code : named)
   return faultOf(status, textIn(error, "message") ?? "an error without a message", retryDelaySeconds(error))
+}
+
+/** Members of a chunk that is a part of an answer. */
+const ANSWER = ["candidates", "usageMetadata", "promptFeedback"]
+
+/** What went wrong where an answer, or a chunk of one, was due; undefined of any that is one. */
+export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
+  const error = errorIn(said, event)
+  if (error !== undefined) return faultOfError(error)
+  const isNone = ANSWER.every((name) => said[name] === undefined) && textIn(said, "message") !== undefined
+  return isNone ? faultOfError(said) : undefined
 }
 
 /** The statuses of `google.rpc.Code`, for errors that give only the name. */

@@ -3,7 +3,8 @@ import type { ToolCall } from "../../domain/Conversation.ts"
 import type { FinishReason, Output } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { faultOfError } from "./Failure.ts"
+import { errorIn } from "../EventFault.ts"
+import { faultIn, faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
 
@@ -11,11 +12,12 @@ import { toolCallId } from "../ToolCallId.ts"
 export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
   const answer = objectOf(parsedExact(body))
   if (answer === undefined) return malformed("the body is not a JSON object")
-  if (answer["error"] !== undefined && answer["error"] !== null) return Result.fail(faultOfError(answer["error"]))
+  const fault = faultIn(answer)
+  if (fault !== undefined) return Result.fail(fault)
   const choice = objectOf(listOf(answer["choices"])[0])
   const message = objectOf(choice?.["message"])
   if (choice === undefined || message === undefined) return malformed("the body has no message")
-  const broken = faultOfFinish(choice["finish_reason"])
+  const broken = faultOfChoice(choice)
   if (broken !== undefined) return Result.fail(broken)
   const called = decodeToolCalls(message, requestId)
   const finish = finishOf(choice["finish_reason"], called.length > 0)
@@ -93,10 +95,14 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 const BROKEN_OFF: ReadonlySet<unknown> = new Set(["error", "insufficient_system_resource", "network_error"])
 
 /** The fault of a host that says of an answer that it broke it off: what came of it is not whole. */
-export const faultOfFinish = (reason: unknown): ProviderFault | undefined =>
-  BROKEN_OFF.has(reason)
+export const faultOfChoice = (choice: JsonObject): ProviderFault | undefined => {
+  const error = errorIn(choice)
+  if (error !== undefined) return faultOfError(error)
+  const reason = choice["finish_reason"]
+  return BROKEN_OFF.has(reason)
     ? { _tag: "ServerError", status: 503, detail: `the host broke off with ${String(reason)}` }
     : undefined
+}
 
 /** A stop in the domain's words; an unknown one is a plain stop, and one beside tool calls is for their sake. */
 export const finishOf = (reason: unknown, calledTools: boolean): FinishReason | undefined => {

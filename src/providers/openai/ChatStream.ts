@@ -1,12 +1,13 @@
-import { finishEvent, type FinishReason, type OutputEvent } from "../../domain/Output.ts"
-import type { TokenUsage } from "../../domain/Usage.ts"
-import type { ChatFold } from "../HttpChat.ts"
+import { finishEvent, type FinishReason, isSaid, type OutputEvent } from "../../domain/Output.ts"
+import { laterUsage, type TokenUsage } from "../../domain/Usage.ts"
+import type { ChatFold } from "../EventSource.ts"
 import { PromptTold } from "../PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { SseParser } from "../Sse.ts"
+import { ERROR_EVENT, faultOfNoObject } from "../EventFault.ts"
+import { type SseEvent, SseParser } from "../Sse.ts"
 import {
   argumentsOf,
-  faultOfFinish,
+  faultOfChoice,
   finishOf,
   isCut,
   NO_ARGUMENTS,
@@ -15,7 +16,7 @@ import {
   textOf,
   usageOf
 } from "./ChatDecode.ts"
-import { faultOfError } from "./Failure.ts"
+import { faultIn } from "./Failure.ts"
 import { type JsonObject, listOf, objectOf, parsed, parsedExact, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import {
@@ -56,18 +57,23 @@ interface CallDelta {
  */
 export class ChatStreamFold implements ChatFold {
   readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event.data), {
+  readonly #parser = new SseParser((event) => this.#onData(event), {
     skim: (text, from) => this.#onText(text, from)
   })
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   #tools: Array<ToolSlot> = []
+  /** The first of the calls that stand beside one another in lists without a word on which is which. */
+  #listed = 0
   #byWireIndex: Map<number, ToolSlot> = new Map()
   #finish: string | undefined
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   readonly #prompt = new PromptTold()
   #done = false
+  #ending = false
+  /** Something has been said. */
+  #spoke = false
   #template: TextTemplate | undefined
   #frame: TextFrame | undefined
   #texts = 0
@@ -100,6 +106,15 @@ export class ChatStreamFold implements ChatFold {
     return out
   }
 
+  /** The event that the end of the body completes; one that is cut there is dropped. */
+  flush(): ReadonlyArray<OutputEvent> {
+    this.#ending = true
+    this.#parser.end()
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
   /** The events that close a stream which ended in order. */
   end(): ReadonlyArray<OutputEvent> {
     const out: Array<OutputEvent> = []
@@ -123,23 +138,22 @@ export class ChatStreamFold implements ChatFold {
     return end
   }
 
-  #onData(data: string): void {
+  #onData({ data, event }: SseEvent): void {
     if (this.#done || this.#fault !== undefined || data === "") return
     if (data === "[DONE]") {
       this.#done = true
       return
     }
     const text = this.#template && textBetween(this.#template, data)
-    if (text !== undefined) this.#out.push({ _tag: "Text", text })
-    else this.#parse(data)
+    if (text !== undefined && event !== ERROR_EVENT) this.#out.push({ _tag: "Text", text })
+    else this.#parse(data, event)
   }
 
-  #parse(data: string): void {
+  #parse(data: string, event = ""): void {
     const before = this.#out.length
     const chunk = objectOf(parsedExact(data))
-    if (chunk === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
-    else if (chunk["error"] !== undefined && chunk["error"] !== null) this.#fault = faultOfError(chunk["error"])
-    else this.#onChunk(chunk)
+    this.#fault = chunk === undefined ? faultOfNoObject(data, event, this.#ending) : faultIn(chunk, event)
+    if (chunk !== undefined && this.#fault === undefined) this.#onChunk(chunk)
     const said = this.#out[before]
     if (said?._tag === "Text" && ++this.#texts > LEARN_AFTER_TEXTS && isPlain(said.text)) this.#learn(data, said.text)
   }
@@ -176,11 +190,13 @@ export class ChatStreamFold implements ChatFold {
     if (usage !== undefined) this.#onUsage(usage)
     const choice = objectOf(listOf(chunk["choices"])[0])
     if (choice === undefined) return
-    const delta = objectOf(choice["delta"])
+    // Hosts that do not stream send the whole message as one event, some that do repeat it behind the deltas.
+    const delta = objectOf(choice["delta"]) ?? (this.#spoke ? undefined : objectOf(choice["message"]))
     if (delta !== undefined) this.#onDelta(delta)
+    this.#spoke ||= this.#out.some(isSaid)
     const logprobs = listOf(objectOf(choice["logprobs"])?.["content"])
     if (logprobs.length > 0) this.#out.push({ _tag: "Logprobs", content: logprobs })
-    this.#fault = faultOfFinish(choice["finish_reason"])
+    this.#fault = faultOfChoice(choice)
     if (this.#fault !== undefined) return
     this.#finish = textIn(choice, "finish_reason") ?? this.#finish
     this.#stopSequence = stopSequenceOf(choice) ?? this.#stopSequence
@@ -188,8 +204,8 @@ export class ChatStreamFold implements ChatFold {
 
   /** What comes before the finish may be all that is ever said. */
   #onUsage(usage: TokenUsage): void {
-    this.#usage = usage
-    if (!this.stopped) this.#out.push(...this.#prompt.by(usage))
+    this.#usage = laterUsage(this.#usage, usage)
+    if (!this.stopped) this.#out.push(...this.#prompt.by(this.#usage))
   }
 
   #onDelta(delta: JsonObject): void {
@@ -199,17 +215,23 @@ export class ChatStreamFold implements ChatFold {
     if (text !== "") this.#out.push({ _tag: "Text", text })
     const refusal = textIn(delta, "refusal")
     if (refusal !== undefined) this.#out.push({ _tag: "Refusal", text: refusal })
-    for (const call of listOf(delta["tool_calls"])) this.#onTool(objectOf(call) ?? {})
+    this.#onTools(listOf(delta["tool_calls"]).map((call) => objectOf(call) ?? {}))
     const legacy = objectOf(delta["function_call"])
     if (legacy !== undefined) this.#onTool({ index: 0, function: legacy })
   }
 
-  #onTool(call: JsonObject): void {
+  /** Calls that share an index, or have none, are told apart by their places in the list. */
+  #onTools(calls: ReadonlyArray<JsonObject>): void {
+    const isPlaced = calls.length < 2 || new Set(calls.map(({ index }) => indexOf(index))).size === calls.length
+    calls.forEach((call, place) => this.#onTool(call, isPlaced ? undefined : place))
+  }
+
+  #onTool(call: JsonObject, place?: number): void {
     const made = objectOf(call["function"]) ?? {}
     const id = textIn(call, "id")
     const name = textIn(made, "name")
     const text = argumentsOf(made["arguments"])
-    const slot = this.#slotOf(call["index"], { id, name, text })
+    const slot = this.#slotOf(indexOf(call["index"]), { id, name, text }, place)
     slot.said += text
     if (slot.name === undefined) {
       slot.id ??= id
@@ -229,23 +251,27 @@ export class ChatStreamFold implements ChatFold {
   }
 
   /** A delta belongs to the call of its index; hosts that omit the index, or give every call the same, are told by what it says. */
-  #slotOf(wireIndex: unknown, delta: CallDelta): ToolSlot {
-    const { id } = delta
-    const index = typeof wireIndex === "number" ? wireIndex : undefined
-    const known =
-      index !== undefined
-        ? this.#byWireIndex.get(index)
-        : id === undefined
-          ? this.#tools.at(-1)
-          : this.#tools.find((slot) => slot.id === id)
-    const another = known !== undefined && isOther(known, delta, index === undefined)
-    if (known !== undefined && !another) return known
+  #slotOf(index: number | undefined, delta: CallDelta, place: number | undefined): ToolSlot {
+    const known = this.#known(index, delta, place)
+    const isUnplaced = index === undefined || place !== undefined
+    if (known !== undefined && !isOther(known, delta, isUnplaced)) return known
+    if (place === 0) this.#listed = this.#tools.length
     const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "", said: "" }
     this.#tools.push(slot)
     if (index !== undefined) this.#byWireIndex.set(index, slot)
     return slot
   }
+
+  #known(index: number | undefined, { id }: CallDelta, place: number | undefined): ToolSlot | undefined {
+    if (place === undefined && index !== undefined) return this.#byWireIndex.get(index)
+    if (id !== undefined) return this.#tools.find((slot) => slot.id === id)
+    return place === undefined ? this.#tools.at(-1) : this.#tools[this.#listed + place]
+  }
 }
+
+/** Some hosts send an index as text. */
+const indexOf = (index: unknown): number | undefined =>
+  typeof index === "string" && /^\d{1,6}$/.test(index) ? Number(index) : typeof index === "number" ? index : undefined
 
 /** Whether a delta begins another call. Some hosts repeat the name in each: without an id, only what has its end goes on no more. */
 const isOther = (slot: ToolSlot, { id, name, text }: CallDelta, unplaced: boolean): boolean => {

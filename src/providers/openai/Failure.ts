@@ -1,5 +1,6 @@
 import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
-import { type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
+import { errorIn } from "../EventFault.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
 
 /** What an answer other than a success means. */
@@ -16,6 +17,30 @@ export const faultOfError = (error: unknown): ProviderFault => {
   if (object === undefined) return { _tag: "ServerError", status: 500, detail: "an error without a message" }
   const status = statusOfError(object)
   return faultOf(status, detailOf(object, status), undefined)
+}
+
+/** What the codes of MiniMax mean that are not its own fault (https://platform.minimax.io/docs/api-reference/errorcode). */
+const MINIMAX_STATUS: Readonly<Record<number, number>> = { 1002: 429, 1004: 401, 1008: 402, 1039: 429, 2013: 400 }
+
+/** Members that stand in an answer, or in a part of one. */
+const ANSWER = ["choices", "usage", "output", "response"]
+
+/**
+ * What went wrong where an answer, or an event of one, was due; undefined of any that is one. Hosts also send `base_resp` with a
+ * status of its own beside the rest (MiniMax), a list of `errors` (Cloudflare), or nothing but a message (FastAPI, DashScope).
+ */
+export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined => {
+  const error = errorIn(said, event)
+  if (error !== undefined) return faultOfError(error)
+  const base = objectOf(said["base_resp"])
+  if (base !== undefined && typeof base["status_code"] === "number" && base["status_code"] !== 0) {
+    return faultOfError({ message: base["status_msg"], status: MINIMAX_STATUS[base["status_code"]] })
+  }
+  if (ANSWER.some((name) => said[name] !== undefined)) return undefined
+  if (said["error"] !== undefined && said["error"] !== null) return faultOfError(said["error"])
+  const [first] = listOf(said["errors"])
+  if (first !== undefined) return faultOfError(first)
+  return (textIn(said, "message") ?? textIn(said, "detail")) ? faultOfError(said) : undefined
 }
 
 const errorOf = (body: unknown): JsonObject | undefined => {

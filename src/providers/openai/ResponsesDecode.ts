@@ -51,7 +51,7 @@ const callOf = (item: JsonObject, index: number, requestId: string, cut: boolean
 export const isAside = (item: JsonObject): boolean => item["phase"] === "commentary"
 
 /** What any other item says. */
-const eventsOfItem = (item: JsonObject): ReadonlyArray<OutputEvent> =>
+export const eventsOfItem = (item: JsonObject): ReadonlyArray<OutputEvent> =>
   [...listOf(item["summary"]), ...listOf(item["content"])].flatMap((part): ReadonlyArray<OutputEvent> => {
     const said = objectOf(part) ?? {}
     const text = textIn(said, "text") ?? ""

@@ -1,15 +1,26 @@
 import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
-import type { ChatFold } from "../HttpChat.ts"
-import { type JsonObject, objectOf, parsed, textIn } from "../Json.ts"
+import type { ChatFold } from "../EventSource.ts"
+import { errorIn, faultOfNoObject } from "../EventFault.ts"
+import { faultIn } from "./Failure.ts"
+import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
-import { SseParser } from "../Sse.ts"
+import { type SseEvent, SseParser } from "../Sse.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { argumentsOf, isCut, NO_ARGUMENTS } from "./ChatDecode.ts"
-import { endOf, faultOfResponse, finishOfResponse, isAside, isCall, usageOfResponse } from "./ResponsesDecode.ts"
+import {
+  endOf,
+  eventsOfItem,
+  faultOfResponse,
+  finishOfResponse,
+  isAside,
+  isCall,
+  usageOfResponse
+} from "./ResponsesDecode.ts"
 
 interface Call {
   readonly index: number
+  readonly id: string | undefined
   /** What has come of the arguments. */
   said: string
 }
@@ -20,7 +31,7 @@ interface Call {
  */
 export class ResponsesFold implements ChatFold {
   readonly #requestId: string
-  readonly #parser = new SseParser((event) => this.#onData(event.data))
+  readonly #parser = new SseParser((event) => this.#onData(event))
   #out: Array<OutputEvent> = []
   #fault: ProviderFault | undefined
   readonly #calls: Map<unknown, Call> = new Map()
@@ -29,6 +40,11 @@ export class ResponsesFold implements ChatFold {
   #aside = ""
   #answered = false
   #done = false
+  #ending = false
+  /** Where in the output something has been said. */
+  readonly #said: Set<unknown> = new Set()
+  /** Of calls. */
+  #count = 0
   #finish: FinishReason | undefined
   #usage: TokenUsage | undefined
 
@@ -55,6 +71,15 @@ export class ResponsesFold implements ChatFold {
     return out
   }
 
+  /** The event that the end of the body completes; one that is cut there is dropped. */
+  flush(): ReadonlyArray<OutputEvent> {
+    this.#ending = true
+    this.#parser.end()
+    const out = this.#out
+    if (out.length > 0) this.#out = []
+    return out
+  }
+
   end(): ReadonlyArray<OutputEvent> {
     const bare = isCut(this.#finish) ? [] : [...this.#calls.values()].filter(({ said }) => said.trim() === "")
     const deltas = bare.map(({ index }) => ({ _tag: "ToolDelta", index, text: NO_ARGUMENTS }) as const)
@@ -63,43 +88,69 @@ export class ResponsesFold implements ChatFold {
     return [...deltas, ...texts, ...endOf(this.#finish, this.#usage)]
   }
 
-  #onData(data: string): void {
+  #onData({ data, event: name }: SseEvent): void {
     if (this.#done || this.#fault !== undefined || data === "" || data === "[DONE]") return
     const event = objectOf(parsed(data))
-    if (event === undefined) this.#fault = { _tag: "Malformed", detail: "an event of the stream is not a JSON object" }
-    else this.#onEvent(event)
+    if (event === undefined) this.#fault = faultOfNoObject(data, name, this.#ending)
+    // A response that came whole has its error in itself.
+    else if (event["object"] === "response" && event["type"] === undefined) this.#onEnd(event)
+    else {
+      const error = errorIn(event, name)
+      const type = textIn(event, "type") ?? name
+      this.#fault = error === undefined ? (type === "" ? faultIn(event) : undefined) : faultOfResponse({ error })
+      if (this.#fault === undefined) this.#onEvent(event, type)
+    }
   }
 
-  #onEvent(event: JsonObject): void {
+  #onEvent(event: JsonObject, type: string): void {
     const delta = textIn(event, "delta")
-    switch (event["type"]) {
+    const place = placeOf(event)
+    switch (type) {
       case "response.output_text.delta":
-        if (!this.#asides.has(event["output_index"])) return this.#say("Text", delta)
-        this.#aside += delta ?? ""
-        return this.#say("Reasoning", delta)
+        return this.#sayText(place, delta)
+      case "response.output_text.done":
+        return this.#unlessSaid(place, () => this.#sayText(place, textIn(event, "text")))
       case "response.refusal.delta":
-        return this.#say("Refusal", delta)
+        return this.#say("Refusal", delta, place)
+      case "response.refusal.done":
+        return this.#unlessSaid(place, () => this.#say("Refusal", textIn(event, "refusal"), place))
       case "response.reasoning_text.delta":
       case "response.reasoning_summary_text.delta":
-        return this.#say("Reasoning", delta)
+        return this.#say("Reasoning", delta, place)
+      case "response.reasoning_text.done":
+      case "response.reasoning_summary_text.done":
+        return this.#unlessSaid(place, () => this.#say("Reasoning", textIn(event, "text"), place))
       case "response.function_call_arguments.delta":
-        return this.#argue(this.#calls.get(event["output_index"]), delta)
+        return this.#argue(this.#calls.get(place), delta)
+      case "response.function_call_arguments.done":
+        return this.#argueAll(this.#calls.get(place), argumentsOf(event["arguments"]))
       case "response.output_item.added":
+        return this.#onItem(place, objectOf(event["item"]) ?? {})
       case "response.output_item.done":
-        return this.#onItem(event["output_index"], objectOf(event["item"]) ?? {})
+        return this.#onItem(place, objectOf(event["item"]) ?? {}, true)
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
         return this.#onEnd(objectOf(event["response"]) ?? {})
-      case "error":
-        this.#fault = faultOfResponse({ error: objectOf(event["error"]) ?? event })
     }
   }
 
-  #say(_tag: "Text" | "Refusal" | "Reasoning", text: string | undefined): void {
+  #sayText(place: unknown, text: string | undefined): void {
+    if (!this.#asides.has(place)) return this.#say("Text", text, place)
+    this.#aside += text ?? ""
+    this.#say("Reasoning", text, place)
+  }
+
+  #say(_tag: "Text" | "Refusal" | "Reasoning", text: string | undefined, place: unknown): void {
     if (text === undefined) return
     this.#out.push({ _tag, text })
+    this.#said.add(place)
     if (_tag !== "Reasoning") this.#answered = true
+  }
+
+  /** Hosts that send no deltas say all of an item as it ends. */
+  #unlessSaid(place: unknown, say: () => void): void {
+    if (!this.#said.has(place)) say()
   }
 
   #argue(call: Call | undefined, text: string | undefined): void {
@@ -108,25 +159,66 @@ export class ResponsesFold implements ChatFold {
     this.#out.push({ _tag: "ToolDelta", index: call.index, text })
   }
 
-  /** An item is told twice: as it begins, and whole as it ends, when a call has all its arguments. */
-  #onItem(place: unknown, item: JsonObject): void {
-    if (isAside(item)) this.#asides.add(place)
-    if (!isCall(item)) return
-    let call = this.#calls.get(place)
-    if (call === undefined) {
-      call = { index: this.#calls.size, said: "" }
-      this.#calls.set(place, call)
-      const id = textIn(item, "call_id") ?? toolCallId(this.#requestId, call.index)
-      this.#out.push({ _tag: "ToolStart", index: call.index, id, name: textIn(item, "name") ?? "" })
+  /** Of all the arguments of a call, those that have not come. */
+  #argueAll(call: Call | undefined, all: string): void {
+    if (call !== undefined && all.length > call.said.length && all.startsWith(call.said)) {
+      this.#argue(call, all.slice(call.said.length))
     }
-    const said = argumentsOf(item["arguments"])
-    if (call.said === "" && said !== "") this.#argue(call, said)
   }
 
+  /** An item is told twice: as it begins, and whole as it ends. */
+  #onItem(place: unknown, item: JsonObject, isWhole = false): void {
+    if (isAside(item)) this.#asides.add(place)
+    if (isCall(item)) return this.#argueAll(this.#callOf(place, item), argumentsOf(item["arguments"]))
+    if (isWhole) this.#unlessSaid(place, () => this.#sayItem(place, item))
+  }
+
+  #sayItem(place: unknown, item: JsonObject): void {
+    for (const event of eventsOfItem({ ...item, phase: null })) {
+      if (event._tag === "Text") this.#sayText(place, event.text)
+      else if (event._tag === "Refusal" || event._tag === "Reasoning") this.#say(event._tag, event.text, place)
+    }
+  }
+
+  /** A call is known by its id, or by its place where one of both has none. */
+  #callOf(place: unknown, item: JsonObject): Call {
+    const id = textIn(item, "call_id")
+    const here = this.#calls.get(place)
+    const isHere = here !== undefined && (id === undefined || here.id === undefined || here.id === id)
+    const known = isHere ? here : [...this.#calls.values()].find((call) => id !== undefined && call.id === id)
+    if (known !== undefined) return known
+    const call = { index: this.#count++, id, said: "" }
+    // A place that is given again, by hosts that do not count, is the newer call's.
+    if (here !== undefined) this.#calls.set(Symbol("former"), here)
+    this.#calls.set(place, call)
+    const name = textIn(item, "name") ?? ""
+    this.#out.push({ _tag: "ToolStart", index: call.index, id: id ?? toolCallId(this.#requestId, call.index), name })
+    return call
+  }
+
+  /** Some hosts say all, or the calls, in the whole response alone. */
   #onEnd(response: JsonObject): void {
-    this.#fault = faultOfResponse(response)
+    const fault = faultOfResponse(response)
+    if (fault === undefined) this.#onItems(listOf(response["output"]).map((item) => objectOf(item) ?? {}))
+    this.#fault = fault
     this.#finish = finishOfResponse(response, this.#calls.size > 0)
     this.#usage = usageOfResponse(response["usage"])
-    this.#done = this.#fault === undefined
+    this.#done = fault === undefined
+  }
+
+  #onItems(items: ReadonlyArray<JsonObject>): void {
+    const isSilent = this.#said.size === 0
+    const calls = [...this.#calls.values()].toSorted((one, other) => one.index - other.index)
+    let count = 0
+    items.forEach((item, place) => {
+      if (!isCall(item)) return isSilent ? this.#onItem(place, item, true) : undefined
+      const call = calls[count++]
+      if (call === undefined) this.#onItem(place, item, true)
+      else this.#argueAll(call, argumentsOf(item["arguments"]))
+    })
   }
 }
+
+/** Where in the response an event's item is; hosts that do not count them name it. */
+const placeOf = (event: JsonObject): unknown =>
+  event["output_index"] ?? event["item_id"] ?? objectOf(event["item"])?.["id"]

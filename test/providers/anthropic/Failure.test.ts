@@ -73,7 +73,7 @@ describe("faultOfError", () => {
   for (const [error, detail] of [
     [{ type: "something_new", message: "m" }, "m"],
     [{}, "status 500"],
-    ["words", "status 500"]
+    ["words", "words"]
   ] as const) {
     it(`takes ${JSON.stringify(error)} for the host's trouble`, () =>
       assert.deepStrictEqual(faultOfError(error), { _tag: "ServerError", status: 500, detail }))

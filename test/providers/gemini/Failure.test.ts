@@ -110,7 +110,7 @@ describe("faultOfError", () => {
       { code: 14, message: "a" },
       { _tag: "ServerError", status: 500, detail: "a" }
     ],
-    ["broken", { _tag: "ServerError", status: 500, detail: "an error without a message" }]
+    ["broken", { _tag: "ServerError", status: 500, detail: "broken" }]
   ]
   for (const [value, fault] of cases) {
     it(`takes ${JSON.stringify(value)} for ${fault._tag}`, () => assert.deepStrictEqual(faultOfError(value), fault))
