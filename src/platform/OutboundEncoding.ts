@@ -135,7 +135,8 @@ class Unpacker {
 
   #after(act: () => void): Effect.Effect<Uint8Array, OutboundError> {
     return Effect.callback((resume) => {
-      this.#wake = () => resume(this.#error === undefined ? Effect.succeed(this.#take()) : Effect.fail(this.#error))
+      const wake = () => resume(this.#error === undefined ? Effect.succeed(this.#take()) : Effect.fail(this.#error))
+      this.#wake = wake
       if (this.#error === undefined) act()
       else this.#woken()
       return Effect.sync(() => void this.#through.destroy())
