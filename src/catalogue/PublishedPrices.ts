@@ -32,6 +32,10 @@ export const publishedPrice = (
   return { price, contextWindow: found.model.context_window, until: validUntil(found.model.prices, now) }
 }
 
+/** The name under which a provider's list has a model, by the list's own rules for other names; undefined where it has none. */
+export const listedName = (provider: string, model: string): string | undefined =>
+  calcPrice({}, model, { providerId: provider })?.model.id
+
 /**
  * When the price changed by the list after `since` and until `now`, in Unix milliseconds, and to what. Prices that differ by
  * the hour of the day are no changes.

@@ -2,6 +2,7 @@
 import type { Capability, Model, ModelStatus, Offer, ProviderInfo } from "../domain/Model.ts"
 import { discounted, type Price, type TokenPrice } from "../domain/Pricing.ts"
 import type { Host } from "../platform/ProvidersFile.ts"
+import { aliasesOf } from "./Aliases.ts"
 import {
   type Changes,
   changesUntil,
@@ -30,6 +31,7 @@ export interface CatalogueProvider extends ProviderInfo {
 /** An immutable catalogue. Every look-up takes constant time. */
 export interface Snapshot {
   readonly all: ReadonlyArray<Model>
+  /** By its id, or by another of its names. */
   readonly find: (id: string) => Model | undefined
   readonly providers: ReadonlyArray<CatalogueProvider>
   readonly provider: (id: string) => CatalogueProvider | undefined
@@ -267,6 +269,7 @@ const assemble = (
   providers: ReadonlyMap<string, CatalogueProvider>
 ): Omit<Snapshot, "isOverlay" | "hasOwnStatus" | "historyOf"> => {
   const byId = new Map(all.map((model) => [model.id, model]))
+  const alias = aliasesOf(all)
   const callable = (offer: Offer) =>
     offer.price !== undefined && (providers.get(offer.provider)?.serving ?? "none") !== "none"
   const offered = all.filter((model) => model.status !== "retired")
@@ -276,7 +279,7 @@ const assemble = (
   for (const model of offered) if (model.virtual && modalities.has(model.modality)) servable.add(model.id)
   return {
     all,
-    find: (id) => byId.get(id),
+    find: (id) => byId.get(id) ?? alias(id),
     providers: [...providers.values()],
     provider: (id) => providers.get(id),
     isServable: (model) => servable.has(model.id),

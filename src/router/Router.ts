@@ -115,7 +115,8 @@ export const modelsOf = (
     if (model.modality !== "text") {
       return Result.fail(failure({ _tag: "UnknownModel", model: id, detail: `${id} is not a chat model` }))
     }
-    models.push(model)
+    // Two names may mean one model.
+    if (!models.includes(model)) models.push(model)
   }
   return Result.succeed(models)
 }

@@ -1,0 +1,89 @@
+/** Other names of models: with a date, `-latest`, a vendor's prefix, dots for dashes in a version, or the size of a window. */
+import type { Model } from "../domain/Model.ts"
+import { listedProviders } from "./Providers.ts"
+import { listedName } from "./PublishedPrices.ts"
+
+/** Vendors as others write them before a model's name. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  gemini: "google",
+  vertex: "google",
+  "x-ai": "xai",
+  mistralai: "mistral",
+  meta: "meta-llama",
+  "deepseek-ai": "deepseek",
+  moonshot: "moonshotai",
+  zai: "z-ai"
+}
+
+/** Names that are remembered; a caller may send any. */
+const REMEMBERED_MAX = 1_000
+const NAME_MAX = 160
+
+const pricedAs: ReadonlyMap<string, string> = new Map(
+  listedProviders.flatMap(({ id, pricedAs: list }) => (list === undefined ? [] : [[id, list] as const]))
+)
+
+/** `claude-sonnet-4.6` and `claude-sonnet-4-6` are one name. */
+const dashed = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, "-")
+
+/** Entries under names that mean one of them alone. */
+const byName = (pairs: Iterable<readonly [string, Model]>): ReadonlyMap<string, Model> => {
+  const found = new Map<string, Model | undefined>()
+  for (const [name, model] of pairs) {
+    const other = found.get(name)
+    found.set(name, found.has(name) && other !== model ? undefined : model)
+  }
+  return new Map([...found].flatMap(([name, model]) => (model === undefined ? [] : [[name, model] as const])))
+}
+
+/** The name without what says a date or that it is the latest. */
+const undated = (name: string): string =>
+  name.replace(/[-@](latest|\d{4}-\d{2}-\d{2}|20\d{6}|(0[1-9]|1[0-2])[0-3]\d)(-v\d+(:\d+)?)?$/, "")
+
+/**
+ * Whether a model is what the first price list that knows the name means by it, among those of its providers. Some models have
+ * versions with prices of their own.
+ */
+const isPricedAlike = (name: string, { offers }: Model): boolean => {
+  for (const { provider, upstreamId } of offers) {
+    const list = pricedAs.get(provider)
+    const listed = list === undefined ? undefined : listedName(list, name)
+    if (list !== undefined && listed !== undefined) return listed === listedName(list, upstreamId)
+  }
+  return true
+}
+
+/** Looks up a model by another of its names; what it answers is the same each time. */
+export const aliasesOf = (all: ReadonlyArray<Model>): ((name: string) => Model | undefined) => {
+  const ids = byName(all.map((model) => [dashed(model.id), model]))
+  const upstream = byName(
+    all.flatMap((model) => model.offers.map(({ upstreamId }) => [dashed(upstreamId), model] as const))
+  )
+  const remembered = new Map<string, Model | undefined>()
+
+  const unprefixed = (name: string): Model | undefined => {
+    const exact = ids.get(dashed(name)) ?? upstream.get(dashed(name))
+    if (exact !== undefined) return exact
+    const plain = undated(name)
+    const model = plain === name ? undefined : (ids.get(dashed(plain)) ?? upstream.get(dashed(plain)))
+    return model !== undefined && isPricedAlike(name, model) ? model : undefined
+  }
+
+  const resolve = (asked: string): Model | undefined => {
+    const name = asked.trim().toLowerCase().replace(/\[\d+[km]\]$/, "")
+    const whole = unprefixed(name)
+    const slash = name.indexOf("/")
+    if (whole !== undefined || slash === -1) return whole
+    const prefix = name.slice(0, slash)
+    const model = unprefixed(name.slice(slash + 1))
+    return model?.vendor === (PREFIXES[prefix] ?? prefix) ? model : undefined
+  }
+
+  return (name) => {
+    if (name.length > NAME_MAX) return undefined
+    if (remembered.has(name)) return remembered.get(name)
+    const model = resolve(name)
+    if (remembered.size < REMEMBERED_MAX) remembered.set(name, model)
+    return model
+  }
+}
