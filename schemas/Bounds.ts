@@ -59,3 +59,6 @@ export const storable = Schema.makeFilter<string>((text) => !text.includes("\0")
 })
 
 const within = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum
+
+/** The most messages or items that an operator can allow in one request. */
+export const MESSAGES_MAX = 10_000

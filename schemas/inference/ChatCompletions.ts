@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { between, integer, sized, textOf, Count, Usd } from "../Bounds.ts"
+import { between, integer, MESSAGES_MAX, sized, textOf, Count, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 
@@ -146,7 +146,8 @@ export const ChatCompletionRequest = Schema.Struct({
   model: orNull(ModelString),
   /** The fallback chain as a list. */
   models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
-  messages: Schema.Array(ChatMessage).check(...sized(1, 100, "items")),
+  /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
+  messages: Schema.Array(ChatMessage).check(...sized(1, MESSAGES_MAX, "items")),
   stream: orNull(Schema.Boolean),
   stream_options: orNull(Schema.Struct({ include_usage: orNull(Schema.Boolean) })),
   /** Without one the service chooses a ceiling, and holds what the account has towards it. */

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { between, Count, integer, sized, textOf, Usd } from "../Bounds.ts"
+import { between, Count, integer, MESSAGES_MAX, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { MessagesErrorObject } from "../MessagesErrors.ts"
 import { BalanceWarning, RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
@@ -248,7 +248,8 @@ export const MessagesRequest = Schema.Struct({
   /** The fallback chain as a list. */
   models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
   max_tokens: integer(1, Number.MAX_SAFE_INTEGER),
-  messages: Schema.Array(MessagesMessage).check(...sized(1, 100, "items")),
+  /** At most 100, unless the operator allows more with `MAX_MESSAGES`. */
+  messages: Schema.Array(MessagesMessage).check(...sized(1, MESSAGES_MAX, "items")),
   system: orNull(Schema.Union([Schema.String, Schema.Array(MessagesTextBlock).check(atMost(512))])),
   stream: orNull(Schema.Boolean),
   temperature: orNull(between(0, 1)),

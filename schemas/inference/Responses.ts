@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { between, Count, integer, sized, textOf, Usd } from "../Bounds.ts"
+import { between, Count, integer, MESSAGES_MAX, sized, textOf, Usd } from "../Bounds.ts"
 import { ModelString, RequestId } from "../Ids.ts"
 import { RouterOptions, RoutingPolicy, RoutingSummary } from "../Routing.ts"
 import {
@@ -152,8 +152,8 @@ export const ResponsesRequest = Schema.Struct({
   model: orNull(ModelString),
   /** The fallback chain as a list. */
   models: orNull(Schema.Array(ModelString).check(...sized(1, 15, "items"))),
-  /** What the user says, or the items of a conversation. */
-  input: Schema.Union([Schema.String, Schema.Array(ResponsesInputItem).check(...sized(1, 1_000, "items"))]),
+  /** What the user says, or the items of a conversation: at most 1,000, or `MAX_MESSAGES` where the operator allows more. */
+  input: Schema.Union([Schema.String, Schema.Array(ResponsesInputItem).check(...sized(1, MESSAGES_MAX, "items"))]),
   /** Said to the model as a system message before all others. */
   instructions: orNull(Schema.String),
   /** Without one the service chooses a ceiling, and holds what the account has towards it. */

@@ -70,7 +70,10 @@ export const aliasesOf = (all: ReadonlyArray<Model>): ((name: string) => Model |
   }
 
   const resolve = (asked: string): Model | undefined => {
-    const name = asked.trim().toLowerCase().replace(/\[\d+[km]\]$/, "")
+    const name = asked
+      .trim()
+      .toLowerCase()
+      .replace(/\[\d+[km]\]$/, "")
     const whole = unprefixed(name)
     const slash = name.indexOf("/")
     if (whole !== undefined || slash === -1) return whole

@@ -7,7 +7,7 @@ import { objectOf } from "../dialects/Decode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../dialects/StreamEncoder.ts"
 import type { ChatWish, Decoded } from "../dialects/Wish.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Answer } from "../inference/Answer.ts"
@@ -160,6 +160,27 @@ export interface ChatDialect<D extends Decoded> {
   readonly prompt?: string
 }
 
+/** Items that a response's input may have, however few messages the operator allows. */
+const INPUT_ITEMS = 1_000
+
+/** What is wrong with a prompt of no messages, or of more than the operator allows; `prompt` is the member that holds them. */
+export const tooManyMessages = (body: unknown, maxMessages: number, prompt = "messages"): Failure | undefined => {
+  const list = objectOf(body)?.[prompt]
+  const most = prompt === "messages" ? maxMessages : Math.max(INPUT_ITEMS, maxMessages)
+  return Array.isArray(list) && (list.length === 0 || list.length > most)
+    ? invalid(prompt, `1 to ${most.toLocaleString("en-US")} items`)
+    : undefined
+}
+
+/** The dialect, which refuses more messages than the operator allows. */
+export const limited = <D extends Decoded>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
+  ...dialect,
+  decode: (body, ...rest) => {
+    const failed = tooManyMessages(body, maxMessages, dialect.prompt)
+    return failed === undefined ? dialect.decode(body, ...rest) : Result.fail(failed)
+  }
+})
+
 /** Names the member that is too long as the dialect does. */
 export const named = (param: string | undefined, failed: Failure): Failure =>
   param !== undefined && failed.reason._tag === "ContextLengthExceeded"
@@ -186,11 +207,12 @@ export const calledBy = (request: Arrived): Effect.Effect<Called, never, Caller>
   }))
 
 /** Serves one dialect: reads the body, takes the preset it names, and answers whole or as a stream, as was asked. */
-export const chatOperation = <D extends Decoded>(dialect: ChatDialect<D>) =>
+export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const presets = yield* Presets
-    const { sandbox } = yield* Config
+    const { maxMessages, sandbox } = yield* Config
+    const dialect = limited(unlimited, maxMessages)
     const inWords = (failed: Failure) => named(dialect.prompt, failed)
     const run = Effect.runForkWith(yield* Effect.context())
 

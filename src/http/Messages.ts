@@ -8,10 +8,11 @@ import { decodeCount, type DecodedMessages, decodeMessages } from "../dialects/m
 import { encodeMessage } from "../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../dialects/messages/MessagesStream.ts"
 import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
+import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { calledBy, type ChatDialect, chatOperation, knownModels } from "./ChatOperation.ts"
+import { calledBy, type ChatDialect, chatOperation, knownModels, tooManyMessages } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -48,10 +49,13 @@ const place = { operation: "messages", path: "/messages" }
 const counting = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const presets = yield* Presets
+  const { maxMessages } = yield* Config
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const tooMany = tooManyMessages(body, maxMessages)
+    if (tooMany !== undefined) return yield* Effect.fail(tooMany)
     const { conversation, model, models } = yield* Effect.fromResult(decodeCount(body, preset?.config))
     yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
     return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })

@@ -9,10 +9,18 @@ import { decodePrompt, decodeResponses, type DecodedResponses } from "../dialect
 import { encodeResponse, headersOf } from "../dialects/responses/ResponsesEncode.ts"
 import { ResponsesStreamEncoder } from "../dialects/responses/ResponsesStream.ts"
 import { countPrompt } from "../domain/Tokens.ts"
+import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
 import { answered } from "./Chat.ts"
-import { calledBy, type ChatDialect, chatOperation, ignoredHeader, knownModels } from "./ChatOperation.ts"
+import {
+  calledBy,
+  type ChatDialect,
+  chatOperation,
+  ignoredHeader,
+  knownModels,
+  tooManyMessages
+} from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { leanHandlers } from "./Lean.ts"
 import { takePreset } from "./Preset.ts"
@@ -31,10 +39,13 @@ const place = { operation: "responses", path: "/responses" }
 const counting = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const presets = yield* Presets
+  const { maxMessages } = yield* Config
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
+    const tooMany = tooManyMessages(body, maxMessages, "input")
+    if (tooMany !== undefined) return yield* Effect.fail(tooMany)
     const { conversation, ignored, model, models } = yield* Effect.fromResult(decodePrompt(body, preset?.config))
     // The count is the same whichever model it is, so that none need be named.
     if (model !== undefined || models !== undefined) {

@@ -10,11 +10,12 @@ import { Surfaces } from "../inference/Batches.ts"
 import { Inference } from "../inference/Inference.ts"
 import type { ServedItem, Surface } from "../inference/Surface.ts"
 import { type KeptWork, Work } from "../inference/Work.ts"
+import { Config } from "../platform/Config.ts"
 import { AnswerRoom } from "../providers/AnswerRoom.ts"
 import { Presets } from "../presets/Presets.ts"
 import { mostEmbedBytes } from "../providers/EmbedDecode.ts"
 import { chatDialect } from "./Chat.ts"
-import { type ChatDialect, chatRequestOf, named } from "./ChatOperation.ts"
+import { type ChatDialect, chatRequestOf, limited, named } from "./ChatOperation.ts"
 import { restoreEmbedded, wholeRequest } from "./Embeddings.ts"
 import type { ErrorForm } from "./Exchange.ts"
 import { bodyOf, forms, table } from "./Failures.ts"
@@ -37,10 +38,11 @@ const refusedIn =
     body: forms[form](bodyOf(failed), requestId)
   })
 
-const chatSurface = <D extends Decoded>(operation: string, dialect: ChatDialect<D>, form: ErrorForm = "standard") =>
+const chatSurface = <D extends Decoded>(operation: string, unlimited: ChatDialect<D>, form: ErrorForm = "standard") =>
   Effect.gen(function* () {
     const inference = yield* Inference
     const presets = yield* Presets
+    const dialect = limited(unlimited, (yield* Config).maxMessages)
     const inWords = (failed: Failure) => named(dialect.prompt, failed)
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
       const { claim, principal } = circumstances

@@ -114,6 +114,8 @@ export interface Settings {
   readonly catalogueFile: string | undefined
   /** Multiplies every rate limit. */
   readonly rateLimitScale: number
+  /** The most messages that a request may have. */
+  readonly maxMessages: number
   readonly outbound: { readonly allowLoopback: boolean }
   /** How long a hold lives without being settled or renewed. */
   readonly holdTtl: Duration.Duration
@@ -258,6 +260,7 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
     routing: { latencyHedge: values.LATENCY_HEDGE },
     catalogueFile: values.CATALOGUE_FILE,
     rateLimitScale: values.RATE_LIMIT_SCALE,
+    maxMessages: values.MAX_MESSAGES,
     outbound: { allowLoopback: values.OUTBOUND_ALLOW_LOOPBACK },
     holdTtl: values.HOLD_TTL,
     upstream: {

@@ -118,6 +118,12 @@ export const settings = {
       fallback: "1",
       meaning: "Multiplies every rate limit."
     }),
+    MAX_MESSAGES: integer(
+      100,
+      100,
+      10_000,
+      "The most messages in a chat or messages request. A responses request may have 1,000 items, or this many when it is larger."
+    ),
     OUTBOUND_ALLOW_LOOPBACK: flag(
       "0",
       "`1` lets image URLs and webhooks use http and https addresses of this machine, for development."

@@ -1,6 +1,6 @@
 /** OpenAI's request for a response, decoded to the canonical conversation. */
 import { Result, Schema } from "effect"
-import { sized } from "../../../schemas/Bounds.ts"
+import { MESSAGES_MAX, sized } from "../../../schemas/Bounds.ts"
 import { ResponsesReasoning, ResponsesRequest } from "../../../schemas/inference/Responses.ts"
 import { TOOLS_MAX } from "../../../schemas/inference/ResponsesTools.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
@@ -26,7 +26,7 @@ type Body = Readonly<Record<string, unknown>>
 const Wire = Schema.Struct({
   ...ResponsesRequest.fields,
   input: Schema.optionalKey(
-    Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.Unknown).check(...sized(1, 1_000, "items"))]))
+    Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.Unknown).check(...sized(1, MESSAGES_MAX, "items"))]))
   ),
   tools: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Unknown).check(...sized(0, TOOLS_MAX, "items"))))
 })

@@ -1,4 +1,5 @@
 /** Members of OpenAI's responses request that this service knows of and does not offer. */
+import { MESSAGES_MAX } from "../../../schemas/Bounds.ts"
 import type { Failure } from "../../domain/Failure.ts"
 import {
   type Harmless,
@@ -116,7 +117,7 @@ const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
 
 /** The first item or part that is not offered. A longer list than is allowed is refused as such elsewhere. */
 const unsupportedInput = (input: unknown): Failure | undefined => {
-  if (!Array.isArray(input) || input.length > 1_000) return undefined
+  if (!Array.isArray(input) || input.length > MESSAGES_MAX) return undefined
   for (let index = 0; index < input.length; index++) {
     const found = unsupportedItem(input[index], `input.${index}`)
     if (found !== undefined) return found

@@ -140,7 +140,7 @@ describe("a chat completion request", () => {
       ["tools", { tools: many(129) }],
       ["stop", { stop: many(5) }],
       ["models", { models: many(16) }],
-      ["messages", { messages: many(101) }],
+      ["messages", { messages: many(10_001) }],
       ["routing.providers.only", { routing: { providers: { only: many(33) } } }],
       ["provider.order", { provider: { order: many(33) } }]
     ]

@@ -288,7 +288,7 @@ describe("the turns of a messages request", () => {
 describe("a wrong messages request", () => {
   it("is told every wrong field", () => {
     const { messages: all, model, stream } = wrong({ ...hello, model: 7, messages: [], stream: "yes" })
-    assert.deepStrictEqual([all, typeof model, typeof stream], ["1 to 100 items", "string", "string"])
+    assert.deepStrictEqual([all, typeof model, typeof stream], ["1 to 10000 items", "string", "string"])
     assert.property(wrong({ model: "m", messages: hello.messages }), "max_tokens")
     assert.property(wrong({ max_tokens: 1, model: "m" }), "messages")
     for (const body of [null, [], "x"]) assert.property(wrong(body), "body")
