@@ -14,7 +14,7 @@ export const EstimateRequest = Schema.Struct({
   messages: Schema.optionalKey(messages),
   input: Schema.optionalKey(Schema.String),
   prompt: Schema.optionalKey(Schema.String),
-  /** Each stands for four bytes of text, since a hold goes by the bytes of a prompt. */
+  /** The hold is for a quarter more, as it is for a text that has about so many. */
   input_tokens: Schema.optionalKey(Count)
 }).annotate({ identifier: "EstimateRequest" })
 export type EstimateRequest = typeof EstimateRequest.Type
@@ -31,7 +31,7 @@ export const WorkEstimateRequest = Schema.Struct({
   model: ModelString,
   input: Schema.optionalKey(Schema.Union([Text, Schema.Array(Text).check(...sized(1, 2_048, "items"))])),
   prompt: Schema.optionalKey(Text),
-  /** Each stands for four bytes of text, since a hold goes by the bytes of a prompt. */
+  /** The hold is for a quarter more, as it is for a text that has about so many. */
   input_tokens: Schema.optionalKey(Count),
   documents: Schema.optionalKey(Schema.Array(Text).check(...sized(1, 1_000, "items"))),
   characters: Schema.optionalKey(integer(1, 4_096)),

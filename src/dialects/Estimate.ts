@@ -8,7 +8,7 @@ import { type Failure, invalid } from "../domain/Failure.ts"
 import { type Nano, usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { isSimulated, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
 import { type Price, tokenCost } from "../domain/Pricing.ts"
-import { likelyTokens, promptBound } from "../domain/Tokens.ts"
+import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
 import type { Preparation, Prepared } from "../inference/Inference.ts"
@@ -38,7 +38,7 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
     tools: said["tools"] == null ? [] : conversation.tools,
     format: said["response_format"] == null ? ({ type: "text" } as const) : conversation.format
   }
-  return likelyTokens(promptBound(conversation) - promptBound(own))
+  return likelyTokens(promptBound(conversation).most - promptBound(own).most)
 }
 
 /**
@@ -111,14 +111,14 @@ export const estimateOf = (
 })
 
 /**
- * The answer for chat. `estimated_cost_usd` is a likely cost: four bytes to a prompt token, and the output asked for or 256 tokens,
- * whichever is less. `hold_usd` and `max_cost_usd` are what the ledger will go by.
+ * The answer for chat. `estimated_cost_usd` is a likely cost: that of the prompt's likely tokens, and of the output asked for or 256
+ * tokens, whichever is less. `hold_usd` and `max_cost_usd` are what the ledger will go by.
  */
 export const encodeEstimate = (model: string, { estimate, plan }: Prepared, balance: Funds): CostEstimate => {
-  const prompt = likelyTokens(estimate.promptBound)
   const breakdown = plan.candidates.map((candidate) => {
     const { rates } = candidate.price.tiers[0]
-    const cap = outputCap(candidate, estimate.maxTokens)
+    const cap = outputCap(candidate, estimate)
+    const prompt = likelyTokens(promptBoundAt(estimate, candidate.model))
     const likely = tokenCost(candidate.price, { ...noTokens, input: prompt, output: Math.min(cap, OUTPUT_FLOOR) })
     return {
       model: candidate.model.id,

@@ -7,8 +7,9 @@ import { type Failure, invalid } from "../domain/Failure.ts"
 import { usdFromNano, usdFromPico } from "../domain/Money.ts"
 import type { Candidate, RoutingPolicy } from "../domain/Plan.ts"
 import { maximumCost, type Price, tokenCost, unitCost } from "../domain/Pricing.ts"
-import { likelyBytes, likelyTokens } from "../domain/Tokens.ts"
+import { boundOfLikely, fixedBound, likelyTokens, type TokenBound } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
+import type { VideoWish } from "../domain/Video.ts"
 import type { PreparedWork, WorkPreparation } from "../inference/Work.ts"
 import { embedBound, fits, type Longest, longestInput, longestPair, rerankBound } from "../providers/WorkTokens.ts"
 import { decoder, MAX_PROBLEMS, objectOf } from "./Decode.ts"
@@ -16,7 +17,7 @@ import { type Funds, estimateOf } from "./Estimate.ts"
 
 type Kind = WorkPreparation["modality"]
 type Wire = Omit<WorkEstimateRequest, "model">
-type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param">
+type Size = Pick<WorkPreparation, "bound" | "fits" | "promptTokens" | "param"> & { readonly wish?: VideoWish }
 type Sized = Result.Result<Size, Failure>
 
 /** What a model of each modality takes beside its name. */
@@ -46,9 +47,9 @@ const missing = (field: string, message: string): Sized => Result.fail(invalid(f
 
 const ofUnits = (units: number): Sized => Result.succeed({ bound: { kind: "units", units } })
 
-const ofPrompt = (promptBound: number, longest: Longest, param: string): Sized =>
+const ofPrompt = (prompt: TokenBound, longest: Longest, param: string): Sized =>
   Result.succeed({
-    bound: { kind: "tokens", promptBound },
+    bound: { kind: "tokens", prompt },
     fits: (window) => fits(longest, window),
     promptTokens: longest.tokens,
     param
@@ -56,7 +57,7 @@ const ofPrompt = (promptBound: number, longest: Longest, param: string): Sized =
 
 /** Of texts of which only the number of tokens is known nobody can say that one does not fit. */
 const ofTokens = (tokens: number): Sized =>
-  Result.succeed({ bound: { kind: "tokens", promptBound: likelyBytes(tokens) } })
+  Result.succeed({ bound: { kind: "tokens", prompt: fixedBound(boundOfLikely(tokens)) } })
 
 const textsOf = ({ input, prompt }: Wire): ReadonlyArray<string> => {
   const said = input ?? prompt ?? []
@@ -70,6 +71,20 @@ const ofDocuments = (wire: Wire): Sized => {
   if (query === undefined || others.length > 0) return missing("input", "one query is required")
   return ofPrompt(rerankBound({ documents, query }), longestPair({ documents, query }), "documents")
 }
+
+/** The plainest video of so many seconds. */
+const ofVideo = (duration: number): Sized =>
+  Result.succeed({
+    bound: { kind: "units", units: duration },
+    wish: {
+      duration,
+      aspectRatio: "16:9",
+      imageUrl: undefined,
+      referenceImages: [],
+      referenceVideo: undefined,
+      audio: false
+    }
+  })
 
 const isSpoken = Schema.is(SpeechRequest.fields.input)
 
@@ -98,18 +113,21 @@ const sizeOf = (kind: Kind, wire: Wire): Sized => {
     case "image_edit":
       return ofUnits(wire.n ?? 1)
     case "video":
-      return wire.duration === undefined ? missing("duration", "Missing key") : ofUnits(wire.duration)
+      return wire.duration === undefined ? missing("duration", "Missing key") : ofVideo(wire.duration)
     case "search":
       return ofUnits(Math.max(1, textsOf(wire).length))
   }
 }
+
+/** What a question asks of its model; of a video also what is wished of it. */
+export type AskedWork = WorkPreparation & Pick<Size, "wish">
 
 /** Decodes the question what a model of this modality would cost, for a key that is routed by `policy`. */
 export const decodeWorkEstimate = (
   body: unknown,
   modality: Kind,
   policy: RoutingPolicy
-): Result.Result<WorkPreparation, Failure> =>
+): Result.Result<AskedWork, Failure> =>
   Result.gen(function* () {
     const excess = excessIn(body, modality)
     if (excess !== undefined) return yield* Result.fail(excess)
@@ -117,17 +135,19 @@ export const decodeWorkEstimate = (
     return { ...(yield* sizeOf(modality, wire)), model: wire.model, modality, policy }
   })
 
-/** What it would cost at one candidate. A likely cost is that of four bytes to a token; units cost what they cost. */
+/** What it would cost at one candidate. A likely cost is that of the likely tokens; units cost what they cost. */
 const lineOf = (
-  bound: WorkPreparation["bound"],
+  { bound, wish }: AskedWork,
   { model, offer, price }: Candidate<Price>
 ): CostEstimate["breakdown"][number] => {
-  const most = bound.kind === "units" ? bound.units : bound.promptBound
+  const most = bound.kind === "units" ? bound.units : bound.prompt.at(model)
   const line = { model: model.id, provider: offer.provider }
   if (price.unit !== "token") {
-    const cost = usdFromNano(unitCost(price, most))
+    // A clip may be sold by the second or as one.
+    const units = wish !== undefined && price.unit !== "second" ? 1 : most
+    const cost = usdFromNano(unitCost(price, units))
     const price_per_unit = usdFromPico(price.perUnit)
-    return { ...line, units: most, price_per_unit, estimated_cost_usd: cost, max_cost_usd: cost }
+    return { ...line, units, price_per_unit, estimated_cost_usd: cost, max_cost_usd: cost }
   }
   const tokens = likelyTokens(most)
   return {
@@ -144,11 +164,12 @@ const lineOf = (
 
 /** The answer for it. */
 export const encodeWorkEstimate = (
-  { bound, model }: WorkPreparation,
+  asked: AskedWork,
   { estimate, plan }: PreparedWork,
   balance: Funds
 ): CostEstimate => {
-  const breakdown = plan.candidates.map((candidate) => lineOf(bound, candidate))
+  const breakdown = plan.candidates.map((candidate) => lineOf(asked, candidate))
   const { unit } = plan.candidates[0].price
-  return estimateOf({ model, plan, unit, breakdown, hold: estimate.atLeast, most: estimate.atLeast }, balance)
+  const { atLeast } = estimate
+  return estimateOf({ model: asked.model, plan, unit, breakdown, hold: atLeast, most: atLeast }, balance)
 }

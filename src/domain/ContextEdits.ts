@@ -1,6 +1,6 @@
 /** Edits of a prompt, carried out for providers that do not know them. */
 import type { ContextEdit, Conversation, Message, ToolCall } from "./Conversation.ts"
-import { likelyTokens, promptBound } from "./Tokens.ts"
+import { likelyTokens, promptBound } from "./TokenBound.ts"
 
 /** A conversation after its edits, and what each that changed it did, in Anthropic's words. */
 export interface Edited {
@@ -26,7 +26,7 @@ const numberIn = (holder: unknown, otherwise: number): number => {
 
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-const tokensOf = (conversation: Conversation): number => likelyTokens(promptBound(conversation))
+const tokensOf = (conversation: Conversation): number => likelyTokens(promptBound(conversation).most)
 
 const callsIn = (messages: ReadonlyArray<Message>): ReadonlyMap<string, ToolCall> =>
   new Map(

@@ -1,23 +1,8 @@
 import type * as O200k from "gpt-tokenizer/encoding/o200k_base"
 import { createHash, hash } from "node:crypto"
 import { createRequire } from "node:module"
-import type { Conversation, Part } from "./Conversation.ts"
+import type { Conversation } from "./Conversation.ts"
 import type { Output } from "./Output.ts"
-
-/** Framing of a message in any known chat template: role, separators, name. */
-const TOKENS_PER_MESSAGE = 16
-
-/** What a chat template adds once. */
-const TOKENS_PER_PROMPT = 32
-
-/** The hidden instructions some vendors add when tools are offered (Anthropic documents up to 813). */
-const TOKENS_FOR_TOOLS = 1_024
-
-/**
- * No vendor bills one image at more, but for models of the catalogue that have a figure of their own. The largest documented are
- * 6,404 of four tiles of Llama, 6,192 of 24 tiles of Gemini and 4,784 of Claude.
- */
-export const TOKENS_PER_IMAGE = 8_192
 
 /** The tokenizer's time grows with the square of an unbroken run, so no run longer than this is given to it. */
 const PIECE_LENGTH = 128
@@ -52,9 +37,6 @@ const countPiece = (text: string): number => {
   return vocabulary.countTokens(text, plainText)
 }
 
-/** The words in which a form of the answer is asked for, where the model takes no schema; they are ASCII. */
-const TOKENS_FOR_FORMAT = 256
-
 let remembered = 0
 
 /** Without a memory and then given one, the tokenizer makes a new one; one that is cleared still hangs together with its waste. */
@@ -65,57 +47,6 @@ const forgetNowAndThen = (length: number): void => {
   vocabulary?.setMergeCacheSize(0)
   vocabulary?.setMergeCacheSize(vocabulary.DEFAULT_MERGE_CACHE_SIZE)
 }
-
-const bytesOf = (text: string): number => Buffer.byteLength(text, "utf8")
-
-const partBound = (part: Part): number => (part.type === "text" ? bytesOf(part.text) : TOKENS_PER_IMAGE)
-
-/**
- * An upper bound of a conversation's prompt tokens, from the request alone. The tokenizers of all model families in the
- * catalogue are byte-level or fall back to bytes, so no text has more tokens than UTF-8 bytes; images, tools and the chat
- * template are added at the documented maxima above.
- */
-export const promptBound = (conversation: Conversation): number => {
-  let bound = TOKENS_PER_PROMPT
-  const declared = conversation.tools.length > 0
-  let called = false
-  for (const message of conversation.messages) {
-    bound += TOKENS_PER_MESSAGE
-    for (const part of message.content) bound += partBound(part)
-    if (message.role === "tool") bound += bytesOf(message.toolCallId)
-    else bound += bytesOf(message.name ?? "")
-    if (message.role !== "assistant") continue
-    for (const call of message.toolCalls) {
-      bound += TOKENS_PER_MESSAGE + bytesOf(call.id) + bytesOf(call.name) + bytesOf(call.arguments)
-      // Where a host wants them declared, each tool once.
-      if (!declared) bound += TOKENS_PER_MESSAGE + bytesOf(call.name)
-      called = true
-    }
-  }
-  if (declared || called) bound += TOKENS_FOR_TOOLS
-  for (const tool of conversation.tools) {
-    bound += TOKENS_PER_MESSAGE + bytesOf(tool.name) + bytesOf(tool.description ?? "")
-    if (tool.parameters !== undefined) bound += bytesOf(JSON.stringify(tool.parameters))
-  }
-  const { format } = conversation
-  if (format.type !== "text") bound += TOKENS_PER_MESSAGE + TOKENS_FOR_FORMAT
-  if (format.type === "json_schema") {
-    bound += bytesOf(JSON.stringify(format.schema ?? {})) + bytesOf(format.description ?? "")
-  }
-  return bound
-}
-
-/** The bound of the same prompt with one model, some of which bill an image at more than others. */
-export const promptBoundAt = (
-  { images, promptBound }: { readonly promptBound: number; readonly images?: number | undefined },
-  { tokensPerImage = TOKENS_PER_IMAGE }: { readonly tokensPerImage?: number | undefined }
-): number => promptBound + (images ?? 0) * Math.max(0, tokensPerImage - TOKENS_PER_IMAGE)
-
-/** A likely number of tokens for so many bytes of ordinary text: four bytes each. For estimates shown, never for money. */
-export const likelyTokens = (bytes: number): number => Math.ceil(bytes / 4)
-
-/** The bytes of ordinary text with so many tokens: the bound of a prompt of which nothing else is known. */
-export const likelyBytes = (tokens: number): number => tokens * 4
 
 /** Where to cut: before the last blank, which changes no count, or after so many characters of an unbroken run. */
 const cut = (text: string, start: number): number => {

@@ -14,6 +14,7 @@ import { basePolicy } from "../dialects/Routing.ts"
 import { decodeWorkEstimate, encodeWorkEstimate } from "../dialects/WorkEstimate.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Inference } from "../inference/Inference.ts"
+import { Videos } from "../inference/Videos.ts"
 import { Work } from "../inference/Work.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 import { Presets } from "../presets/Presets.ts"
@@ -52,6 +53,7 @@ const estimates = Effect.gen(function* () {
   const presets = yield* Presets
   const catalogue = yield* Catalogue
   const work = yield* Work
+  const videos = yield* Videos
   const budgets = yield* Budgets
   const balanceOf = ({ accountId, budgets: limits }: Principal) =>
     Effect.zipWith(
@@ -72,7 +74,9 @@ const estimates = Effect.gen(function* () {
     const modality = otherThanChat(body)
     if (modality !== undefined) {
       const asked = yield* Effect.fromResult(decodeWorkEstimate(body, modality, basePolicy(principal)))
-      const ready = yield* Effect.fromResult(work.prepare(asked))
+      const ready = yield* Effect.fromResult(
+        asked.wish === undefined ? work.prepare(asked) : videos.prepare({ ...asked, wish: asked.wish })
+      )
       return HttpServerResponse.jsonUnsafe(encodeWorkEstimate(asked, ready, yield* balanceOf(principal)))
     }
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })

@@ -68,7 +68,7 @@ const requestOf = (paid: PaidRequest, asked: EmbedWork, rooming: Rooming): WorkR
   return {
     ...paid,
     modality: "embedding",
-    bound: { kind: "tokens", promptBound: embedBound(asked) },
+    bound: { kind: "tokens", prompt: embedBound(asked) },
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "input",

@@ -7,7 +7,8 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodeCount, type DecodedMessages, decodeMessages } from "../dialects/messages/MessagesDecode.ts"
 import { encodeMessage } from "../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../dialects/messages/MessagesStream.ts"
-import { countPrompt, likelyTokens, promptBound } from "../domain/Tokens.ts"
+import { likelyTokens, promptBound } from "../domain/TokenBound.ts"
+import { countPrompt } from "../domain/Tokens.ts"
 import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
@@ -24,7 +25,7 @@ export const messagesDialect: ChatDialect<DecodedMessages> = {
   encoder: (opening, { conversation, editsContext, showsThinking }) =>
     new MessagesStreamEncoder({
       ...opening,
-      inputTokens: likelyTokens(promptBound(conversation)),
+      inputTokens: likelyTokens(promptBound(conversation).most),
       showsThinking,
       editsContext
     }),

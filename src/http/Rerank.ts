@@ -17,7 +17,7 @@ const requestOf = (asked: RerankWork) => {
   const longest = longestPair(asked)
   return {
     modality: "rerank" as const,
-    bound: { kind: "tokens" as const, promptBound: rerankBound(asked) },
+    bound: { kind: "tokens" as const, prompt: rerankBound(asked) },
     fits: asked.truncation ? undefined : (window: number) => fits(longest, window),
     promptTokens: longest.tokens,
     param: "documents",

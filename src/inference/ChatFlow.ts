@@ -3,6 +3,7 @@ import type { Failure } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
 import { summaryOf } from "../domain/Plan.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
+import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
 import { noTokens, type TokenUsage } from "../domain/Usage.ts"
 import type { PoolCall } from "../providers/Course.ts"
@@ -28,7 +29,7 @@ export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => 
     accountId: request.principal.accountId,
     plan,
     conversation: request.conversation,
-    promptBound: estimate.promptBound,
+    promptBound: ({ model }) => promptBoundAt(estimate, model),
     held,
     steering: request.steering,
     trace: request.trace,
@@ -37,10 +38,11 @@ export const poolCall = (admitted: AdmittedChat, running: Running): PoolCall => 
   }
 }
 
-/** The prompt's tokens by our own count, taken when first asked for: never more than the bound that was held for. */
-export const promptOnce = (admitted: AdmittedChat): (() => number) => {
+/** The prompt's tokens by our own count, taken when first asked for: never more than was held for. */
+export const promptOnce = ({ estimate, plan, request }: AdmittedChat): (() => number) => {
   let counted: number | undefined
-  return () => (counted ??= Math.min(countPrompt(admitted.request.conversation), admitted.estimate.promptBound))
+  const most = () => Math.max(...plan.candidates.map(({ model }) => promptBoundAt(estimate, model)))
+  return () => (counted ??= Math.min(countPrompt(request.conversation), most()))
 }
 
 /** The usage of a delivered answer by our own count. */

@@ -5,7 +5,7 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { Output } from "../domain/Output.ts"
 import { defaultPolicy, isSimulated, type Plan, type RouterDecision, type RoutingPolicy } from "../domain/Plan.ts"
 import { tokenCost } from "../domain/Pricing.ts"
-import { promptBound } from "../domain/Tokens.ts"
+import { promptBound } from "../domain/TokenBound.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import type { ProviderPool } from "../providers/ProviderPool.ts"
@@ -102,7 +102,7 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
   const known = new Remembered<Task>({ capacity: MAX_LABELS, lifeMs: LABEL_LIFE_MS })
 
   const planOf = (conversation: Conversation, policy: RoutingPolicy): Plan | undefined => {
-    const bound = promptBound(conversation)
+    const bound = promptBound(conversation).most
     const planned = router.plan({
       models: [options.model],
       policy: policyOf(policy),
@@ -124,7 +124,7 @@ export const makeClassify = ({ metrics, pool, router }: ClassifyServices, option
       requestId: request.requestId,
       plan,
       conversation: model.supportedParameters.includes("temperature") ? question(text, 0) : plain,
-      promptBound: promptBound(plain),
+      promptBound: (candidate) => promptBound(plain).at(candidate.model),
       held: 0n,
       steering: undefined,
       maxOutputTokens: () => MAX_LABEL_TOKENS

@@ -3,7 +3,8 @@ import { imagesIn, keepsForAnHour } from "../domain/Conversation.ts"
 import type { Failure } from "../domain/Failure.ts"
 import { eventsOf, isContent } from "../domain/Output.ts"
 import { defaultPolicy, type Plan } from "../domain/Plan.ts"
-import { countPrompt, likelyBytes, likelyTokens, promptBound } from "../domain/Tokens.ts"
+import { boundOfLikely, fixedBound, likelyTokens, promptBound } from "../domain/TokenBound.ts"
+import { countPrompt } from "../domain/Tokens.ts"
 import { ProviderPool } from "../providers/ProviderPool.ts"
 import { enforcedSchema } from "../providers/Structured.ts"
 import { isAuto } from "../router/AutoRouter.ts"
@@ -14,7 +15,7 @@ import type { Answer } from "./Answer.ts"
 import { autoRequest, Pins, prepareAuto, type WithModel } from "./Auto.ts"
 import { type AdmittedChat, carryOutChat } from "./ChatFlow.ts"
 import { type Classified, type ClassifierOptions, makeClassify } from "./Classify.ts"
-import { type Estimate, estimate, withinBudget } from "./Estimate.ts"
+import { type Estimate, budgetOf, estimate, withinBudget } from "./Estimate.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { PromptImages } from "./PromptImages.ts"
@@ -187,11 +188,12 @@ const preparing =
     const vision = images > 0
     const wrong = vision ? promptImages.check(conversation) : undefined
     if (wrong !== undefined) return Result.fail(wrong)
-    const bound = promptTokens === undefined ? promptBound(conversation) : likelyBytes(promptTokens)
+    const prompt = promptTokens === undefined ? promptBound(conversation) : fixedBound(boundOfLikely(promptTokens))
+    const bound = prompt.most
     let counted: number | undefined
     const likely = () => (counted ??= promptTokens ?? countPrompt(conversation))
-    const size = { promptBound: bound, images, maxTokens: conversation.maxOutputTokens }
-    const objection = (plan: Plan) => Result.getOrUndefined(Result.flip(withinBudget(plan, { ...size, budgetCents })))
+    const wanted = { prompt, images, maxTokens: conversation.maxOutputTokens, budget: budgetOf(budgetCents) }
+    const objection = (plan: Plan) => Result.getOrUndefined(Result.flip(withinBudget(plan, { ...wanted, budgetCents })))
     const planned = router.plan({
       models: chain,
       policy,
@@ -213,12 +215,12 @@ const preparing =
     return Result.map(
       Result.flatMap(
         Result.mapError(planned, (failed) => blamed(failed, request.listed)),
-        (plan) => withinBudget(plan, { ...size, budgetCents })
+        (plan) => withinBudget(plan, { ...wanted, budgetCents })
       ),
       (plan) => {
         // What is checked before it is given out is made whole upstream, so it is held for as a whole.
         const whole = plan.candidates.some((one) => enforcedSchema(conversation, one) !== undefined)
-        return { plan, estimate: estimate(plan, { ...size, stream: stream && !whole }) }
+        return { plan, estimate: estimate(plan, { ...wanted, stream: stream && !whole }) }
       }
     )
   }

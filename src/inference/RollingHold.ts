@@ -35,7 +35,7 @@ export class RollingHold {
     this.#admitted = admitted
     this.#served = served
     this.#progress = progress
-    this.#cap = outputCap(served, admitted.estimate.maxTokens)
+    this.#cap = outputCap(served, admitted.estimate)
     this.#covered = outputAt(served, admitted.estimate, admitted.held)
   }
 

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Auth } from "../auth/Auth.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
+import { isSimulated } from "../domain/Plan.ts"
 import { beyond, type VideoError, type VideoState, type VideoWish } from "../domain/Video.ts"
 import { type Outcome, Jobs } from "../jobs/Jobs.ts"
 import { VideoJobs } from "../jobs/VideoJobs.ts"
@@ -25,6 +26,7 @@ import { makeVideoMedia } from "./VideoMedia.ts"
 import { chargeOf, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
 import { makeVideoSlots } from "./VideoSlots.ts"
 import { carryTurn, TURN_MS, type Turned, type VideoDesk } from "./VideoTurn.ts"
+import type { PreparedWork } from "./Work.ts"
 
 /** A request for a video, decoded. */
 export interface VideoRequest extends PaidRequest {
@@ -153,7 +155,10 @@ const storesNone = failure({
 })
 
 /** Who could make it, or what is wrong with the request. */
-const plan = ({ refuses, router }: Front, request: VideoRequest): Result.Result<FilmPlan, Failure> =>
+const plan = (
+  { refuses, router }: Front,
+  request: Pick<VideoRequest, "model" | "policy" | "wish">
+): Result.Result<FilmPlan, Failure> =>
   Result.gen(function* () {
     const { model, policy, wish } = request
     if (policy.dataPolicy === "zero_retention") return yield* Result.fail(storesNone)
@@ -320,6 +325,8 @@ export class Videos extends Context.Service<
   {
     /** Sells a video; fails with `RateLimitExceeded` where fifty of the account are being made. A repeat under the same idempotency key is answered with the same job as it stands. */
     readonly submit: (request: VideoRequest) => Effect.Effect<Submitted, Failure>
+    /** The same plan and charge that such a video is sold by; fails where it would be refused before its charge. */
+    readonly prepare: (request: Pick<VideoRequest, "model" | "policy" | "wish">) => Result.Result<PreparedWork, Failure>
     /**
      * A job of the account, asked after at its provider unless that was done within two seconds. A clip that is made is left to the
      * workers, and its job processing until it is read. Fails with `NotFound`, or with
@@ -359,6 +366,11 @@ export class Videos extends Context.Service<
         }
         return Videos.of({
           submit: (request) => submit(front, request),
+          prepare: (request) =>
+            Result.map(plan(front, request), (film) => {
+              const charge = chargeOf(film, request.wish.duration)
+              return { plan: film, estimate: { atLeast: charge, upTo: charge, simulated: isSimulated(film) } }
+            }),
           status: (accountId, id) => status(front, accountId, id),
           step: (id) => step(front, id),
           sweep: sweep(front)

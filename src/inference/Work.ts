@@ -4,6 +4,7 @@ import type { Modality } from "../domain/Model.ts"
 import { maxNano } from "../domain/Money.ts"
 import { isSimulated, type Plan } from "../domain/Plan.ts"
 import { maximumCost, type Price, unitCost } from "../domain/Pricing.ts"
+import type { TokenBound } from "../domain/TokenBound.ts"
 import { quantityOf, type Used } from "../domain/Usage.ts"
 import { operationOf } from "../providers/AttemptRecord.ts"
 import type { WorkPoolCall } from "../providers/Course.ts"
@@ -46,7 +47,7 @@ export interface WorkRequest<A> extends PaidRequest {
   readonly modality: Exclude<Modality, "text" | "video">
   /** The most that can be used, which is what is held for: prompt tokens, or units of the model's price. */
   readonly bound:
-    | { readonly kind: "tokens"; readonly promptBound: number }
+    | { readonly kind: "tokens"; readonly prompt: TokenBound }
     | { readonly kind: "units"; readonly units: number }
   /** Whether what is asked fits a context window of so many tokens; absent where it is cut to fit, or nothing can be too long. */
   readonly fits?: ((contextWindow: number) => boolean) | undefined
@@ -119,9 +120,11 @@ type AdmittedWork<A> = Admitted<WorkRequest<A>, Price, Bounds>
 /** The most a request can cost at any of its candidates: the hold, so that no fallback exceeds it. */
 const holdOf = ({ bound }: WorkPreparation, plan: Plan<Price>): Bounds => {
   // Whether a model is priced per token is a matter of its modality.
-  const most = bound.kind === "tokens" ? bound.promptBound : bound.units
   const hold = plan.candidates
-    .map(({ price }) => (price.unit === "token" ? maximumCost(price, most, 0) : unitCost(price, most)))
+    .map(({ model, price }) => {
+      const most = bound.kind === "tokens" ? bound.prompt.at(model) : bound.units
+      return price.unit === "token" ? maximumCost(price, most, 0) : unitCost(price, most)
+    })
     .reduce(maxNano, 0n)
   return { atLeast: hold, upTo: hold, simulated: isSimulated(plan) }
 }
@@ -276,7 +279,7 @@ export class Work extends Context.Service<
         const flow = yield* makePaidFlow(options)
         const prepare = <R extends WorkPreparation>(request: R) => {
           const { bound, fits, modality, param, pixels, policy, promptTokens } = request
-          const promptBound = bound.kind === "tokens" ? bound.promptBound : undefined
+          const promptBound = bound.kind === "tokens" ? bound.prompt.most : undefined
           const planned = router.planWork({
             models: [request.model],
             ...{ modality, policy, promptBound, fits, pixels, promptTokens, param }

@@ -1,7 +1,5 @@
-import { imagesIn } from "../domain/Conversation.ts"
 import type { Candidate } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
-import { promptBoundAt } from "../domain/Tokens.ts"
 import type { Operation } from "./AttemptRecord.ts"
 import type { CourseCall, PoolCall, WorkPoolCall } from "./Course.ts"
 import type { ChatCall, Clocks } from "./Provider.ts"
@@ -17,12 +15,6 @@ export interface CallKind<P extends Price, Q extends CourseCall<P>, C extends Wo
   readonly isEnforced: (candidate: Candidate<P>, call: Q) => boolean
 }
 
-/** Counted only where it makes a difference. */
-const boundAt = ({ conversation, promptBound }: PoolCall, { model }: Candidate): number =>
-  model.tokensPerImage === undefined
-    ? promptBound
-    : promptBoundAt({ promptBound, images: imagesIn(conversation) }, model)
-
 const chatKind = (stream: boolean): CallKind<TokenPrice, PoolCall, ChatCall> => ({
   stream,
   operationOf: () => "chat",
@@ -33,7 +25,7 @@ const chatKind = (stream: boolean): CallKind<TokenPrice, PoolCall, ChatCall> => 
     conversation: call.conversation,
     caching: call.plan.policy.caching,
     maxOutputTokens: call.maxOutputTokens(candidate),
-    promptBound: boundAt(call, candidate),
+    promptBound: call.promptBound(candidate),
     held: call.held,
     clocks,
     steering: call.steering

@@ -44,8 +44,9 @@ export interface CourseCall<P extends Price> extends Pick<WorkCall, "requestId" 
 }
 
 /** A chat call that may be tried at several providers. */
-export interface PoolCall
-  extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "promptBound" | "held"> {
+export interface PoolCall extends CourseCall<TokenPrice>, Pick<ChatCall, "accountId" | "conversation" | "held"> {
+  /** The most prompt tokens that a candidate is held to count. */
+  readonly promptBound: (candidate: Candidate) => number
   /** The output cap at a candidate, within what is held. */
   readonly maxOutputTokens: (candidate: Candidate) => number
 }

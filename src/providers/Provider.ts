@@ -42,7 +42,7 @@ export interface ChatCall extends WorkCall {
   readonly caching?: "auto" | undefined
   /** The cap sent upstream; what the hold covers. */
   readonly maxOutputTokens: number
-  /** No tokenizer counts more prompt tokens than this. */
+  /** As many prompt tokens as are held for: the candidate counts no more of ordinary text. */
   readonly promptBound: number
   /** What is held for the call. Adapters of real providers have no use for it; the sandbox can spend it whole. */
   readonly held: Nano

@@ -1,4 +1,5 @@
 /** Tokens of embeddings and of reranking: bounds before anything is asked, counts where a provider reports none. */
+import { type TokenBound, TokenSum } from "../domain/TokenBound.ts"
 import { countTokens } from "../domain/Tokens.ts"
 import type { EmbedWork, RerankWork } from "./Work.ts"
 
@@ -18,9 +19,17 @@ const sum = <A>(items: ReadonlyArray<A>, of: (item: A) => number): number => {
   return total
 }
 
-/** An upper bound of the tokens that embedding these inputs takes. */
-export const embedBound = ({ inputs }: Pick<EmbedWork, "inputs">): number =>
-  sum<Input>(inputs, boundOf) + inputs.length * TOKENS_PER_TEXT
+const addInput = (bound: TokenSum, input: Input): void => {
+  if (typeof input === "string") bound.text(input)
+  else bound.tokens(input.length)
+}
+
+/** The tokens that embedding these inputs takes, close to what the model counts and not below it. */
+export const embedBound = ({ inputs }: Pick<EmbedWork, "inputs">): TokenBound => {
+  const bound = new TokenSum().tokens(inputs.length * TOKENS_PER_TEXT)
+  for (const input of inputs) addInput(bound, input)
+  return bound
+}
 
 /** The texts of a list are counted together where they are many: each call of the tokenizer costs as much as a few words. */
 const COUNTED_APART = 64
@@ -64,9 +73,12 @@ const longestOf = (inputs: EmbedWork["inputs"], beside = ""): Longest => {
 /** The longest input. To count them all would keep everybody else waiting; the provider has the last word on the others. */
 export const longestInput = ({ inputs }: Pick<EmbedWork, "inputs">): Longest => longestOf(inputs)
 
-/** An upper bound of the tokens that a reranking takes: the query is read with every document. */
-export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>
-  sum(documents, boundOf) + documents.length * (boundOf(query) + TOKENS_PER_TEXT)
+/** The tokens that a reranking takes, in the same way: the query is read with every document. */
+export const rerankBound = ({ documents, query }: Pick<RerankWork, "query" | "documents">): TokenBound => {
+  const bound = new TokenSum().tokens(TOKENS_PER_TEXT).text(query).times(documents.length)
+  for (const document of documents) bound.text(document)
+  return bound
+}
 
 /** The tokens of a reranking, counted as Voyage bills them: those of the query for each document, and those of the documents. */
 export const countRerank = ({ documents, query }: Pick<RerankWork, "query" | "documents">): number =>

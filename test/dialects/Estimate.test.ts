@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { decodeEstimate } from "../../src/dialects/Estimate.ts"
-import { likelyTokens, promptBound } from "../../src/domain/Tokens.ts"
+import { likelyTokens, promptBound } from "../../src/domain/TokenBound.ts"
 
 const preparation = (body: object) => Result.getOrThrow(decodeEstimate({ model: "gpt-4o", ...body })).preparation
 
@@ -53,7 +53,7 @@ describe("a question of cost", () => {
       decodeEstimate({ model: "gpt-4o", prompt: "" }, { instructions })
     ).preparation
     const bare = preparation({ prompt: "" }).conversation
-    const more = likelyTokens(promptBound(conversation) - promptBound(bare))
+    const more = likelyTokens(promptBound(conversation).most - promptBound(bare).most)
     assert.strictEqual(sized({ instructions }).promptTokens, 1_000 + more)
     assert.isAtLeast(more, 125)
     const tools: PresetConfig["tools"] = [{ type: "function", function: { name: "look", description: "d".repeat(99) } }]

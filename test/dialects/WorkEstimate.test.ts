@@ -33,18 +33,21 @@ describe("what work other than chat is held for", () => {
     assert.strictEqual(units("search", { input: ["a", "b"] }), 2)
   })
 
-  it("is the bound of its tokens, or four bytes for each that is counted", () => {
+  it("is the bound of its tokens, or a quarter more than are counted", () => {
     const tokens = (modality: Modality, body: object) => {
       const bound = boundOf(modality, body)
-      return bound.kind === "tokens" ? bound.promptBound : assert.fail("units")
+      return bound.kind === "tokens" ? bound.prompt.most : assert.fail("units")
     }
     const inputs = ["cat", "a dog"]
     const query = "pets"
-    assert.strictEqual(tokens("embedding", { input: inputs }), embedBound({ inputs }))
-    assert.strictEqual(tokens("embedding", { prompt: "cat" }), embedBound({ inputs: ["cat"] }))
-    assert.strictEqual(tokens("rerank", { input: query, documents: inputs }), rerankBound({ query, documents: inputs }))
+    assert.strictEqual(tokens("embedding", { input: inputs }), embedBound({ inputs }).most)
+    assert.strictEqual(tokens("embedding", { prompt: "cat" }), embedBound({ inputs: ["cat"] }).most)
+    assert.strictEqual(
+      tokens("rerank", { input: query, documents: inputs }),
+      rerankBound({ query, documents: inputs }).most
+    )
     for (const kind of ["embedding", "rerank"] as const) {
-      assert.strictEqual(tokens(kind, { input_tokens: 1_000 }), 4_000)
+      assert.strictEqual(tokens(kind, { input_tokens: 1_000 }), 1_250)
     }
   })
 

@@ -1,43 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { encode } from "gpt-tokenizer/encoding/o200k_base"
-import { encode as encodeOlder } from "gpt-tokenizer/encoding/cl100k_base"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { countPrompt, countTokens, promptBound, promptBoundAt, TOKENS_PER_IMAGE } from "../../src/domain/Tokens.ts"
+import { countPrompt, countTokens } from "../../src/domain/Tokens.ts"
 import { asked } from "../support/Conversations.ts"
 
 const plain = { disallowedSpecial: new Set<string>() }
 
 describe("Tokens", () => {
-  it.prop("bounds any text by its bytes, under more than one vocabulary", [Schema.String], ([text]) => {
-    const bound = promptBound(asked(text))
-    assert.isAtMost(encode(text, plain).length, bound)
-    assert.isAtMost(encodeOlder(text, plain).length, bound)
-    assert.isAtMost(countPrompt(asked(text)), promptBound(asked(text)))
-  })
-  it("grows with everything that is sent", () => {
-    const bare = promptBound(asked("hi"))
-    const tools = [{ name: "t", description: "d", parameters: { type: "object" }, strict: undefined }]
-    const image = { type: "image", url: "https://example.com/a.png", detail: "auto" } as const
-    assert.isAbove(promptBound(asked("hi", { tools })), bare + 1_000)
-    const called = { role: "assistant", content: [], toolCalls: [{ id: "a", name: "t", arguments: "{}" }] } as const
-    assert.isAbove(promptBound(asked("hi", { messages: [called] })), 1_000)
-    const named = { role: "user", name: "Ann", content: [{ type: "text", text: "hi" }] } as const
-    assert.strictEqual(promptBound(asked("", { messages: [named] })), bare + 3)
-    assert.isAbove(promptBound(asked("hi", { messages: [{ role: "user", content: [image] }] })), bare + 1_000)
-    const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true } as const
-    assert.isAbove(promptBound(asked("hi", { format })), bare)
-    const described = promptBound(asked("hi", { format: { ...format, description: "d".repeat(50) } }))
-    assert.strictEqual(described, promptBound(asked("hi", { format })) + 50)
-  })
-  it("bounds a prompt by the model as well where that bills images at more", () => {
-    const size = { promptBound: 20_000, images: 2 }
-    assert.strictEqual(promptBoundAt(size, {}), 20_000)
-    assert.strictEqual(promptBoundAt(size, { tokensPerImage: 100 }), 20_000)
-    assert.strictEqual(promptBoundAt(size, { tokensPerImage: TOKENS_PER_IMAGE + 7 }), 20_014)
-    assert.strictEqual(promptBoundAt({ promptBound: 20_000 }, { tokensPerImage: TOKENS_PER_IMAGE + 7 }), 20_000)
-  })
   it("counts in pieces to within a percent, and takes special tokens for text", () => {
     const text = "Pack my box with five dozen liquor jugs. Zwölf Boxkämpfer jagen Viktor. ".repeat(300)
     assert.approximately(countTokens(text) / encode(text, plain).length, 1, 0.01)

@@ -6,6 +6,7 @@ import { Catalogue } from "../../src/catalogue/Catalogue.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import type { ToolCall } from "../../src/domain/Conversation.ts"
 import { failure } from "../../src/domain/Failure.ts"
+import { fixedBound } from "../../src/domain/TokenBound.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import type { Answer } from "../../src/inference/Answer.ts"
@@ -67,7 +68,10 @@ const scene = (
               }),
               (plan) => ({
                 plan,
-                estimate: { atLeast: 1n, upTo: 1n, ceiling: 1n, promptBound: 10, rolling: false, maxTokens: undefined }
+                estimate: {
+                  ...{ atLeast: 1n, upTo: 1n, ceiling: 1n, prompt: fixedBound(10) },
+                  ...{ rolling: false, maxTokens: undefined }
+                }
               })
             ),
           chat: () =>

@@ -4,7 +4,7 @@ import { entries } from "../../src/catalogue/models.ts"
 import type { Model } from "../../src/domain/Model.ts"
 import { defaultPolicy, type Candidate, type Plan } from "../../src/domain/Plan.ts"
 import { maximumCost, tokenCost, type TokenPrice } from "../../src/domain/Pricing.ts"
-import { promptBound } from "../../src/domain/Tokens.ts"
+import { fixedBound, promptBound } from "../../src/domain/TokenBound.ts"
 import { asked } from "../support/Conversations.ts"
 import {
   capWithin,
@@ -63,7 +63,7 @@ const plan = (first: Candidate, ...others: ReadonlyArray<Candidate>): Plan => ({
 })
 
 const of = (a: Plan, maxTokens: number | undefined, stream = false) =>
-  estimate(a, { promptBound: 1_000, maxTokens, stream })
+  estimate(a, { prompt: fixedBound(1_000), maxTokens, stream })
 
 describe("estimate", () => {
   const cheap = candidate(100_000n, 400_000n)
@@ -143,7 +143,7 @@ describe("estimate of images", () => {
       assert.isTrue(entry?.capabilities.includes("vision"), id)
       const seeing = candidate(150_000n, 600_000n, { tokensPerImage: entry?.tokensPerImage })
       const content = Array.from({ length: images }, () => ({ type: "image", url: "u", detail: "auto" }) as const)
-      const size = { promptBound: promptBound(asked("", { messages: [{ role: "user", content }] })), images }
+      const size = { prompt: promptBound(asked("", { messages: [{ role: "user", content }] })), images }
       for (const candidates of [plan(seeing), plan(candidate(1n, 1n), seeing)]) {
         const found = estimate(candidates, { ...size, maxTokens: 10, stream: false })
         const usage = { input: images * tokens, cached: 0, cacheWrite: 0, output: 10, reasoning: 0 }
@@ -159,7 +159,7 @@ describe("estimate of images", () => {
 describe("withinBudget", () => {
   const cheap = candidate(100_000n, 400_000n)
   const dear = candidate(100_000_000n, 400_000_000n)
-  const size = { promptBound: 1_000, maxTokens: 100 }
+  const size = { prompt: fixedBound(1_000), maxTokens: 100 }
 
   it("leaves out who could cost more", () => {
     const kept = Result.getOrThrow(withinBudget(plan(dear, cheap), { ...size, budgetCents: 1 }))

@@ -14,6 +14,7 @@ import { failure, type Reason } from "../../src/domain/Failure.ts"
 import type { Nano } from "../../src/domain/Money.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
 import { maximumCost, tokenCost, unitCost } from "../../src/domain/Pricing.ts"
+import { fixedBound } from "../../src/domain/TokenBound.ts"
 import { noTokens } from "../../src/domain/Usage.ts"
 import { Work, type WorkRequest } from "../../src/inference/Work.ts"
 import { Ledger } from "../../src/ledger/Ledger.ts"
@@ -131,7 +132,7 @@ const scene = (
         operation: "rerank",
         model: "rerank-2.5",
         modality: "rerank",
-        bound: { kind: "tokens", promptBound: PROMPT_BOUND },
+        bound: { kind: "tokens", prompt: fixedBound(PROMPT_BOUND) },
         ask: (one, call) =>
           one.rerank?.(call, { query: "q", documents: ["a", "b"], topN: undefined, truncation: false }),
         used: ({ tokens }) => tokens,

@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import type { Conversation, Message, OutputFormat } from "../../src/domain/Conversation.ts"
 import type { Capability } from "../../src/domain/Model.ts"
 import { emptyOutput, type Output } from "../../src/domain/Output.ts"
-import { promptBound } from "../../src/domain/Tokens.ts"
+import { promptBound } from "../../src/domain/TokenBound.ts"
 import { type ChatCall, type Provider, ProviderError } from "../../src/providers/Provider.ts"
 import { makeSandbox } from "../../src/providers/sandbox/Sandbox.ts"
 import { enforced, enforcedSchema, inWords, isStructured } from "../../src/providers/Structured.ts"
@@ -147,7 +147,7 @@ describe("the words for a form", () => {
       for (const messages of [[user("hi")], [system("s"), user("hi")]]) {
         const before = asked("", { messages, format: one })
         const after = inWords(before, plain, enforcedSchema(alone(one), plain) ?? {})
-        assert.isAtMost(promptBound({ ...after, format: { type: "text" } }), promptBound(before))
+        assert.isAtMost(promptBound({ ...after, format: { type: "text" } }).most, promptBound(before).most)
       }
     }
   })

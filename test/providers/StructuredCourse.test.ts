@@ -4,7 +4,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { Model } from "../../src/domain/Model.ts"
 import { emptyOutput, type Output } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
-import { TOKENS_PER_IMAGE } from "../../src/domain/Tokens.ts"
+import { fixedBound, promptBoundAt, TOKENS_PER_IMAGE } from "../../src/domain/TokenBound.ts"
 import { makeMetrics, Metrics } from "../../src/platform/Metrics.ts"
 import { rules } from "../../src/providers/Breaker.ts"
 import { streamedChat, wholeChat } from "../../src/providers/CallKind.ts"
@@ -154,7 +154,8 @@ describe("a call", () => {
       const shown = asked("", { messages: [{ role: "user", content: [image, image] }] })
       for (const tokensPerImage of [undefined, TOKENS_PER_IMAGE + 5]) {
         const plan = poolCall([candidate("a", { model: { tokensPerImage } })], {}, { conversation: shown })
-        yield* pool.chat({ ...plan, accountId: "one", promptBound: 20_000 })
+        const size = { prompt: fixedBound(20_000), images: 2 }
+        yield* pool.chat({ ...plan, accountId: "one", promptBound: ({ model }) => promptBoundAt(size, model) })
       }
       assert.deepStrictEqual(
         seen.map(({ accountId, promptBound }) => [accountId, promptBound]),

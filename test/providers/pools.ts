@@ -82,7 +82,7 @@ export const poolCall = (
   plan: { requestedModels: ["model-1"], policy: { ...defaultPolicy, ...policy }, candidates },
   conversation: asked("hello"),
   maxOutputTokens: () => 1_000,
-  promptBound: 100,
+  promptBound: () => 100,
   held: 1_000_000n,
   steering: undefined,
   ...more

@@ -82,7 +82,7 @@ describe("Router", () => {
       const model = "meta-llama/llama-3.3-70b-instruct"
       const byCost = Result.getOrThrow(router.plan(request([model], { strategy: "cost" })))
       const costs = byCost.candidates.map(({ price }) =>
-        Number(250n * price.tiers[0].rates.input + 256n * price.tiers[0].rates.output)
+        Number(800n * price.tiers[0].rates.input + 256n * price.tiers[0].rates.output)
       )
       assert.isAbove(costs.length, 2)
       assert.deepStrictEqual(

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer, Ref } from "effect"
+import { Deferred, Duration, Effect, Layer, Ref, Result } from "effect"
+import { failure } from "../../src/domain/Failure.ts"
 import { Videos } from "../../src/inference/Videos.ts"
 import { Jobs } from "../../src/jobs/Jobs.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
 import { layer } from "../../src/workers/Videos.ts"
 
+const unplanned = () => Result.fail(failure({ _tag: "InternalError" }))
 const unused = () => Effect.die(new Error("nobody calls this"))
 
 describe("the work on videos", () => {
@@ -13,6 +15,7 @@ describe("the work on videos", () => {
       const stepped = yield* Deferred.make<string>()
       const videos = Videos.of({
         submit: unused,
+        prepare: unplanned,
         status: unused,
         step: (id) => Effect.as(Deferred.succeed(stepped, id), "done" as const),
         sweep: Effect.succeed(0)
@@ -43,7 +46,7 @@ describe("the work on videos", () => {
             ? Effect.fail(new Unavailable({ store: "database" }))
             : Effect.as(count < 3 ? Effect.void : Deferred.succeed(enough, undefined), 0)
       )
-      const videos = Videos.of({ submit: unused, status: unused, step: unused, sweep })
+      const videos = Videos.of({ submit: unused, prepare: unplanned, status: unused, step: unused, sweep })
       const jobs = Jobs.of({ enqueue: unused, work: () => Effect.never })
       yield* Layer.build(
         layer(Duration.millis(1)).pipe(Layer.provide([Layer.succeed(Videos, videos), Layer.succeed(Jobs, jobs)]))

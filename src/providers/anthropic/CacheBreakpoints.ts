@@ -1,5 +1,5 @@
 import type { Cacheable, Conversation } from "../../domain/Conversation.ts"
-import { likelyTokens } from "../../domain/Tokens.ts"
+import { likelyTokens } from "../../domain/TokenBound.ts"
 import type { ChatCall } from "../Provider.ts"
 
 /** A block of the prompt on its way to the wire. */

@@ -103,7 +103,7 @@ describe("automatic breakpoints", () => {
       user(text("e"), text("f"), text(""))
     ]
   }
-  const auto = { caching: "auto", promptBound: 4_096 } as const
+  const auto = { caching: "auto", promptBound: 1_280 } as const
 
   it("end the tools, the system and the last two turns of the user's", () => {
     assert.deepStrictEqual(markedIn(wire(conversation, auto)), ["g", "t", "tool_result", "f"])
@@ -112,8 +112,8 @@ describe("automatic breakpoints", () => {
   })
 
   it("are set only where asked for, where the caller has none, and where the prompt is worth keeping", () => {
-    assert.deepStrictEqual(markedIn(wire(conversation, { promptBound: 4_096 })), [])
-    assert.deepStrictEqual(markedIn(wire(conversation, { ...auto, promptBound: 4_092 })), [])
+    assert.deepStrictEqual(markedIn(wire(conversation, { promptBound: 1_280 })), [])
+    assert.deepStrictEqual(markedIn(wire(conversation, { ...auto, promptBound: 1_278 })), [])
     assert.deepStrictEqual(markedIn(wire(conversation, { ...auto, candidate: candidate("anthropic") })), [])
     const own = [user(end("x")), ...conversation.messages!]
     assert.deepStrictEqual(markedIn(wire({ ...conversation, messages: own }, auto)), ["x"])

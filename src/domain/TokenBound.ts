@@ -1,0 +1,218 @@
+import type { Conversation, Part } from "./Conversation.ts"
+import type { Model } from "./Model.ts"
+import { addTraits, noTraits, TRAITS } from "./TextTraits.ts"
+import { type Vocabulary, weights } from "./TokenWeights.ts"
+
+/** Framing of a message in any known chat template: role and separators. */
+const TOKENS_PER_MESSAGE = 8
+
+/** Framing of a tool or a call of one, which templates write as JSON within tags. */
+const TOKENS_PER_TOOL = 16
+
+/** What a chat template adds once. */
+const TOKENS_PER_PROMPT = 32
+
+/** The system message that the template of gpt-oss adds beside the caller's. */
+const TOKENS_OF_HARMONY = 96
+
+/** The hidden instructions some vendors add when tools are offered (Anthropic documents up to 813). */
+const TOKENS_FOR_TOOLS = 1_024
+
+/** The words in which a form of the answer is asked for, where the model takes no schema. */
+const TOKENS_FOR_FORMAT = 256
+
+/**
+ * No vendor bills one image at more, but for models of the catalogue that have a figure of their own. The largest documented are
+ * 6,404 of four tiles of Llama, 6,192 of 24 tiles of Gemini and 4,784 of Claude.
+ */
+export const TOKENS_PER_IMAGE = 8_192
+
+/** What of a model decides how many tokens a prompt has. */
+export type TokenModel = Pick<Model, "id" | "vendor" | "modality"> & Partial<Pick<Model, "tokensPerImage">>
+
+/** How many tokens something has at most, which depends on the model that reads it. */
+export interface TokenBound {
+  readonly at: (model: TokenModel) => number
+  /** At whichever model counts most. */
+  readonly most: number
+}
+
+/** A bound that is the same for all models. */
+export const fixedBound = (tokens: number): TokenBound => ({ at: () => tokens, most: tokens })
+
+const all = Object.keys(weights) as ReadonlyArray<Vocabulary>
+
+/** Vocabularies in use today; a model of which nothing is known is taken to count as the one that counts most. */
+const published: ReadonlyArray<Vocabulary> = ["o200k", "llama", "qwen", "deepseek", "tekken", "gemini"]
+
+/** Those of the vendors that publish theirs, and for the others the nearest in size and languages. */
+const ofVendor: Readonly<Record<string, ReadonlyArray<Vocabulary>>> = {
+  openai: ["o200k"],
+  anthropic: ["claudeNew"],
+  google: ["gemini"],
+  deepseek: ["deepseek"],
+  mistral: ["tekken"],
+  "meta-llama": ["llama"],
+  perplexity: ["llama"],
+  qwen: ["qwen"],
+  xiaomi: ["qwen"],
+  microsoft: ["o200k", "cl100k"],
+  nvidia: ["tekken", "llama"],
+  cohere: ["gemini", "tekken"],
+  xai: ["o200k"],
+  moonshotai: ["deepseek"],
+  "z-ai": ["deepseek", "qwen"],
+  minimax: ["o200k", "deepseek"]
+}
+
+/** Models of Anthropic that were made before it changed its vocabulary with Opus 4.7. */
+const OLDER_CLAUDE = /^claude-(?:opus|sonnet|haiku)-4-[0-6]$/
+
+/** The vocabularies of which one is the model's, or the nearest to it that is published. */
+const vocabulariesOf = ({ id, modality, vendor }: TokenModel): ReadonlyArray<Vocabulary> => {
+  if (OLDER_CLAUDE.test(id)) return ["claude"]
+  if (vendor === "openai" && modality === "embedding") return ["cl100k"]
+  return ofVendor[vendor] ?? published
+}
+
+const harmonyOf = ({ id }: TokenModel): number => (id.includes("gpt-oss") ? TOKENS_OF_HARMONY : 0)
+
+const presentIn = (traits: Uint32Array): ReadonlyArray<number> => {
+  const present: Array<number> = []
+  for (let trait = 0; trait < TRAITS; trait++) if (traits[trait] !== 0) present.push(trait)
+  return present
+}
+
+/**
+ * Sums up how many tokens texts have. The figure is at most one and a half times what the model's own tokenizer counts for ordinary
+ * text, and not below it: a weighted sum of the traits of the texts, and never more than they have bytes, since the tokenizers of
+ * all models are byte-level or fall back to bytes. To count by a vocabulary would take a hundred times as long.
+ */
+export class TokenSum implements TokenBound {
+  #traits = noTraits()
+  #bytes = 0
+  #fixed = 0
+  /** Which traits the texts have: a short text has few of them. */
+  #present: ReadonlyArray<number> | undefined
+
+  /** Adds a text. */
+  text(text: string): this {
+    this.#present = undefined
+    this.#bytes += Buffer.byteLength(text, "utf8")
+    addTraits(this.#traits, text)
+    return this
+  }
+
+  /** Adds tokens of which the number is known. */
+  tokens(tokens: number): this {
+    this.#fixed += tokens
+    return this
+  }
+
+  /** Multiplies what has been added. */
+  times(factor: number): this {
+    this.#bytes *= factor
+    this.#fixed *= factor
+    this.#traits = this.#traits.map((count) => count * factor)
+    return this
+  }
+
+  at(model: TokenModel): number {
+    return this.#fixed + this.#textOf(vocabulariesOf(model))
+  }
+
+  get most(): number {
+    return this.#fixed + this.#textOf(all)
+  }
+
+  #textOf(vocabularies: ReadonlyArray<Vocabulary>): number {
+    let most = 0
+    for (const vocabulary of vocabularies) most = Math.max(most, this.#weighed(vocabulary))
+    return Math.min(this.#bytes, most)
+  }
+
+  #weighed(vocabulary: Vocabulary): number {
+    const traits = this.#traits
+    const weight = weights[vocabulary]
+    const present = this.#present ?? presentIn(traits)
+    this.#present = present
+    let tokens = 0
+    for (const trait of present) tokens += weight[trait]! * traits[trait]!
+    return Math.ceil(tokens)
+  }
+}
+
+const addPart = (sum: TokenSum, part: Part): void => {
+  if (part.type === "text") sum.text(part.text)
+  else sum.tokens(TOKENS_PER_IMAGE)
+}
+
+const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => {
+  let called = false
+  for (const message of messages) {
+    sum.tokens(TOKENS_PER_MESSAGE)
+    for (const part of message.content) addPart(sum, part)
+    const beside = message.role === "tool" ? message.toolCallId : (message.name ?? "")
+    if (beside !== "") sum.text(beside)
+    if (message.role !== "assistant") continue
+    for (const call of message.toolCalls) {
+      sum.tokens(TOKENS_PER_TOOL).text(call.id).text(call.name).text(call.arguments)
+      // Where a host wants them declared, each tool once.
+      if (tools.length === 0) sum.tokens(TOKENS_PER_TOOL).text(call.name)
+      called = true
+    }
+  }
+  if (tools.length > 0 || called) sum.tokens(TOKENS_FOR_TOOLS)
+}
+
+class PromptSum implements TokenBound {
+  readonly #sum = new TokenSum()
+
+  constructor(conversation: Conversation) {
+    const sum = this.#sum
+    sum.tokens(TOKENS_PER_PROMPT)
+    addMessages(sum, conversation)
+    for (const { description = "", name, parameters } of conversation.tools) {
+      sum.tokens(TOKENS_PER_TOOL).text(name).text(description)
+      if (parameters !== undefined) sum.text(JSON.stringify(parameters))
+    }
+    const { format } = conversation
+    if (format.type !== "text") sum.tokens(TOKENS_PER_TOOL + TOKENS_FOR_FORMAT)
+    if (format.type === "json_schema") sum.text(JSON.stringify(format.schema ?? {})).text(format.description ?? "")
+  }
+
+  at(model: TokenModel): number {
+    return this.#sum.at(model) + harmonyOf(model)
+  }
+
+  get most(): number {
+    return this.#sum.most + TOKENS_OF_HARMONY
+  }
+}
+
+/**
+ * The bound of a conversation's prompt tokens, from the request alone: its texts by `TokenSum`, and images, tools and the chat
+ * template at the documented maxima above.
+ */
+export const promptBound = (conversation: Conversation): TokenBound => new PromptSum(conversation)
+
+/** How large a prompt may be. */
+export interface PromptSize {
+  /** Its tokens, with what any model but those that bill images at more takes an image for. */
+  readonly prompt: TokenBound
+  /** How many images are in it; none when absent. */
+  readonly images?: number | undefined
+}
+
+/** The bound of a prompt with one model, some of which bill an image at more than others. */
+export const promptBoundAt = ({ images = 0, prompt }: PromptSize, model: TokenModel): number =>
+  prompt.at(model) + images * Math.max(0, (model.tokensPerImage ?? TOKENS_PER_IMAGE) - TOKENS_PER_IMAGE)
+
+/** How many times what is counted in the end a bound is in general. */
+const BOUND_PER_TOKEN = 1.25
+
+/** A likely number of tokens where no more than `bound` are possible. For estimates shown and for choices, never for money. */
+export const likelyTokens = (bound: number): number => Math.floor(bound / BOUND_PER_TOKEN)
+
+/** The bound of a text of which nothing is known but that it has about so many tokens. */
+export const boundOfLikely = (tokens: number): number => Math.ceil(tokens * BOUND_PER_TOKEN)

