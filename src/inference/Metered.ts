@@ -7,7 +7,7 @@ import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import type { Ledger } from "../ledger/Ledger.ts"
-import type { CloseOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
+import type { CloseOperation, ExtendOperation, HoldOperation, HoldResult } from "../ledger/Operation.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Unavailable } from "../platform/Sql.ts"
 import { traceIdOf } from "../platform/Tracing.ts"
@@ -19,6 +19,7 @@ import {
   keepClosed,
   keepOpened,
   keepReason,
+  keepSoFar,
   type KeptRates,
   type KeptReason,
   type Opened,
@@ -28,6 +29,9 @@ import {
 } from "./Receipt.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { Outcome, Settlement, WorkOutcome } from "./Settlement.ts"
+
+/** What the receipt says of a request whose hold expires. */
+export type SoFar = NonNullable<ExtendOperation["soFar"]>
 
 /** What is to be held for a request. */
 export interface Bounds {
@@ -48,6 +52,8 @@ export interface Admitted<R extends PaidRequest = PaidRequest, P extends Price =
   held: Nano
   /** What has been used so far, at the least: the charge if this process ends here. */
   progress: () => Nano
+  /** What the receipt says of that use if this process ends here; absent until a provider has begun to answer. */
+  soFar: (() => SoFar) | undefined
   readonly holdMs: number
   /** When the hold was committed, in `performance.now()` milliseconds. */
   readonly heldAt: number
@@ -152,6 +158,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
             estimate,
             held: result.granted,
             progress: () => 0n,
+            soFar: undefined,
             holdMs: heldAt - startedAt,
             heldAt,
             created: Math.floor(Date.now() / 1000)
@@ -178,7 +185,8 @@ export const extendHold = (options: MeteredOptions, admitted: Admitted, more: Na
         held: more === 0n ? 0n : admitted.held,
         more,
         progress: minNano(admitted.progress(), admitted.held),
-        ttlMs: options.holdTtlMs
+        ttlMs: options.holdTtlMs,
+        soFar: admitted.soFar?.()
       },
       admitted.request.trace?.span
     )
@@ -210,8 +218,40 @@ const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | 
 }
 
 /** The rates of who served, unless they were kept when the request was charged. */
-const ratesAt = ({ plan, request }: Admitted, { served }: Carried): KeptRates | undefined =>
+const ratesAt = ({ plan, request }: Admitted, { served }: Pick<Carried, "served">): KeptRates | undefined =>
   served === undefined || (request.charge === true && served === plan.candidates[0]) ? undefined : ratesOf(served)
+
+/** What the receipt says of what was used so far, by our own count, of the one who serves. */
+export const soFarOf = (
+  admitted: Admitted,
+  carried: Pick<Carried, "attempts" | "firstTokenMs" | "served">,
+  usage: Used
+): SoFar => {
+  const row = besideOf(admitted, carried)
+  return {
+    resolvedModel: row.resolved_model,
+    provider: row.provider,
+    closed: keepSoFar(
+      {
+        usage,
+        basis: "counted",
+        routing: summaryOf(routingOf(admitted, carried)),
+        rates: ratesAt(admitted, carried),
+        simulated: carried.served?.offer.simulated,
+        holdMs: spanMs(admitted.holdMs),
+        firstTokenMs: carried.firstTokenMs === null ? null : spanMs(carried.firstTokenMs)
+      },
+      row
+    )
+  }
+}
+
+/** What of a request is in columns of its own. */
+const besideOf = ({ request }: Admitted, { served }: Pick<Carried, "served">): Beside => ({
+  model: request.model,
+  resolved_model: served?.model.id ?? null,
+  provider: served?.offer.provider ?? null
+})
 
 /** How a request ends, whether it was held for or charged up front. */
 type Ending = Omit<CloseOperation, "_tag" | "requestId" | "accountId" | "onlyIfExpired">
@@ -270,11 +310,7 @@ export const close = (
     overheadMs,
     endedAtMs: Date.now()
   }
-  const row: Beside = {
-    model: request.model,
-    resolved_model: carried.served?.model.id ?? null,
-    provider: carried.served?.offer.provider ?? null
-  }
+  const row = besideOf(admitted, carried)
   const keepClaim = request.claim !== undefined && settlement.final
   const ended = end(options, admitted, {
     settle: settlement.cost === undefined ? undefined : { cost: settlement.cost },

@@ -221,28 +221,42 @@ const keepUsage = (usage: Used): object =>
         reasoning: orAbsent(usage.reasoning)
       }
 
+/** The facts of a request whose provider has begun to answer. */
+export type SoFarFacts = Pick<
+  ClosedFacts,
+  "usage" | "basis" | "routing" | "rates" | "simulated" | "holdMs" | "firstTokenMs"
+>
+
 /** As they stand in a row; what is absent is as it mostly is. Without `row`, which then is not known, the routing is kept whole. */
-export const keepClosed = (
-  facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
+export const keepSoFar = (
+  facts: Omit<SoFarFacts, Times> & Partial<Pick<ClosedFacts, Times>>,
   row: Beside | undefined
-): Kept<ClosedFacts> => ({
+): Kept<SoFarFacts> => ({
   basis: facts.basis,
   usage: keepUsage(facts.usage),
   routing: row !== undefined && isUsual(facts.routing, row) ? undefined : facts.routing,
   rates: facts.rates,
   simulated: facts.simulated,
+  holdMs: facts.holdMs,
+  firstTokenMs: facts.firstTokenMs ?? undefined
+})
+
+/** The same of all facts. */
+export const keepClosed = (
+  facts: JobFacts & Partial<Pick<ClosedFacts, Times>>,
+  row: Beside | undefined
+): Kept<ClosedFacts> => ({
+  ...keepSoFar(facts, row),
   finishReason: facts.finishReason ?? undefined,
   error: facts.error ?? undefined,
-  holdMs: facts.holdMs,
-  firstTokenMs: facts.firstTokenMs ?? undefined,
   totalMs: facts.totalMs,
   overheadMs: facts.overheadMs,
   endedAtMs: facts.endedAtMs
 })
 
 /**
- * The facts again, or what there is of them: of a batch itself, and of what ended by its expiry, by a fault of ours or before it
- * began, there is only why it failed.
+ * The facts again, or what there is of them: of a batch itself, and of what ended by its expiry with nothing recorded, by a fault of
+ * ours or before it began, there is only why it failed.
  */
 export const restoreClosed = (column: unknown, row: Beside): Partial<ClosedFacts> | null => {
   const kept = column as KeptClosed | Pick<ClosedFacts, "error"> | null

@@ -16,7 +16,7 @@ import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import { eachOf, type ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
 import { type AdmittedChat, answerOf, type CarriedChat, keptAnswer, poolCall, promptOnce } from "./ChatFlow.ts"
-import { abandon, close, type MeteredOptions } from "./Metered.ts"
+import { abandon, close, type MeteredOptions, soFarOf } from "./Metered.ts"
 import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
@@ -156,6 +156,10 @@ const pump = Effect.fnUntraced(function* (
   if (served.candidate.model.hiddenReasoning) flow.running.stopsBillingOnAbort = false
   const progress = () => tokenCost(served.candidate.price, delivery.counted())
   admitted.progress = progress
+  const { attempts, candidate } = served
+  const { firstTokenMs } = delivery
+  const soFar = () => soFarOf(admitted, { served: candidate, attempts, firstTokenMs }, delivery.counted())
+  admitted.soFar = soFar
   const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
   yield* Deferred.succeed(flow.opened, {
     requestId: admitted.request.requestId,

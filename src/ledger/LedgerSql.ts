@@ -53,7 +53,12 @@ const encode = (op: Operation): object => {
         held: text(op.held),
         more: text(op.more),
         progress: text(op.progress),
-        ttl_ms: op.ttlMs
+        ttl_ms: op.ttlMs,
+        so_far: op.soFar && {
+          resolved_model: op.soFar.resolvedModel,
+          provider: op.soFar.provider,
+          closed: op.soFar.closed
+        }
       }
     case "Close":
       return {

@@ -63,6 +63,8 @@ export interface ExtendOperation {
   /** What has been used so far; the charge if the hold expires. */
   readonly progress: Nano
   readonly ttlMs: number
+  /** What the receipt says of that use if the hold expires. */
+  readonly soFar?: Pick<CloseOperation, "resolvedModel" | "provider" | "closed"> | undefined
 }
 
 /** Ends a hold once: settles what was used or releases it all. */

@@ -367,10 +367,12 @@ BEGIN
   IF extended_ord IS NOT NULL THEN
     WITH n AS MATERIALIZED (
       SELECT u.*, o.* FROM unnest(extended_ord, extended_id, extended_by) AS u(ord, id, more)
-      CROSS JOIN LATERAL jsonb_to_record(operations -> (u.ord - 1)) AS o(progress bigint, ttl_ms bigint)
+      CROSS JOIN LATERAL jsonb_to_record(operations -> (u.ord - 1)) AS o(progress bigint, ttl_ms bigint, so_far jsonb)
     )
     UPDATE request r SET held = r.held + n.more, progress = LEAST(GREATEST(r.progress, n.progress), r.held + n.more),
-        expires_at = moment + n.ttl_ms * interval '1 millisecond'
+        expires_at = moment + n.ttl_ms * interval '1 millisecond',
+        opened = CASE WHEN n.so_far IS NOT NULL AND n.progress >= r.progress
+          THEN r.opened || jsonb_build_object('soFar', n.so_far) ELSE r.opened END
       FROM n WHERE r.id = n.id AND r.id = ANY (extended_id);
   END IF;
   IF moved_ord IS NOT NULL THEN

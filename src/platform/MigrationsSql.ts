@@ -7,6 +7,7 @@ import { budgets } from "./migrations/BudgetsSql.ts"
 import { chargedRequests } from "./migrations/ChargedRequestsSql.ts"
 import { claimsFirst } from "./migrations/ClaimsFirstSql.ts"
 import { durableWrites } from "./migrations/DurableWritesSql.ts"
+import { expiredReceipts } from "./migrations/ExpiredReceiptsSql.ts"
 import { files } from "./migrations/FilesSql.ts"
 import { firstLedgerCommit } from "./migrations/FirstLedgerCommitSql.ts"
 import { jobs, jobSequence } from "./migrations/JobsSql.ts"
@@ -321,5 +322,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   }),
   "0036_request_filters": requestFilters,
   "0037_play_money": playMoney,
-  "0038_durable_writes": durableWrites
+  "0038_durable_writes": durableWrites,
+  "0039_expired_receipts": expiredReceipts
 }

@@ -1,6 +1,8 @@
 /** What two processes on one database must keep, at moments that are met and not left to chance. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Schema } from "effect"
+import { RequestList } from "../../schemas/account/Requests.ts"
+import { countTokens } from "../../src/domain/Tokens.ts"
 import { audit, seenOf } from "./Audit.ts"
 import { emptyLoad, type Load, tryOnce } from "./Load.ts"
 import { type Ask, dialects, type Ending, type Try } from "./Notes.ts"
@@ -198,6 +200,62 @@ layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("two pr
         load.tries.reduce((sum, one) => sum + (seenOf(one)?.cost ?? 0n), 0n)
       )
       assert.deepStrictEqual(yield* world.faults, [])
+    })
+  )
+
+  it.effect("show on the receipt of a stream whose gateway was killed what the last extension of its hold knew", () =>
+    Effect.gen(function* () {
+      const world = yield* TwoGateways
+      const account = yield* world.open("killed", DOLLAR)
+      const load = emptyLoad()
+      const stall = { _tag: "Stall", after: 5 } as const
+      const ask = plainAsk("killed-stream", account.name, {
+        ...{ stream: true, chunks: words, behaviour: { alpha: stall, beta: stall } }
+      })
+      const asked = yield* Effect.forkChild(asking(world, load, ask, account, 1))
+      yield* until(
+        "the hold is extended",
+        Effect.scoped(
+          Effect.flatMap(world.sql, (sql) =>
+            Effect.map(
+              sql`SELECT FROM request WHERE account_id = ${account.id} AND state = 'open' AND progress > 0`,
+              (rows) => rows.length > 0
+            )
+          )
+        )
+      )
+      const [, gateway] = world.gateways
+      yield* gateway!.kill
+      yield* Fiber.join(asked)
+      yield* gateway!.start
+      yield* settled(world, load, account)
+      const list = yield* Effect.promise(async () => {
+        const url = `http://127.0.0.1:${world.gateways[0]!.port}/api/v1/requests`
+        const response = await fetch(url, { headers: { authorization: `Bearer ${account.key}` } })
+        return Schema.decodeUnknownSync(RequestList)(await response.json())
+      })
+      const receipt = list.data[0]!
+      assert.deepInclude(receipt, {
+        ...{
+          status: "failed",
+          model: ask.model,
+          resolved_model: ask.model,
+          usage_basis: "counted",
+          finish_reason: null
+        }
+      })
+      assert.strictEqual(receipt.error?.code, "request_expired")
+      const { price, routing, usage } = receipt
+      if (price?.unit !== "token" || usage === null || "units" in usage) return assert.fail("not of tokens")
+      const output = countTokens(words.slice(0, stall.after).join(""))
+      assert.strictEqual(usage.output_tokens, output)
+      assert.closeTo(receipt.cost_usd, usage.input_tokens * price.input + output * price.output, 1e-9)
+      assert.isAbove(receipt.cost_usd, 0)
+      assert.deepStrictEqual(
+        [routing?.resolved_model, routing?.provider, routing?.provider_attempts?.map(({ outcome }) => outcome)],
+        [ask.model, receipt.provider, ["served"]]
+      )
+      assert.isNumber(receipt.timings.first_token_ms)
     })
   )
 

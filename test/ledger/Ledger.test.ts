@@ -36,6 +36,38 @@ const count = <A extends { readonly _tag: string }>(results: ReadonlyArray<A>, t
 const all = { concurrency: "unbounded" } as const
 
 layer(Database.layer, { excludeTestServices: true })("an operation", (it) => {
+  it.effect("leaves on an expired request what the extension with the most progress said of its use", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const owner = yield* customer(sql, 100n)
+      const facts = Effect.fnUntraced(function* (requestId: string) {
+        yield* makeOverdue(sql, requestId)
+        yield* expireOverdue(sql, 10)
+        const [row] =
+          yield* sql`SELECT settled, status, resolved_model, provider, closed FROM request WHERE id = ${requestId}`
+        return row
+      })
+      const soFar = (output: number) => ({ resolvedModel: "m", provider: "p", closed: { usage: { output } } })
+      const opened = hold(owner, 30n, { opened: { streamed: true } })
+      yield* run(sql, opened)
+      yield* run(sql, { ...extend(opened, 30n, 0n, 20n), soFar: soFar(2) })
+      yield* run(sql, { ...extend(opened, 30n, 0n, 10n), soFar: soFar(1) })
+      yield* run(sql, extend(opened, 30n, 0n, 20n))
+      const error = { _tag: "HoldExpired" }
+      assert.deepStrictEqual(yield* facts(opened.requestId), {
+        ...{ settled: 20n, status: "failed", resolved_model: "m", provider: "p" },
+        closed: { usage: { output: 2 }, error }
+      })
+      const silent = hold(owner, 30n)
+      yield* run(sql, silent)
+      yield* run(sql, extend(silent, 30n, 0n))
+      assert.deepStrictEqual(yield* facts(silent.requestId), {
+        ...{ settled: 0n, status: "failed", resolved_model: null, provider: null },
+        closed: { error }
+      })
+    })
+  )
+
   it.effect("holds, and settles what was used", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
