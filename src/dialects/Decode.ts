@@ -100,6 +100,19 @@ export const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
   }
 }
 
+/** Names a model that is missing beside what else is wrong: which of two members has it is known after decoding alone. */
+export const withModel = <A>(
+  body: Readonly<Record<string, unknown>>,
+  result: Result.Result<A, Failure>
+): Result.Result<A, Failure> => {
+  if (body["model"] != null || body["models"] != null) return result
+  return Result.mapError(result, (failed) => {
+    if (failed.reason._tag !== "ValidationError") return failed
+    const others = failed.reason.problems.slice(0, MAX_PROBLEMS - 1)
+    return invalid("model", "Missing key", ...others)
+  })
+}
+
 /** Puts a member's name before the fields of a failure found in it. */
 export const within = <A>(member: string, result: Result.Result<A, Failure>): Result.Result<A, Failure> =>
   Result.mapError(result, (error) => {

@@ -1,4 +1,4 @@
-/** Members of a request that its schema does not have, for a dialect that refuses them by name. */
+/** Members of a request that its schema does not have, for dialects that refuse them by name or say that they are ignored. */
 import { SchemaAST } from "effect"
 import { pathOf } from "./Lists.ts"
 
@@ -17,12 +17,30 @@ interface Found {
   readonly type?: string
 }
 
-/** Finds the first stranger in a value. */
-type Check = (value: unknown) => Found | undefined
+/** How many strangers are still looked for. */
+interface Budget {
+  left: number
+}
 
-const nothing: Check = () => undefined
+/** Finds strangers in a value, as many as are looked for. */
+type Check = (value: unknown, budget: Budget) => ReadonlyArray<Found>
 
-const inside = (key: PropertyKey, found: Found): Found => ({ ...found, path: [key, ...found.path] })
+const none: ReadonlyArray<Found> = []
+const nothing: Check = () => none
+
+const one = (found: Found, budget: Budget): ReadonlyArray<Found> => {
+  budget.left -= 1
+  return [found]
+}
+
+const inside = (key: PropertyKey, found: ReadonlyArray<Found>): ReadonlyArray<Found> =>
+  found.map((stranger) => ({ ...stranger, path: [key, ...stranger.path] }))
+
+/** Joins lists that are mostly empty. */
+const joined = (before: ReadonlyArray<Found>, more: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+  if (more.length === 0) return before
+  return before.length === 0 ? more : [...before, ...more]
+}
 
 /** Members that tell the objects of a union from each other. */
 const TAGS = ["type", "role"] as const
@@ -36,16 +54,17 @@ const ofMembers = (ast: SchemaAST.Objects): Check => {
   // A record has any members.
   if (ast.indexSignatures.length > 0) return nothing
   const members = new Map(ast.propertySignatures.map(({ name, type }) => [name, checkOf(type)]))
-  return (value) => {
+  return (value, budget) => {
+    let found = none
     for (const name of Object.keys(value as object)) {
+      if (budget.left === 0) return found
       const member = (value as Readonly<Record<string, unknown>>)[name]
       if (member == null) continue
       const check = members.get(name)
-      if (check === undefined) return { path: [name] }
-      const found = typeof member === "object" ? check(member) : undefined
-      if (found !== undefined) return inside(name, found)
+      if (check === undefined) found = joined(found, one({ path: [name] }, budget))
+      else if (typeof member === "object") found = joined(found, inside(name, check(member, budget)))
     }
-    return undefined
+    return found
   }
 }
 
@@ -55,23 +74,23 @@ const ofObjects = (objects: ReadonlyArray<SchemaAST.Objects>): Check => {
   const tag = TAGS.find((name) => objects.every((ast) => literalOf(ast, name) !== undefined))
   if (only === undefined || tag === undefined) return objects.length === 1 && only ? ofMembers(only) : nothing
   const byTag = new Map(objects.map((ast) => [literalOf(ast, tag), ofMembers(ast)]))
-  return (value) => {
+  return (value, budget) => {
     const said = (value as Readonly<Record<string, unknown>>)[tag]
     const check = byTag.get(said)
-    if (check !== undefined) return check(value)
-    return tag === "type" && typeof said === "string" ? { path: [tag], type: said } : undefined
+    if (check !== undefined) return check(value, budget)
+    return tag === "type" && typeof said === "string" ? one({ path: [tag], type: said }, budget) : none
   }
 }
 
 const ofElements = (ast: SchemaAST.Arrays): Check => {
   const element = checkOf(ast.rest[0])
-  return (value) => {
+  return (value, budget) => {
     const list = value as ReadonlyArray<unknown>
-    for (let index = 0; index < list.length; index++) {
-      const found = element(list[index])
-      if (found !== undefined) return inside(index, found)
+    let found = none
+    for (let index = 0; index < list.length && budget.left > 0; index++) {
+      found = joined(found, inside(index, element(list[index], budget)))
     }
-    return undefined
+    return found
   }
 }
 
@@ -87,9 +106,9 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check => {
   if (objects.length === 0 && list === undefined) return nothing
   const object = ofObjects(objects)
   const elements = list === undefined ? nothing : ofElements(list)
-  return (value) => {
-    if (typeof value !== "object" || value === null) return undefined
-    return Array.isArray(value) ? elements(value) : object(value)
+  return (value, budget) => {
+    if (typeof value !== "object" || value === null) return none
+    return Array.isArray(value) ? elements(value, budget) : object(value, budget)
   }
 }
 
@@ -100,7 +119,35 @@ const checkOf = (ast: SchemaAST.AST | undefined): Check => {
 export const strangers = (ast: SchemaAST.AST): ((value: unknown) => Stranger | undefined) => {
   const check = checkOf(ast)
   return (value) => {
-    const found = check(value)
+    const [found] = check(value, { left: 1 })
     return found === undefined ? undefined : { field: pathOf(found.path), type: found.type }
+  }
+}
+
+/** A path as callers write it: `messages[2].foo`. */
+const written = (path: Path): string =>
+  path.map((key, index) => (typeof key === "number" ? `[${key}]` : `${index === 0 ? "" : "."}${String(key)}`)).join("")
+
+/** So many ignored members are named of one request; a header has no room for more. */
+const MOST_IGNORED = 32
+
+/**
+ * Finds the members within some members of a value that a schema does not have, by their paths, 32 at most. Whatever is wrong
+ * otherwise is left to the schema.
+ */
+export const ignoredWithin = (
+  ast: SchemaAST.AST,
+  names: ReadonlyArray<string>
+): ((value: Readonly<Record<string, unknown>>) => ReadonlyArray<string>) => {
+  const known = SchemaAST.isObjects(ast) ? ast.propertySignatures : []
+  const checks = names.map((name) => [name, checkOf(known.find((one) => one.name === name)?.type)] as const)
+  return (value) => {
+    const budget = { left: MOST_IGNORED }
+    return checks.flatMap(([name, check]) => {
+      const member = value[name]
+      if (typeof member !== "object" || member === null) return []
+      const found = inside(name, check(member, budget))
+      return found.filter(({ type }) => type === undefined).map(({ path }) => written(path))
+    })
   }
 }

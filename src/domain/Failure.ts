@@ -83,6 +83,15 @@ export type Reason =
       /** The member that was refused, where that is known. */
       readonly param?: string
     }
+  /** The provider found the prompt too long for its model. */
+  | { readonly _tag: "ProviderOverflow"; readonly provider: string; readonly detail: string; readonly param?: string }
+  /** The provider does not answer such content. */
+  | {
+      readonly _tag: "ContentPolicyViolation"
+      readonly provider: string
+      readonly detail: string
+      readonly param?: string
+    }
   | { readonly _tag: "EmptyCompletion" }
   | { readonly _tag: "SearchFailed"; readonly retryAfterSeconds?: number }
   /** An image or a video could not be made. */
@@ -107,6 +116,12 @@ export type Reason =
   | { readonly _tag: "Overloaded" }
   | { readonly _tag: "HoldExpired" }
   | { readonly _tag: "InternalError" }
+
+/** Whether a provider judged the request itself, so that the same request would be refused again. */
+export const isRefusal = (
+  reason: Reason | undefined
+): reason is Extract<Reason, { readonly _tag: "ProviderRefused" | "ProviderOverflow" | "ContentPolicyViolation" }> =>
+  reason?._tag === "ProviderRefused" || reason?._tag === "ProviderOverflow" || reason?._tag === "ContentPolicyViolation"
 
 /** The one error of the request path. `log` is for operators and never leaves the process. */
 export class Failure extends Data.TaggedError("Failure")<{

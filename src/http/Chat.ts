@@ -8,6 +8,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodeChat, type DecodedChat } from "../dialects/chat/ChatDecode.ts"
 import { encodeCompletion } from "../dialects/chat/ChatEncode.ts"
 import { ChatStreamEncoder } from "../dialects/chat/ChatStream.ts"
+import { chatNames } from "../dialects/RefusedMember.ts"
 import { decodeEstimate, encodeEstimate } from "../dialects/Estimate.ts"
 import { objectOf } from "../dialects/Decode.ts"
 import { basePolicy } from "../dialects/Routing.ts"
@@ -33,7 +34,8 @@ const pathOf = (slug: string | undefined): string =>
 export const chatDialect: ChatDialect<DecodedChat> = {
   decode: (body, preset, byPath, base) => decodeChat(body, preset && { config: preset.config, byPath }, base),
   encode: encodeCompletion,
-  encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage })
+  encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage }),
+  names: chatNames
 }
 
 /** Serves both. */

@@ -4,6 +4,7 @@ import { HttpServerResponse } from "effect/http"
 import { Caller, type Principal } from "../../schemas/Access.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { objectOf } from "../dialects/Decode.ts"
+import { memberOf, type MemberNames } from "../dialects/RefusedMember.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import type { StreamEncoder, StreamOpening } from "../dialects/StreamEncoder.ts"
 import type { ChatWish, Decoded } from "../dialects/Wish.ts"
@@ -156,8 +157,8 @@ export interface ChatDialect<D extends Decoded> {
   readonly withHeaders?: (decoded: D, headers: Readonly<Record<string, string | undefined>>) => D
   /** What a whole answer says in headers, where its body has no place for it. */
   readonly headersOf?: (answer: Answer) => Readonly<Record<string, string>>
-  /** The member that holds the prompt, where it is not `messages`. */
-  readonly prompt?: string
+  /** What the members of a request are called. */
+  readonly names: MemberNames
 }
 
 /** Items that a response's input may have, however few messages the operator allows. */
@@ -176,16 +177,25 @@ export const tooManyMessages = (body: unknown, maxMessages: number, prompt = "me
 export const limited = <D extends Decoded>(dialect: ChatDialect<D>, maxMessages: number): ChatDialect<D> => ({
   ...dialect,
   decode: (body, ...rest) => {
-    const failed = tooManyMessages(body, maxMessages, dialect.prompt)
+    const failed = tooManyMessages(body, maxMessages, dialect.names["messages"])
     return failed === undefined ? dialect.decode(body, ...rest) : Result.fail(failed)
   }
 })
 
-/** Names the member that is too long as the dialect does. */
-export const named = (param: string | undefined, failed: Failure): Failure =>
-  param !== undefined && failed.reason._tag === "ContextLengthExceeded"
-    ? failure({ ...failed.reason, param }, failed.log)
-    : failed
+/** Names the member that is too long, or that a provider refused, as the dialect does. */
+export const named = (names: MemberNames, failed: Failure): Failure => {
+  const { log, reason } = failed
+  switch (reason._tag) {
+    case "ContextLengthExceeded":
+    case "ProviderOverflow":
+      return failure({ ...reason, param: memberOf("messages", names) }, log)
+    case "ProviderRefused":
+    case "ContentPolicyViolation":
+      return reason.param === undefined ? failed : failure({ ...reason, param: memberOf(reason.param, names) }, log)
+    default:
+      return failed
+  }
+}
 
 /** Where an operation is found and what it is called, on receipts and as the scope of idempotency keys. */
 export interface Place {
@@ -213,7 +223,7 @@ export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
     const presets = yield* Presets
     const { maxMessages, sandbox } = yield* Config
     const dialect = limited(unlimited, maxMessages)
-    const inWords = (failed: Failure) => named(dialect.prompt, failed)
+    const inWords = (failed: Failure) => named(dialect.names, failed)
     const run = Effect.runForkWith(yield* Effect.context())
 
     /** The request as the service has it. */

@@ -39,6 +39,8 @@ export const table: Readonly<Record<Reason["_tag"], Line>> = {
   NotToolCapable: line(400, "invalid_request_error", "model_not_tool_capable"),
   ContextLengthExceeded: line(400, "invalid_request_error", "context_length_exceeded"),
   ProviderRefused: line(400, "invalid_request_error", "validation_error"),
+  ProviderOverflow: line(400, "invalid_request_error", "context_length_exceeded"),
+  ContentPolicyViolation: line(400, "invalid_request_error", "content_policy_violation"),
   InvalidCode: line(400, "invalid_request_error", "invalid_code"),
   MissingApiKey: line(401, "authentication_error", "missing_api_key"),
   InvalidApiKey: line(401, "authentication_error", "invalid_api_key"),
@@ -185,6 +187,8 @@ const sentenceOf = (reason: Reason): string => {
     case "RateLimitExceeded":
       return `${reason.detail ?? `More than ${reason.limit} requests in this window`}; try again in ${reason.retryAfterSeconds} s`
     case "ProviderRefused":
+    case "ProviderOverflow":
+    case "ContentPolicyViolation":
       return `${reason.provider} refused the request: ${reason.detail}`
     case "GenerationFailed":
       return `It could not be made (${reason.detail}). You were not charged`
@@ -209,7 +213,9 @@ const paramOf = (reason: Reason): string | null => {
     case "ValidationError":
       return reason.problems[0].field
     case "ProviderRefused":
-      return reason.param ?? "body"
+    case "ProviderOverflow":
+    case "ContentPolicyViolation":
+      return reason.param ?? null
     case "InvalidPeriod":
       return "period"
     case "UnsupportedParameter":
@@ -253,7 +259,7 @@ export const describe = ({ at, reason }: Failure): ErrorBody["error"] => {
   return { message, type, code, param: param === null ? (at ?? null) : fieldAt(at, param) }
 }
 
-/** A provider seldom says which field it minds; every validation error names one all the same. */
+/** A provider seldom says which field it minds: then there is none to list. */
 const detailsOf = ({ at, reason }: Failure): Pick<ErrorBody, "details"> => {
   if (reason._tag === "ValidationError") {
     const details = reason.problems.map(({ field, message }) => ({
@@ -262,9 +268,10 @@ const detailsOf = ({ at, reason }: Failure): Pick<ErrorBody, "details"> => {
     }))
     return { details }
   }
-  return reason._tag === "ProviderRefused"
-    ? { details: [{ field: fieldAt(at, reason.param ?? "body"), message: messageOf(reason) }] }
-    : {}
+  if (reason._tag !== "ProviderRefused") return {}
+  return {
+    details: reason.param === undefined ? [] : [{ field: fieldAt(at, reason.param), message: messageOf(reason) }]
+  }
 }
 
 /** The whole body of a failure. */

@@ -7,6 +7,7 @@ import { Auth } from "../auth/Auth.ts"
 import { usageOf } from "../dialects/chat/ChatEncode.ts"
 import { type DecodedLegacyChat, decodeLegacyChat } from "../dialects/legacy/LegacyDecode.ts"
 import { encodeLegacyChat } from "../dialects/legacy/LegacyEncode.ts"
+import { chatNames } from "../dialects/RefusedMember.ts"
 import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
@@ -21,7 +22,7 @@ import { Requests } from "../usage/Requests.ts"
 import { readJson } from "./Body.ts"
 import { cacheWishOf, wishedOf } from "./CacheControl.ts"
 import { answered } from "./Chat.ts"
-import { chatRequestOf, circumstancesOf, ignoredHeader, replayHeader } from "./ChatOperation.ts"
+import { chatRequestOf, circumstancesOf, ignoredHeader, named, replayHeader } from "./ChatOperation.ts"
 import { Exchange } from "./Exchange.ts"
 import { images } from "./Images.ts"
 import { leanHandlers } from "./Lean.ts"
@@ -85,7 +86,7 @@ const legacyChat = Effect.gen(function* () {
       })
     )
     const asking = Effect.fnUntraced(function* (admission: Admission | undefined) {
-      const served = yield* chat.chat(asked, cacheWish, check)
+      const served = yield* Effect.mapError(chat.chat(asked, cacheWish, check), (failed) => named(chatNames, failed))
       const { answer, status } = served
       if (admission !== undefined && asked.policy.dataPolicy !== "zero_retention") {
         const free = status === "HIT"

@@ -7,6 +7,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodeCount, type DecodedMessages, decodeMessages } from "../dialects/messages/MessagesDecode.ts"
 import { encodeMessage } from "../dialects/messages/MessagesEncode.ts"
 import { MessagesStreamEncoder } from "../dialects/messages/MessagesStream.ts"
+import { messagesNames } from "../dialects/RefusedMember.ts"
 import { likelyTokens, promptBound } from "../domain/TokenBound.ts"
 import { countPrompt } from "../domain/Tokens.ts"
 import { Config } from "../platform/Config.ts"
@@ -21,6 +22,7 @@ import { takePreset } from "./Preset.ts"
 /** `POST /messages`. */
 export const messagesDialect: ChatDialect<DecodedMessages> = {
   decode: (body, preset, _, base) => decodeMessages(body, preset?.config, base),
+  names: messagesNames,
   encode: (answer, { editsContext, showsThinking }) => encodeMessage(answer, showsThinking, editsContext),
   encoder: (opening, { conversation, editsContext, showsThinking }) =>
     new MessagesStreamEncoder({

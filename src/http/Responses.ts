@@ -6,6 +6,7 @@ import { Api } from "../../schemas/Api.ts"
 import type { ResponsesTokens } from "../../schemas/inference/Responses.ts"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { decodePrompt, decodeResponses, type DecodedResponses } from "../dialects/responses/ResponsesDecode.ts"
+import { responsesNames } from "../dialects/RefusedMember.ts"
 import { encodeResponse, headersOf } from "../dialects/responses/ResponsesEncode.ts"
 import { ResponsesStreamEncoder } from "../dialects/responses/ResponsesStream.ts"
 import { countPrompt } from "../domain/Tokens.ts"
@@ -31,7 +32,7 @@ export const responsesDialect: ChatDialect<DecodedResponses> = {
   encode: (answer, { echo }) => encodeResponse(answer, echo),
   encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
   headersOf,
-  prompt: "input"
+  names: responsesNames
 }
 
 const place = { operation: "responses", path: "/responses" }

@@ -43,7 +43,7 @@ const chatSurface = <D extends Decoded>(operation: string, unlimited: ChatDialec
     const inference = yield* Inference
     const presets = yield* Presets
     const dialect = limited(unlimited, (yield* Config).maxMessages)
-    const inWords = (failed: Failure) => named(dialect.prompt, failed)
+    const inWords = (failed: Failure) => named(dialect.names, failed)
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
       const { claim, principal } = circumstances
       const { accountId } = principal

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { isSimulated, summaryOf } from "../domain/Plan.ts"
 import type { Auth } from "../auth/Auth.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, isRefusal } from "../domain/Failure.ts"
 import { isBeyondBelief, promptTokens, type Used } from "../domain/Usage.ts"
 import { maxNano, minNano, type Nano } from "../domain/Money.ts"
 import type { Attempt, Candidate, Plan, RoutingOutcome } from "../domain/Plan.ts"
@@ -211,7 +211,7 @@ export const routingOf = (admitted: Admitted, carried: Pick<Carried, "served" | 
 /** Why it failed, for the receipt. A provider's own words may quote the request, so they are not kept where nothing may be. */
 const errorOf = ({ plan }: Admitted, outcome: Carried["outcome"]): KeptReason | null => {
   const error = outcome._tag === "Whole" ? undefined : outcome.error
-  if (error?._tag === "ProviderRefused" && plan.policy.dataPolicy === "zero_retention") {
+  if (isRefusal(error) && plan.policy.dataPolicy === "zero_retention") {
     return keepReason({ ...error, detail: "its words are not kept" })
   }
   return error === undefined ? null : keepReason(error)

@@ -1,4 +1,4 @@
-import type { Reason } from "../domain/Failure.ts"
+import { isRefusal, type Reason } from "../domain/Failure.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { FinishReason } from "../domain/Output.ts"
 import { type Price, type TokenPrice, tokenCost, unitCost } from "../domain/Pricing.ts"
@@ -52,7 +52,7 @@ export interface Settlement<U extends Used = TokenUsage> {
 
 /** Refusals of the request itself: the same request would be refused again. */
 const isFinal = (error: Reason | undefined): boolean =>
-  error?._tag === "ProviderRefused" ||
+  isRefusal(error) ||
   error?._tag === "ImageTooLarge" ||
   (error?._tag === "ValidationError" && error.passing === undefined)
 

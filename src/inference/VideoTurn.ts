@@ -1,5 +1,6 @@
 /** One turn at a video job: what is next is done, and what came of it written down. */
 import { Effect, Random, Result } from "effect"
+import { isRefusal } from "../domain/Failure.ts"
 import type { Attempt } from "../domain/Plan.ts"
 import type { UnitPrice } from "../domain/Pricing.ts"
 import {
@@ -145,7 +146,7 @@ const isUnclear = ({ failures }: PoolError): boolean => failures.some(({ fault }
 
 const eventOfFailure = (error: PoolError): VideoEvent => {
   const { reason } = error
-  if (reason._tag === "ProviderRefused") {
+  if (isRefusal(reason)) {
     return { _tag: "Refused", message: `${reason.provider} refused this video: ${reason.detail}` }
   }
   return { _tag: isUnclear(error) ? "Unclear" : "NotTaken" }
@@ -315,7 +316,7 @@ const lookAfter = (desk: VideoDesk, at: At, reads: boolean): Effect.Effect<Turne
     const asked = ask<FilmState>(desk, at, plan, (one, call) => one.filmState?.(call, ticket))
     const told = yield* Effect.result(asked)
     if (Result.isFailure(told)) {
-      const unknown = told.failure.reason._tag === "ProviderRefused"
+      const unknown = isRefusal(told.failure.reason)
       return yield* apply(desk, at, unlessLate(at, unknown ? { _tag: "Lost" } : notAsked))
     }
     const state = told.success.output

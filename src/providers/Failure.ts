@@ -1,5 +1,6 @@
 import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/OutboundCall.ts"
 import type { ProviderFault } from "./Provider.ts"
+import { refused, type RefusalHints, subjectOf } from "./Refusal.ts"
 
 /** An answer other than a success, as it came. */
 export interface RefusedAnswer {
@@ -9,12 +10,19 @@ export interface RefusedAnswer {
 }
 
 /** What a status means, whoever sent it. `detail` is the host's own sentence. */
-export const faultOf = (status: number, detail: string, retryAfter: number | undefined): ProviderFault => {
+export const faultOf = (
+  status: number,
+  detail: string,
+  retryAfter: number | undefined,
+  hints: RefusalHints = {}
+): ProviderFault => {
+  // Moderation is also said with a status that means a credential elsewhere.
+  if (status === 403 && subjectOf(detail, hints) === "policy") return refused(status, detail, hints)
   if (status === 401 || status === 402 || status === 403) return { _tag: "Unauthorized", status }
   if (status === 429) return { _tag: "RateLimited", retryAfterSeconds: retryAfter }
   // Conflict, lock, timeout and "too early" are the host's own passing troubles.
   const passing = status === 408 || status === 409 || status === 423 || status === 425
-  if (status >= 400 && status < 500 && !passing) return { _tag: "Refused", status, detail }
+  if (status >= 400 && status < 500 && !passing) return refused(status, detail, hints)
   return { _tag: "ServerError", status, detail, ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }) }
 }
 

@@ -78,8 +78,9 @@ export const reasonOf = (failures: ReadonlyArray<FailedAttempt>): Reason => {
   const last = failures.at(-1)?.fault
   const decisive = failures.findLast(({ fault }) => fault?._tag !== "Unreachable" && fault?._tag !== "Unauthorized")
   if (decisive?.fault?._tag === "Refused") {
-    const { detail, param } = decisive.fault
-    return { _tag: "ProviderRefused", provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
+    const { about, detail, param } = decisive.fault
+    const _tag = about === undefined ? "ProviderRefused" : tagOfSubject[about]
+    return { _tag, provider: decisive.provider, detail, ...(param === undefined ? {} : { param }) }
   }
   if (decisive?.fault?._tag === "SchemaRefused") return schemaReason(decisive.fault)
   const param = failures.map(({ fault }) => fault).find(isAnsweredLost)?.param
@@ -105,6 +106,8 @@ const rateLimitedReason = (failures: ReadonlyArray<FailedAttempt>): Reason | und
   }
   return { _tag: "UpstreamRateLimited", retryAfterSeconds: Math.max(1, shortest ?? UNTOLD_PAUSE_SECONDS) }
 }
+
+const tagOfSubject = { context: "ProviderOverflow", policy: "ContentPolicyViolation" } as const
 
 const schemaReason = (fault: Extract<ProviderFault, { readonly _tag: "SchemaRefused" }>): Reason => {
   const { detail, field, limit, passing } = fault

@@ -65,6 +65,8 @@ export type ProviderFault =
       readonly detail: string
       /** The member of the caller's request that is refused, where an adapter knows it. */
       readonly param?: string
+      /** The prompt is too long for the model's context, or its content is not allowed. */
+      readonly about?: "context" | "policy"
     }
   /** Our own credential or account with the provider is at fault. */
   | { readonly _tag: "Unauthorized"; readonly status: number }

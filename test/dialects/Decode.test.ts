@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
 import { decoder, objectOf, within } from "../../src/dialects/Decode.ts"
+import { decodeEmbeddings } from "../../src/dialects/embeddings/EmbeddingsDecode.ts"
+import { decodeLegacyChat } from "../../src/dialects/legacy/LegacyDecode.ts"
+import { decodeCount, decodeMessages } from "../../src/dialects/messages/MessagesDecode.ts"
+import { decodeRerank } from "../../src/dialects/rerank/RerankDecode.ts"
+import { decodeResponses } from "../../src/dialects/responses/ResponsesDecode.ts"
+import { decodeSpeech } from "../../src/dialects/speech/SpeechDecode.ts"
 import { type Failure, failure, type FieldProblem, invalid } from "../../src/domain/Failure.ts"
 
 const Cat = Schema.Struct({ kind: Schema.Literal("cat"), lives: Schema.Int })
@@ -107,5 +114,36 @@ describe("an object", () => {
   it("is neither null nor a list", () => {
     assert.deepStrictEqual(objectOf({ a: 1 }), { a: 1 })
     for (const value of [null, undefined, [], "x", 1, true]) assert.isUndefined(objectOf(value))
+  })
+})
+
+describe("a body that misses members", () => {
+  const rows: ReadonlyArray<
+    readonly [string, (body: unknown) => Result.Result<unknown, Failure>, ReadonlyArray<string>]
+  > = [
+    ["chat completions", decodeChat, ["model", "messages"]],
+    ["messages", decodeMessages, ["model", "messages", "max_tokens"]],
+    ["counted messages", decodeCount, ["model", "messages"]],
+    ["responses", (body) => decodeResponses(body, undefined), ["model", "input"]],
+    ["the legacy chat", decodeLegacyChat, ["model", "messages"]],
+    ["embeddings", decodeEmbeddings, ["model", "input"]],
+    ["rerank", decodeRerank, ["model", "query", "documents"]],
+    ["speech", decodeSpeech, ["model", "input", "voice"]]
+  ]
+  for (const [name, decode, fields] of rows) {
+    it(`has all of them named on ${name}`, () => {
+      assert.sameMembers(fieldsOf(decode({})), [...fields])
+    })
+  }
+
+  it("has them named beside what else is wrong", () => {
+    assert.sameMembers(fieldsOf(decodeChat({ temperature: 9 })), ["model", "messages", "temperature"])
+    assert.sameMembers(fieldsOf(decodeResponses({ temperature: 9 }, undefined)), ["model", "input", "temperature"])
+    assert.sameMembers(fieldsOf(decodeResponses({ input: "a", top_p: 9 }, undefined)), ["model", "top_p"])
+    assert.sameMembers(fieldsOf(decodeMessages({ model: "m", max_tokens: 0 })), ["messages", "max_tokens"])
+  })
+
+  it("has no model missed that a preset gives", () => {
+    assert.sameMembers(fieldsOf(decodeChat({}, { config: { model: "m" }, byPath: true })), ["messages"])
   })
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { strangers } from "../../src/dialects/Members.ts"
+import { ignoredWithin, strangers } from "../../src/dialects/Members.ts"
 
 const A = Schema.Struct({ type: Schema.Literal("a"), n: Schema.optionalKey(Schema.Int) })
 const B = Schema.Struct({ type: Schema.Literal("b"), more: Schema.optionalKey(Schema.NullOr(A)) })
@@ -55,5 +55,44 @@ describe("members that a schema does not have", () => {
     ]
     for (const value of fine) assert.isUndefined(check(value), JSON.stringify(value))
     for (const value of [null, 1, "x", [{ none: 1 }]]) assert.isUndefined(check(value))
+  })
+})
+
+describe("ignoredWithin", () => {
+  const Part = Schema.Struct({ type: Schema.Literal("text"), text: Schema.String })
+  const Message = Schema.Union([
+    Schema.Struct({ role: Schema.Literal("user"), content: Schema.Union([Schema.String, Schema.Array(Part)]) }),
+    Schema.Struct({ role: Schema.Literal("tool"), id: Schema.String })
+  ])
+  const Tool = Schema.Struct({
+    function: Schema.Struct({ name: Schema.String, parameters: Schema.Record(Schema.String, Schema.Unknown) })
+  })
+  const ignored = ignoredWithin(Schema.Struct({ messages: Schema.Array(Message), tools: Schema.Array(Tool) }).ast, [
+    "messages",
+    "tools"
+  ])
+
+  it("names every member that is ignored, at every depth", () => {
+    const part = { type: "text", text: "a", bar: 1 }
+    assert.deepStrictEqual(
+      ignored({
+        messages: [
+          { role: "user", content: "a" },
+          { role: "tool", id: "a", foo: 1, baz: {} },
+          { role: "user", content: [part] }
+        ],
+        tools: [{ extra: true, function: { name: "f", parameters: { free: 1 }, bar: 1 } }],
+        other: 1
+      }),
+      ["messages[1].foo", "messages[1].baz", "messages[2].content[0].bar", "tools[0].extra", "tools[0].function.bar"]
+    )
+  })
+
+  it("names 32 at most, and neither nulls nor what the schema refuses", () => {
+    const many = Array.from({ length: 100 }, () => ({ role: "user", content: "a", foo: 1 }))
+    assert.lengthOf(ignored({ messages: many }), 32)
+    assert.isEmpty(
+      ignored({ messages: [{ role: "user", content: "a", foo: null }, { role: "nobody", foo: 1 }, 5], tools: "x" })
+    )
   })
 })

@@ -45,6 +45,8 @@ const samples: { readonly [T in Tag]: Extract<Reason, { readonly _tag: T }> } = 
   IdempotencyResultUnavailable: { _tag: "IdempotencyResultUnavailable", requestId: "req_1" },
   RateLimitExceeded: { _tag: "RateLimitExceeded", limit: 60, retryAfterSeconds: 7 },
   ProviderRefused: { _tag: "ProviderRefused", provider: "p", detail: "d" },
+  ProviderOverflow: { _tag: "ProviderOverflow", provider: "p", detail: "d" },
+  ContentPolicyViolation: { _tag: "ContentPolicyViolation", provider: "p", detail: "d" },
   EmptyCompletion: { _tag: "EmptyCompletion" },
   GenerationFailed: { _tag: "GenerationFailed", detail: "d", retryAfterSeconds: 4 },
   EmptyGeneration: { _tag: "EmptyGeneration" },
@@ -77,6 +79,7 @@ const promised: Readonly<
   model_not_vision_capable: [400, "invalid_request_error", false, "model", "NotVisionCapable"],
   model_not_tool_capable: [400, "invalid_request_error", false, "model", "NotToolCapable"],
   context_length_exceeded: [400, "invalid_request_error", false, "messages", "ContextLengthExceeded"],
+  content_policy_violation: [400, "invalid_request_error", false, null, "ContentPolicyViolation"],
   invalid_code: [400, "invalid_request_error", false, "code", "InvalidCode"],
   missing_api_key: [401, "authentication_error", false, null, "MissingApiKey"],
   invalid_api_key: [401, "authentication_error", false, null, "InvalidApiKey"],
@@ -117,6 +120,7 @@ const promised: Readonly<
 /** Reasons that share the code of another. */
 const shared: Partial<Record<Tag, string>> = {
   ProviderRefused: "validation_error",
+  ProviderOverflow: "context_length_exceeded",
   ServiceUnavailable: "service_unavailable",
   UpstreamRateLimited: "rate_limit_exceeded"
 }
@@ -261,8 +265,10 @@ describe("bodies of failures", () => {
         { field: "b", message: "missing" }
       ]
     })
-    const { details, error } = bodyOf(failure(samples.ProviderRefused))
-    assert.strictEqual(details?.[0]?.field, error.param)
+    const silent = bodyOf(failure(samples.ProviderRefused))
+    assert.deepStrictEqual([silent.details, silent.error.param], [[], null])
+    const { details, error } = bodyOf(failure({ ...samples.ProviderRefused, param: "seed" }))
+    assert.deepStrictEqual([details?.[0]?.field, error.param], ["seed", "seed"])
   })
 
   it("of a part of a body name its place", () => {

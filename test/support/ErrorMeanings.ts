@@ -13,6 +13,8 @@ export const meanings: Readonly<Record<Reason["_tag"], string>> = {
   NotToolCapable: "The model does not call tools.",
   ContextLengthExceeded: "The prompt does not fit the context of any candidate.",
   ProviderRefused: "The provider refused the request as wrong. `param` names the field where the provider does.",
+  ProviderOverflow: "The provider found the prompt too long for the context of its model.",
+  ContentPolicyViolation: "The provider does not answer such content.",
   InvalidCode: "The code is wrong, used or expired.",
   MissingApiKey: "The request has no key.",
   InvalidApiKey: "The key is unknown, revoked or expired.",

@@ -7,9 +7,10 @@ import type { Conversation, OutputFormat, Reasoning, Sampling, Tool } from "../.
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { allowTools } from "../AllowedTools.ts"
-import { decoder, MAX_PROBLEMS, objectOf } from "../Decode.ts"
+import { decoder, MAX_PROBLEMS, objectOf, withModel } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
 import { checkImages } from "../Images.ts"
+import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
 import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
@@ -30,6 +31,14 @@ export interface DecodedChat extends ChatWish, Decoded {}
 const fields = new Set(Object.keys(ChatCompletionRequest.fields))
 const decodeWire = decoder(ChatCompletionRequest, { strict: false })
 const decodePresetWire = decoder(PresetChatRequest, { strict: false })
+
+const ignoredInside = ignoredWithin(ChatCompletionRequest.ast, [
+  "messages",
+  "tools",
+  "tool_choice",
+  "response_format",
+  "stream_options"
+])
 
 /** Members of the request that nothing is done with. */
 const withoutEffect = ["metadata"]
@@ -197,7 +206,7 @@ const ignoredOf = (
   const idle = withoutEffect.filter((name) => body[name] != null)
   if (body["user"] != null && body["safety_identifier"] != null) idle.push("safety_identifier")
   const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
-  return [...ignoredMembers(body, fields), ...idle, ...auto, ...ignoredRouting(body)]
+  return [...ignoredMembers(body, fields), ...ignoredInside(body), ...idle, ...auto, ...ignoredRouting(body)]
 }
 
 /** The preset of a request, and whether its path names it: then the request has the bounds of a preset's. */
@@ -221,7 +230,7 @@ export const decodeChat = (
   const config = preset?.config
   const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
-  return Result.flatMap(decode(filled), (wire) =>
+  return Result.flatMap(withModel(filled, decode(filled)), (wire) =>
     Result.map(wishOf(filled, wire, wire.messages, config, base), (wish) => ({
       ...wish,
       ignored: ignoredOf(object, filled)

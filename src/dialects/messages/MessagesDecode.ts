@@ -19,7 +19,7 @@ import type {
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
-import { decoder, objectOf } from "../Decode.ts"
+import { decoder, objectOf, withModel } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
 import { type Said, wishOf } from "../PresetWish.ts"
@@ -313,7 +313,7 @@ const decodeBody = (
     if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
     const foreign = firstUnsupported(object)
     if (foreign !== undefined) return yield* Result.fail(foreign)
-    const wire = yield* decode(object)
+    const wire = yield* withModel(object, decode(object))
     const unusable = unsupportedValue(wire) ?? checkFormat(wire)
     if (unusable !== undefined) return yield* Result.fail(unusable)
     const said = saidOf(wire)

@@ -9,7 +9,7 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
-import { decoder, objectOf, within } from "../Decode.ts"
+import { decoder, objectOf, within, MAX_PROBLEMS, withModel } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
@@ -282,7 +282,17 @@ export const decodeResponses = (
   base?: RoutingPolicy
 ): Result.Result<DecodedResponses, Failure> => {
   const object = objectOf(body)
-  return object !== undefined && object["input"] == null
-    ? Result.fail(invalid("input", "Missing key"))
-    : decodePrompt(body, preset, base)
+  if (object === undefined) return decodePrompt(body, preset, base)
+  const foreign = firstUnsupported(object)
+  if (foreign !== undefined) return Result.fail(foreign)
+  const wrong = Result.getOrUndefined(Result.flip(withModel(object, withInput(object))))
+  return wrong === undefined ? withModel(object, decodePrompt(body, preset, base)) : Result.fail(wrong)
+}
+
+/** Names an input that is missing before what else is wrong. */
+const withInput = (body: Body): Result.Result<unknown, Failure> => {
+  if (body["input"] != null) return Result.succeed(body)
+  const reason = Result.getOrUndefined(Result.flip(decodeWire(body)))?.reason
+  const others = reason?._tag === "ValidationError" ? reason.problems.slice(0, MAX_PROBLEMS - 2) : []
+  return Result.fail(invalid("input", "Missing key", ...others))
 }

@@ -8,7 +8,8 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
   const body = objectOf(parsed(answer.body)) ?? {}
   const error = objectOf(body["error"]) ?? body
   const detail = detailOf(error, answer.status)
-  return faultOf(statusOfAccount(detail, answer.status), detail, retryAfterSeconds(answer.headers, nowMs))
+  const retryAfter = retryAfterSeconds(answer.headers, nowMs)
+  return faultOf(statusOfAccount(detail, answer.status), detail, retryAfter, hintsOf(detail))
 }
 
 /** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
@@ -16,7 +17,7 @@ export const faultOfError = (error: unknown): ProviderFault => {
   const object = typeof error === "string" ? { message: error } : (objectOf(error) ?? {})
   const status = STATUS_OF_TYPE[textIn(object, "type") ?? ""] ?? numberedStatus(object)
   const detail = detailOf(object, status)
-  return faultOf(statusOfAccount(detail, status), detail, undefined)
+  return faultOf(statusOfAccount(detail, status), detail, undefined, hintsOf(detail))
 }
 
 /** What went wrong where an answer, or an event of one, was due; undefined of any that is one. */
@@ -26,6 +27,9 @@ export const faultIn = (said: JsonObject, event = ""): ProviderFault | undefined
   const isNone = said["type"] === undefined && textIn(said, "message") !== undefined
   return isNone && said["content"] === undefined ? faultOfError(said) : undefined
 }
+
+/** A sentence about a member begins with its path. */
+const hintsOf = (detail: string) => ({ param: /^([a-z_]+(?:\.\w+)*): /.exec(detail)?.[1] })
 
 /** As documented at https://platform.claude.com/docs/en/api/errors. */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {

@@ -4,6 +4,7 @@ import type { TokenUsage } from "../../domain/Usage.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 import { PromptTold } from "../PromptTold.ts"
 import type { ProviderFault } from "../Provider.ts"
+import { refused } from "../Refusal.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
 
@@ -130,7 +131,7 @@ export class ChunkFold {
   /** What is blocked before its first word was refused: an empty answer would be taken for a mishap and asked for again. */
   #onFiltered(detail: string): void {
     if (this.#spoke) this.#finish = "content_filter"
-    else this.#fault ??= { _tag: "Refused", status: 400, detail }
+    else this.#fault ??= refused(400, detail)
   }
 }
 

@@ -10,7 +10,8 @@ export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFau
   return faultOf(
     statusOf(error, answer.status),
     textIn(error, "message") ?? `status ${answer.status}`,
-    retryAfterSeconds(answer.headers, nowMs) ?? retryDelaySeconds(error)
+    retryAfterSeconds(answer.headers, nowMs) ?? retryDelaySeconds(error),
+    hintsOf(error)
   )
 }
 
@@ -20,7 +21,17 @@ export const faultOfError = (value: unknown): ProviderFault => {
   const code = Number(error["code"])
   const named = STATUSES[textIn(error, "status") ?? ""] ?? 500
   const status = statusOf(error, Number.isInteger(code) && code >= 400 && code <= 599 ? code : named)
-  return faultOf(status, textIn(error, "message") ?? "an error without a message", retryDelaySeconds(error))
+  const detail = textIn(error, "message") ?? "an error without a message"
+  return faultOf(status, detail, retryDelaySeconds(error), hintsOf(error))
+}
+
+/** The member stands in a `google.rpc.BadRequest`, or in the sentence. */
+const hintsOf = (error: JsonObject) => {
+  const [violation] = detailsOf(error).flatMap((detail) => listOf(detail["fieldViolations"]))
+  const message = textIn(error, "message") ?? ""
+  const quoted = /\bat '([^']+)'/.exec(message)?.[1]
+  const [, request] = /\bGenerateContentRequest\.([\w.[\]]+)/.exec(message) ?? []
+  return { param: textIn(objectOf(violation) ?? {}, "field") ?? quoted ?? request }
 }
 
 /** Members of a chunk that is a part of an answer. */

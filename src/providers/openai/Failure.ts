@@ -2,13 +2,14 @@ import { faultOf, type RefusedAnswer, retryAfterSeconds } from "../Failure.ts"
 import { errorIn } from "../EventFault.ts"
 import { type JsonObject, listOf, objectOf, parsed, textIn } from "../Json.ts"
 import type { ProviderFault } from "../Provider.ts"
+import type { RefusalHints } from "../Refusal.ts"
 
 /** What an answer other than a success means. */
 export const faultOfStatus = (answer: RefusedAnswer, nowMs: number): ProviderFault => {
   const body = parsed(answer.body)
   const error = errorOf(Array.isArray(body) ? body[0] : body)
   const meant = error === undefined ? answer.status : statusOfQuota(error, answer.status)
-  return faultOf(meant, detailOf(error, answer.status), retryAfterSeconds(answer.headers, nowMs))
+  return faultOf(meant, detailOf(error, answer.status), retryAfterSeconds(answer.headers, nowMs), hintsOf(error))
 }
 
 /** What an error object means that came where an answer was due: in a body or an event sent with status 200. */
@@ -16,7 +17,7 @@ export const faultOfError = (error: unknown): ProviderFault => {
   const object = errorOf({ error })
   if (object === undefined) return { _tag: "ServerError", status: 500, detail: "an error without a message" }
   const status = statusOfError(object)
-  return faultOf(status, detailOf(object, status), undefined)
+  return faultOf(status, detailOf(object, status), undefined, hintsOf(object))
 }
 
 /** What the codes of MiniMax mean that are not its own fault (https://platform.minimax.io/docs/api-reference/errorcode). */
@@ -52,7 +53,25 @@ const errorOf = (body: unknown): JsonObject | undefined => {
 
 const detailOf = (error: JsonObject | undefined, status: number): string => {
   const text = error === undefined ? undefined : (textIn(error, "message") ?? textIn(error, "detail"))
-  return text ?? `status ${status}`
+  return text ?? textIn(problemOf(error), "msg") ?? `status ${status}`
+}
+
+/** The first field that hosts written with FastAPI refuse, as Mistral's, in `detail` or within the message. */
+const problemOf = (error: JsonObject | undefined): JsonObject =>
+  objectOf(listOf(error?.["detail"])[0]) ?? objectOf(listOf(objectOf(error?.["message"])?.["detail"])[0]) ?? {}
+
+/** How hosts name a member that they do not know: Groq, and those of Pydantic. */
+const UNKNOWN_MEMBER = /^property '([\w.]+)' is unsupported/
+
+const hintsOf = (error: JsonObject | undefined): RefusalHints => {
+  const place = listOf(problemOf(error)["loc"]).filter((part) => part !== "body")
+  const word = (name: string) => (typeof error?.[name] === "number" ? String(error[name]) : textIn(error ?? {}, name))
+  const unknown = UNKNOWN_MEMBER.exec(textIn(error ?? {}, "message") ?? "")?.[1]
+  return {
+    code: word("code"),
+    type: word("type"),
+    param: textIn(error ?? {}, "param") ?? (place.length === 0 ? unknown : place.join("."))
+  }
 }
 
 /** What of our account comes as 429, where waiting does not help, or, of images, as 400, for which no caller is to blame. */

@@ -130,7 +130,8 @@ describe("decodeChat", () => {
     assert.deepStrictEqual(failure({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata }), {
       _tag: "Refused",
       status: 400,
-      detail: "the prompt was blocked (PROHIBITED_CONTENT)"
+      detail: "the prompt was blocked (PROHIBITED_CONTENT)",
+      about: "policy"
     })
     assert.strictEqual(success({ ...answer([{ text: "a" }]), promptFeedback: { safetyRatings: [] } }).text, "a")
   })
@@ -160,7 +161,8 @@ describe("a finish", () => {
         assert.deepStrictEqual(failure({ candidates: [{ finishReason }] }), {
           _tag: "Refused",
           status: 400,
-          detail: `the answer was blocked (${finishReason})`
+          detail: `the answer was blocked (${finishReason})`,
+          about: "policy"
         }))
     }
   }

@@ -248,7 +248,12 @@ layer(Outbound.layer, { excludeTestServices: true })("Gemini", (it) => {
         const { provider } = yield* speakingChunks([
           { promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 } }
         ])
-        const fault = { _tag: "Refused", status: 400, detail: "the prompt was blocked (SAFETY)" } as const
+        const fault = {
+          _tag: "Refused",
+          status: 400,
+          detail: "the prompt was blocked (SAFETY)",
+          about: "policy"
+        } as const
         for (const answer of both(provider, chatCall())) assert.deepStrictEqual(yield* faultOf(answer), fault)
       }).pipe(Effect.scoped)
     )

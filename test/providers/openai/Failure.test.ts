@@ -66,7 +66,11 @@ describe("faultOfError", () => {
     ],
     [
       { message: "m", code: "context_length_exceeded" },
-      { _tag: "Refused", status: 400, detail: "m" }
+      { _tag: "Refused", status: 400, detail: "m", about: "context" }
+    ],
+    [
+      { message: "m", type: "invalid_request_error", param: "messages[0].role" },
+      { _tag: "Refused", status: 400, detail: "m", param: "messages[0].role" }
     ],
     [
       { message: "m", code: "rate_limit_exceeded" },

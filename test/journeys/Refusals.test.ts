@@ -1,0 +1,199 @@
+/** What providers refuse, in their own words, as callers of each dialect are told. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { json, post, startService } from "../support/Service.ts"
+
+interface Refusal {
+  readonly status: number
+  readonly body: object
+}
+
+/** A host of every wire that refuses all it is asked, as it is told. */
+const startRefusing = Effect.acquireRelease(
+  Effect.callback<{ readonly url: string; refusal: Refusal; readonly close: () => void }>((resume) => {
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => {
+        response.writeHead(host.refusal.status, { "content-type": "application/json" })
+        response.end(JSON.stringify(host.refusal.body))
+      })
+    })
+    const close = () => {
+      server.close()
+      server.closeAllConnections()
+    }
+    const host = { url: "", refusal: { status: 400, body: {} } as Refusal, close }
+    server.listen(0, "127.0.0.1", () => {
+      host.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      resume(Effect.succeed(host))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+const openai = (message: string, more: object = {}): Refusal => ({
+  status: 400,
+  body: { error: { message, type: "invalid_request_error", param: null, code: null, ...more } }
+})
+const anthropic = (message: string): Refusal => ({
+  status: 400,
+  body: { type: "error", error: { type: "invalid_request_error", message } }
+})
+const gemini = (message: string, details: ReadonlyArray<object> = []): Refusal => ({
+  status: 400,
+  body: { error: { code: 400, message, status: "INVALID_ARGUMENT", details } }
+})
+
+const MODELS = { openai: "gpt-4o-mini", anthropic: "claude-haiku-4-5", gemini: "gemini-2.5-flash" } as const
+
+interface Case {
+  readonly provider: keyof typeof MODELS
+  readonly refusal: Refusal
+  readonly code: string
+  /** On chat completions, messages and responses. */
+  readonly params: readonly [string | null, string | null, string | null]
+}
+
+const cases: ReadonlyArray<Case> = [
+  {
+    provider: "openai",
+    refusal: openai("This model's maximum context length is 128000 tokens.", {
+      code: "context_length_exceeded",
+      param: "messages"
+    }),
+    code: "context_length_exceeded",
+    params: ["messages", "messages", "input"]
+  },
+  {
+    provider: "anthropic",
+    refusal: anthropic("prompt is too long: 208310 tokens > 200000 maximum"),
+    code: "context_length_exceeded",
+    params: ["messages", "messages", "input"]
+  },
+  {
+    provider: "gemini",
+    refusal: gemini("The input token count (1048790) exceeds the maximum number of tokens allowed (1048576)."),
+    code: "context_length_exceeded",
+    params: ["messages", "messages", "input"]
+  },
+  {
+    provider: "openai",
+    refusal: openai("Your prompt was flagged as potentially violating our usage policy.", { code: "invalid_prompt" }),
+    code: "content_policy_violation",
+    params: [null, null, null]
+  },
+  {
+    provider: "openai",
+    refusal: openai("Invalid value for 'max_completion_tokens'.", { param: "max_completion_tokens" }),
+    code: "validation_error",
+    params: ["max_tokens", "max_tokens", "max_output_tokens"]
+  },
+  {
+    provider: "anthropic",
+    refusal: anthropic("messages.0.content.1.text: cannot be empty"),
+    code: "validation_error",
+    params: ["messages", "messages", "input"]
+  },
+  {
+    provider: "gemini",
+    refusal: gemini("Invalid value.", [{ fieldViolations: [{ field: "generation_config.temperature" }] }]),
+    code: "validation_error",
+    params: ["temperature", "temperature", "temperature"]
+  },
+  {
+    provider: "openai",
+    refusal: openai("This does not please the model."),
+    code: "validation_error",
+    params: [null, null, null]
+  }
+]
+
+const messages = [{ role: "user", content: "Hello" }]
+
+const bodies = (model: string, stream: boolean) =>
+  [
+    ["chat/completions", { model, messages, stream }],
+    ["messages", { model, messages, max_tokens: 100, stream }],
+    ["responses", { model, input: "Hello", stream }]
+  ] as const
+
+describe("a provider's refusal", () => {
+  it.live(
+    "has its code, the caller's own member and the provider's sentence on every dialect, and costs nothing",
+    () =>
+      Effect.gen(function* () {
+        const host = yield* startRefusing
+        const service = yield* startService({
+          SANDBOX: "off",
+          ...{ OPENAI_API_KEY: "sk-host-1", OPENAI_BASE_URL: `${host.url}/v1` },
+          ...{ ANTHROPIC_API_KEY: "sk-host-1", ANTHROPIC_BASE_URL: host.url },
+          ...{ GEMINI_API_KEY: "sk-host-1", GEMINI_BASE_URL: host.url }
+        })
+        const { account, inferenceKey } = yield* service.account()
+        for (const { code, params, provider, refusal } of cases) {
+          host.refusal = refusal
+          for (const stream of [false, true]) {
+            for (const [index, [path, body]] of bodies(MODELS[provider], stream).entries()) {
+              const response = yield* post(`${service.api}/${path}`, inferenceKey, body)
+              const { details, error } = yield* json(response)
+              const told = `${provider} on ${path}: ${JSON.stringify(error)}`
+              assert.deepStrictEqual([response.status, error.code, error.param], [400, code, params[index]], told)
+              assert.include(error.message, (refusal.body as { error: { message: string } }).error.message, told)
+              if (code === "validation_error") {
+                assert.deepStrictEqual(
+                  details?.map((one: { field: string }) => one.field),
+                  params[index] === null ? [] : [params[index]],
+                  told
+                )
+              }
+            }
+          }
+        }
+        assert.strictEqual((yield* service.balance(account.id)).posted, 100_000_000_000n)
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
+
+describe("what a request says beyond its dialect", () => {
+  it.live("is named at every depth in the header of the answer", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account()
+      const response = yield* post(`${service.api}/chat/completions`, inferenceKey, {
+        model: "gpt-4o-mini",
+        flavour: 1,
+        messages: [...messages, { role: "assistant", content: "Hi" }, { role: "user", content: "So?", foo: "x" }],
+        tools: [{ type: "function", function: { name: "f", parameters: { type: "object", own: 1 }, bar: 1 } }]
+      })
+      assert.strictEqual(response.status, 200)
+      const header = response.headers.get("x-svc-ignored-parameters")
+      assert.strictEqual(header, "flavour, messages[2].foo, tools[0].function.bar")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is missed by name: an empty body misses the model and the messages", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { inferenceKey } = yield* service.account()
+      for (const [path, names] of [
+        ["chat/completions", ["model", "messages"]],
+        ["chat", ["model", "messages"]],
+        ["messages", ["model", "messages", "max_tokens"]],
+        ["responses", ["model", "input"]],
+        ["embeddings", ["model", "input"]],
+        ["rerank", ["model", "query", "documents"]]
+      ] as const) {
+        const { details, error } = yield* json(yield* post(`${service.api}/${path}`, inferenceKey, {}))
+        assert.sameMembers(
+          details.map((one: { field: string }) => one.field),
+          [...names],
+          path
+        )
+        assert.strictEqual(error.param, details[0].field, path)
+      }
+    }).pipe(Effect.scoped)
+  )
+})
