@@ -3,6 +3,7 @@ import type { Outbound } from "../../platform/Outbound.ts"
 import { targetOf } from "../../platform/OutboundCall.ts"
 import { makeHttpChat } from "../HttpChat.ts"
 import type { Provider } from "../Provider.ts"
+import { ANTHROPIC_NAMES, withToolNames } from "../ToolNames.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { betasOf, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
@@ -27,7 +28,7 @@ const chatOf = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbo
   const { apiKey, baseUrl, headers, id, stopsBillingOnAbort } = options
   const own = headers?.["anthropic-beta"]
   const target = targetOf(`${baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`)
-  return makeHttpChat({
+  const chat = makeHttpChat({
     id,
     stopsBillingOnAbort,
     apiKey,
@@ -45,4 +46,5 @@ const chatOf = (options: AnthropicOptions): Effect.Effect<Provider, never, Outbo
       faultOfStatus
     }
   })
+  return Effect.map(chat, (provider) => withToolNames(provider, ANTHROPIC_NAMES))
 }

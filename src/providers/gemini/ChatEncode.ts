@@ -108,12 +108,15 @@ const encodeCall = ({ id, name, arguments: text }: ToolCall, model: string): obj
   return { functionCall: { id, name, args }, thoughtSignature: takesLevels(model) ? NO_SIGNATURE : undefined }
 }
 
+/** A member `$ref` in the text of a JSON value. */
+const REFERENCE = /"(?:\$|\\u0024)ref"\s*:/i
+
 /** A result is an object on this wire; of one that failed it has the failure in a member of this name. */
 const encodeResult = ({ content, isError, toolCallId: id }: ToolResult, name: string): object => {
   const result = content.map((part) => (part.type === "text" ? part.text : "")).join("")
   const value = objectOf(parsed(result))
-  // Numbers are rounded there, but not those in a text.
-  const said = value !== undefined && isShort(result) ? value : undefined
+  // Numbers are rounded there, but not those in a text; and a `$ref` is taken for a part of the content, which there is not.
+  const said = value !== undefined && isShort(result) && !REFERENCE.test(result) ? value : undefined
   const response = isError === true ? { error: said ?? (result || WORDLESS_FAILURE) } : (said ?? { result })
   return { functionResponse: { id, name, response } }
 }

@@ -4,6 +4,7 @@ import { targetOf } from "../../platform/OutboundCall.ts"
 import { makeHttpChat } from "../HttpChat.ts"
 import { makeHttpWork } from "../HttpWork.ts"
 import type { Provider } from "../Provider.ts"
+import { GEMINI_NAMES, withToolNames } from "../ToolNames.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
@@ -45,6 +46,6 @@ export const makeGemini = (options: GeminiOptions): Effect.Effect<Provider, neve
   })
   return Effect.gen(function* () {
     const work = yield* makeHttpWork({ id, apiKey, headers: credential, faultOfStatus })
-    return { ...(yield* chat), draw: makeDraw(work, { origin, models }) }
+    return withToolNames({ ...(yield* chat), draw: makeDraw(work, { origin, models }) }, GEMINI_NAMES)
   })
 }

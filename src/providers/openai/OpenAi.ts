@@ -6,6 +6,7 @@ import { type ChatWire, makeHttpChat } from "../HttpChat.ts"
 import { httpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"
 import type { ChatCall, Provider } from "../Provider.ts"
+import { OPENAI_NAMES, withToolNames } from "../ToolNames.ts"
 import { decodeChat } from "./ChatDecode.ts"
 import { type ChatWireOptions, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
@@ -79,7 +80,7 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
     const chatOf = (call: ChatCall) => (reasonsBesideTools(call, options) ? responses : completions)
     const work = yield* makeHttpWork({ id, apiKey, headers, faultOfStatus: faultOf })
     const embed = httpEmbed(work, targets.embeddings, (call, asked) => Result.succeed(encodeEmbeddings(call, asked)))
-    return {
+    const provider: Provider = {
       ...completions,
       chat: (call) => chatOf(call).chat(call),
       chatStream: (call) => chatOf(call).chatStream(call),
@@ -87,4 +88,5 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
       speak: makeSpeech(work, targets.speech),
       draw: makeDraw(work, base, options)
     }
+    return withToolNames(provider, OPENAI_NAMES)
   })

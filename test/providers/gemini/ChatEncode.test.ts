@@ -154,14 +154,19 @@ describe("encodeChat", () => {
     ])
   })
 
-  it("sends a result as a text where its numbers would lose digits", () => {
-    const result = '{"order":1234567890123456789}'
-    const [, , turn] = contents([
-      { role: "user", content: [text("hi")] },
-      { role: "assistant", content: [], toolCalls: [called("c", "f", "{}")] },
-      { role: "tool", toolCallId: "c", content: [text(result)] }
-    ])
-    assert.deepStrictEqual(turn.parts[0].functionResponse.response, { result })
+  it("sends a result as a text where its numbers would lose digits, or where it holds a reference", () => {
+    for (const result of [
+      '{"order":1234567890123456789}',
+      '{"schema":{"a":[{"$ref":"#/definitions/A"}]}}',
+      '{"\\u0024ref" : "a"}'
+    ]) {
+      const [, , turn] = contents([
+        { role: "user", content: [text("hi")] },
+        { role: "assistant", content: [], toolCalls: [called("c", "f", "{}")] },
+        { role: "tool", toolCallId: "c", content: [text(result)] }
+      ])
+      assert.deepStrictEqual(turn.parts[0].functionResponse.response, { result })
+    }
   })
 
   it("finds the name of an id that was used twice in the call before", () => {
