@@ -200,6 +200,7 @@ const preparing =
       needs: {
         vision,
         tools: conversation.tools.length > 0,
+        toolCount: conversation.tools.length,
         longCache: keepsForAnHour(conversation),
         parameters
       },

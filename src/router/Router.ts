@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Random, Result } from "effect"
 import { Catalogue } from "../catalogue/Catalogue.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
-import { type Failure, failure } from "../domain/Failure.ts"
+import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { keptForAnHour, type Price } from "../domain/Pricing.ts"
@@ -21,6 +21,8 @@ export interface PlanRequest {
   readonly needs: {
     readonly vision: boolean
     readonly tools: boolean
+    /** How many tools there are, where any. */
+    readonly toolCount?: number
     /** Whether any of the prompt is to be kept for an hour. */
     readonly longCache?: boolean
     /** Names of the optional parameters the request sets. */
@@ -51,7 +53,12 @@ export interface RouterOptions {
 const LIKELY_OUTPUT_TOKENS = 256
 
 /** Why a model or a provider cannot serve the request, whatever the caller's restrictions; most telling first. */
-type Inability = "vision" | "tools" | "context" | "unserved"
+type Inability = "vision" | "tools" | "toolCount" | "context" | "unserved"
+
+/** The most tools that OpenAI's own models take in one request. Every host of them is OpenAI in the end; its open models are not. */
+const OPENAI_MOST_TOOLS = 128
+
+const isBounded = ({ id, vendor }: Model): boolean => vendor === "openai" && !id.includes("gpt-oss")
 
 const inabilityOfModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequest): Inability | undefined => {
   if (needs.vision && !model.capabilities.includes("vision")) return "vision"
@@ -59,9 +66,13 @@ const inabilityOfModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequ
   return catalogue.isServable(model) ? undefined : "unserved"
 }
 
-const inabilityOf = ({ candidate: { offer } }: Contender, { fits, needs }: PlanRequest): Inability | undefined => {
+const inabilityOf = (
+  { candidate: { model, offer } }: Contender,
+  { fits, needs }: PlanRequest
+): Inability | undefined => {
   if (needs.vision && offer.unsupported.includes("vision")) return "vision"
   if (needs.tools && offer.unsupported.includes("tools")) return "tools"
+  if ((needs.toolCount ?? 0) > OPENAI_MOST_TOOLS && isBounded(model)) return "toolCount"
   return fits(offer.contextWindow) ? undefined : "context"
 }
 
@@ -70,6 +81,10 @@ const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<
   const model = request.models[0] ?? ""
   if (because.has("vision")) return failure({ _tag: "NotVisionCapable", model })
   if (because.has("tools")) return failure({ _tag: "NotToolCapable", model })
+  if (because.has("toolCount")) {
+    const got = request.needs.toolCount ?? 0
+    return invalid("tools", `must contain at most ${OPENAI_MOST_TOOLS} tools for ${model}; got ${got}.`)
+  }
   if (because.has("context")) {
     const windows = request.models.map((id) => catalogue.find(id)?.contextWindow ?? 0)
     return failure({ _tag: "ContextLengthExceeded", tokens: request.promptTokens(), window: Math.max(...windows) })

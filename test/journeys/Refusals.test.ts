@@ -157,6 +157,26 @@ describe("a provider's refusal", () => {
   )
 })
 
+describe("more tools than a host takes", () => {
+  it.live("are refused before the hold, by the field's name", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account()
+      const tools = (count: number) =>
+        Array.from({ length: count }, (_, index) => ({ name: `tool_${index}`, input_schema: { type: "object" } }))
+      const ask = (model: string, count: number) =>
+        post(`${service.api}/messages`, inferenceKey, { model, messages, max_tokens: 100, tools: tools(count) })
+      const refused = yield* ask("gpt-4o-mini", 129)
+      const { error } = yield* json(refused)
+      assert.deepStrictEqual([refused.status, error.code, error.param], [400, "validation_error", "tools"])
+      assert.include(error.message, "at most 128 tools for gpt-4o-mini; got 129")
+      assert.strictEqual((yield* service.balance(account.id)).posted, 100_000_000_000n)
+      assert.strictEqual((yield* ask("gpt-4o-mini", 128)).status, 200)
+      assert.strictEqual((yield* ask("claude-haiku-4-5", 129)).status, 200)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("what a request says beyond its dialect", () => {
   it.live("is named at every depth in the header of the answer", () =>
     Effect.gen(function* () {
