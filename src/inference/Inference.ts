@@ -61,7 +61,10 @@ export class Inference extends Context.Service<
   Inference,
   {
     readonly chat: (request: ChatRequest) => Effect.Effect<ChatResult, Failure>
-    /** Answers when the first content has come; until then a failure is a plain one. */
+    /**
+     * Answers when the first content has come, or nothing for `KeepAliveInterval`. Until then a failure is a plain one; later it
+     * ends the stream.
+     */
     readonly chatStream: (request: ChatRequest) => Effect.Effect<AnswerStream, Failure>
     /**
      * The same plan and estimate that a request is admitted by. A request may try another provider of its first model first, to
@@ -231,7 +234,6 @@ const replayedStream = (answer: Answer): AnswerStream => ({
   requestId: answer.requestId,
   created: answer.created,
   preset: answer.preset,
-  resolvedModel: answer.resolvedModel,
   replayed: true,
   read: (take) => {
     const pipe = new Pipe()

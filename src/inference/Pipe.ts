@@ -1,4 +1,4 @@
-import { Effect, type Scope } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import { Roster } from "../platform/Roster.ts"
 import type { StreamItem } from "./StreamFlow.ts"
 
@@ -14,11 +14,16 @@ const MOST_WAITING = 256
 /** A reader who takes nothing for this long has gone. */
 const READER_PATIENCE = "1 minute"
 
-/** Between two looks for pipes that have fallen silent; something is said within 15 seconds of silence. */
-const LOOK_EVERY = "5 seconds"
+/**
+ * How long a stream may be silent before the gateway writes a comment, in milliseconds. Proxies and clients give up on a silent
+ * connection after 15 to 60 seconds. Tests provide less.
+ */
+export const KeepAliveInterval = Context.Reference<number>("tollgate/inference/KeepAliveInterval", {
+  defaultValue: () => 10_000
+})
 
-/** At the last of these looks nothing has come for as long as the others are apart. */
-const LOOKS_BEFORE_KEEP_ALIVE = 3
+/** Looks for silence in one interval, which bounds how late a comment goes out: by a twentieth of the interval. */
+const LOOKS_PER_INTERVAL = 20
 
 const KEEP_ALIVE: ReadonlyArray<StreamItem> = [{ _tag: "KeepAlive" }]
 
@@ -39,6 +44,8 @@ export class Pipe {
   #ended = false
   /** Looks for silence since the last piece. */
   #looks = 0
+  /** Has the stream read, although nothing of it has come. */
+  #openSilent: (() => void) | undefined
 
   get readerLeft(): boolean {
     return this.#left
@@ -80,17 +87,31 @@ export class Pipe {
     )
   }
 
-  /** Looks for silence: says something at the third look since the last piece, unless the reader is slow to take what there is. */
+  /** Sets what has the stream read when its beginning has been silent for the interval. */
+  onSilence(open: () => void): void {
+    this.#openSilent = open
+  }
+
+  /**
+   * Looks for silence: writes a comment when nothing has come for the interval, unless the reader is slow to take what there is.
+   * A stream that is not read yet is opened first.
+   */
   look(): void {
     this.#looks += 1
-    if (!this.#ready || this.#looks < LOOKS_BEFORE_KEEP_ALIVE) return
+    if (this.#looks <= LOOKS_PER_INTERVAL) return
+    const open = this.#openSilent
+    if (open === undefined && !this.#ready) return
     this.#looks = 1
-    this.#give(KEEP_ALIVE)
+    if (open === undefined) return this.#give(KEEP_ALIVE)
+    this.#openSilent = undefined
+    this.#waiting.push(...KEEP_ALIVE)
+    open()
   }
 
   /** Gives a reader all there is until the last piece. What it throws, or the flow's giving it up, is a defect. */
   read(take: Take): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
+      this.#openSilent = undefined
       this.#take = take
       this.#resume = resume
       this.#more()
@@ -144,6 +165,7 @@ export const makeOpenPipes: Effect.Effect<Roster<Pipe>, never, Scope.Scope> = Ef
   const look = Effect.sync(() => {
     for (const pipe of open.members) pipe.look()
   })
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
+  const pause = Effect.sleep((yield* KeepAliveInterval) / LOOKS_PER_INTERVAL)
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(pause, look)))
   return open
 })

@@ -31,12 +31,11 @@ export type StreamItem =
   | { readonly _tag: "End"; readonly answer: Answer }
   | { readonly _tag: "Error"; readonly failure: Failure }
 
-/** A stream whose first content has come. */
+/** A stream whose first content has come, or whose provider is silent for so long that its reader has to hear of it. */
 export interface AnswerStream {
   readonly requestId: string
   readonly created: number
   readonly preset?: PresetUse | undefined
-  readonly resolvedModel: string
   readonly replayed: boolean
   /** Gives all items to one reader, until the last. Interrupting it, or a defect of the reader's, is hanging up. */
   readonly read: (take: Take) => Effect.Effect<void>
@@ -140,9 +139,17 @@ interface StreamFlow {
   readonly pipe: Pipe
   /** Pipes that are not to fall silent. */
   readonly open: Roster<Pipe>
-  /** Answered when the first content has come, or when none will. */
+  /** Answered when the first content has come, when none will, or when the provider has been silent for too long. */
   readonly opened: Deferred.Deferred<AnswerStream, Failure>
 }
+
+const streamOf = ({ admitted, pipe }: StreamFlow): AnswerStream => ({
+  requestId: admitted.request.requestId,
+  created: admitted.created,
+  preset: admitted.request.preset,
+  replayed: false,
+  read: (take) => pipe.read(take)
+})
 
 const pump = Effect.fnUntraced(function* (
   flow: StreamFlow,
@@ -161,14 +168,7 @@ const pump = Effect.fnUntraced(function* (
   const soFar = () => soFarOf(admitted, { served: candidate, attempts, firstTokenMs }, delivery.counted())
   admitted.soFar = soFar
   const hold = new RollingHold(flow.options, admitted, served.candidate, delivery.progress)
-  yield* Deferred.succeed(flow.opened, {
-    requestId: admitted.request.requestId,
-    created: admitted.created,
-    preset: admitted.request.preset,
-    resolvedModel: served.candidate.model.id,
-    replayed: false,
-    read: (take) => pipe.read(take)
-  })
+  yield* Deferred.succeed(flow.opened, streamOf(flow))
   /** Of what has come, that for which the hold has to be looked at before it is given out. */
   let unheld: ReadonlyArray<OutputEvent> | undefined
   const leaves = () => pipe.readerLeft && flow.running.stopsBillingOnAbort
@@ -260,6 +260,7 @@ const ending = (
 export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Effect.fn.Return<void> {
   const { admitted, opened, pipe } = flow
   const delivery = new Delivery(admitted)
+  pipe.onSilence(() => Deferred.doneUnsafe(opened, Effect.succeed(streamOf(flow))))
   const place = flow.open.join(pipe)
   const exit = yield* Effect.exit(Effect.interruptible(Effect.scoped(pump(flow, delivery))))
   flow.open.leave(place)
@@ -273,7 +274,9 @@ export const carryOutStream = Effect.fnUntraced(function* (flow: StreamFlow): Ef
       : Exit.isFailure(exit)
         ? failuresOf(exit.cause, admitted)
         : Cause.empty
-    return yield* Effect.asVoid(Deferred.failCause(opened, cause))
+    // A stream that was opened because its provider was silent has its status: its failure goes into it.
+    if (!(yield* Deferred.failCause(opened, cause))) pipe.end({ _tag: "Error", failure: failureIn(cause) })
+    return
   }
   const item: StreamItem = Exit.isSuccess(last)
     ? last.value
@@ -285,3 +288,7 @@ const failuresOf = (cause: Cause.Cause<PoolError | ProviderError>, admitted: Adm
   Cause.map(cause, (error) =>
     error._tag === "PoolError" ? failureOfPool(admitted, error) : failure({ _tag: "InternalError" }, error)
   )
+
+/** The failure of a cause. One that has none was interrupted by a stop of the service, or is a bug. */
+const failureIn = (cause: Cause.Cause<Failure>): Failure =>
+  cause.reasons.find(Cause.isFailReason)?.error ?? failure({ _tag: "InternalError" }, cause)

@@ -30,7 +30,6 @@ const scene = Effect.gen(function* () {
   const stream = {
     requestId: "req_1",
     created: 1,
-    resolvedModel: "m",
     replayed: false,
     read: (take: Parameters<Pipe["read"]>[0]) =>
       Effect.andThen(Deferred.succeed(reading, undefined), pipe.read(take)).pipe(

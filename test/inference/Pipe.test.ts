@@ -123,27 +123,51 @@ describe("Pipe", () => {
     })
   )
 
-  it.effect("says something within 15 seconds of silence, unless the reader is slow or has all", () =>
+  it.effect(
+    "writes a comment after ten seconds of silence and every ten after, unless the reader is slow or has all",
+    () =>
+      Effect.gen(function* () {
+        const open = yield* makeOpenPipes
+        const [quick, slow] = [new Pipe(), new Pipe()]
+        const [ready, busy] = [makeReader(true), makeReader(false)]
+        for (const pipe of [quick, slow]) open.join(pipe)
+        yield* begin(quick, ready)
+        yield* begin(slow, busy)
+        for (const pipe of [quick, slow]) pipe.push(piece("a"))
+        yield* TestClock.adjust("9 seconds")
+        quick.push(piece("b"))
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(ready.given, ["a", "b"])
+        yield* TestClock.adjust("500 millis")
+        assert.deepStrictEqual(ready.given, ["a", "b", "KeepAlive"])
+        yield* TestClock.adjust("9500 millis")
+        assert.strictEqual(ready.given.length, 3)
+        yield* TestClock.adjust("500 millis")
+        assert.strictEqual(ready.given.length, 4)
+        assert.deepStrictEqual(busy.given, ["a"])
+        quick.end(last)
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(ready.given.slice(4), ["Error"])
+      }).pipe(Effect.scoped)
+  )
+
+  it.effect("has a stream read once that was silent from its beginning, with a comment as its first piece", () =>
     Effect.gen(function* () {
       const open = yield* makeOpenPipes
-      const [quick, slow] = [new Pipe(), new Pipe()]
-      const [ready, busy] = [makeReader(true), makeReader(false)]
-      for (const pipe of [quick, slow]) open.join(pipe)
-      yield* begin(quick, ready)
-      yield* begin(slow, busy)
-      for (const pipe of [quick, slow]) pipe.push(piece("a"))
-      yield* TestClock.adjust("12 seconds")
-      quick.push(piece("b"))
+      const pipe = new Pipe()
+      const reader = makeReader(true)
+      let opened = 0
+      pipe.onSilence(() => (opened += 1))
+      open.join(pipe)
       yield* TestClock.adjust("10 seconds")
-      assert.deepStrictEqual(ready.given, ["a", "b"])
-      yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual(ready.given, ["a", "b", "KeepAlive"])
+      assert.strictEqual(opened, 0)
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual(opened, 1)
+      yield* begin(pipe, reader)
+      assert.deepStrictEqual(reader.given, ["KeepAlive"])
       yield* TestClock.adjust("10 seconds")
-      assert.strictEqual(ready.given.length, 4)
-      assert.deepStrictEqual(busy.given, ["a"])
-      quick.end(last)
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(ready.given.slice(4), ["Error"])
+      assert.deepStrictEqual(reader.given, ["KeepAlive", "KeepAlive"])
+      assert.strictEqual(opened, 1)
     }).pipe(Effect.scoped)
   )
 })
