@@ -4,6 +4,7 @@ import type { Attempt, Candidate, Plan } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Trace } from "../platform/Tracing.ts"
+import type { AnswerClock, AnswerKind, AnswerTimes } from "./AnswerClock.ts"
 import { AttemptRecord } from "./AttemptRecord.ts"
 import type { Breaker } from "./Breaker.ts"
 import type { CallKind } from "./CallKind.ts"
@@ -64,6 +65,7 @@ export interface Courses {
   readonly clocks: Clocks
   readonly observe: (sample: AttemptSample) => void
   readonly traceTo: ReadonlySet<string> | undefined
+  readonly times: AnswerTimes
 }
 
 /** A candidate whose turn it is. Without a breaker it is not judged. */
@@ -161,7 +163,12 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     const { provider } = host
     const index = this.#begun
     const totalMs = index === 0 ? this.#clocks.totalMs : Math.max(1, this.#deadline - millisOf(this.#clock))
-    const asked = kind.callTo(candidate, call, index === 0 ? this.#clocks : { ...this.#clocks, totalMs })
+    const times = this.#answerKind(candidate)
+    const answer = times && this.#answerClock(times)
+    const given = index === 0 ? this.#clocks : { ...this.#clocks, totalMs }
+    const isShorter = answer !== undefined && answer.ms < totalMs
+    const asked = kind.callTo(candidate, call, isShorter ? { ...given, answer } : given)
+    const startedAt = millisOf(this.#clock)
     const operation = kind.operationOf(call)
     const facts = { metrics, trace: call.trace, provider, operation, call: asked, index, stream: kind.stream }
     const record = new AttemptRecord(facts)
@@ -173,11 +180,27 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
       record,
       blames: (fault) => weigh(fault, asked.clocks, this.#shared.clocks) !== undefined,
       ended: (fault) => {
+        if (fault === undefined && times !== undefined) {
+          this.#shared.times.came(times, millisOf(this.#clock) - startedAt, this.#clock)
+        }
         if (breaker === undefined) return
         if (fault === undefined) breaker.succeeded(permit, millisOf(this.#clock))
         else this.#blame(turn, asked.clocks, fault)
       }
     }
+  }
+
+  #answerKind(candidate: Candidate<P>): AnswerKind | undefined {
+    const kind = this.kind.answerOf(candidate, this.call)
+    return kind && { ...kind, ...placeOf(candidate) }
+  }
+
+  /** The caller's own clock, or while another candidate is left one by what such answers take. */
+  #answerClock(kind: AnswerKind): AnswerClock | undefined {
+    if (this.call.plan.policy.timeouts.firstTokenMs !== undefined) {
+      return this.kind.folds ? undefined : { ms: this.#clocks.firstTokenMs, clock: "first_token", known: true }
+    }
+    return this.#queue.length === 0 ? undefined : this.#shared.times.clockOf(kind, this.#clock)
   }
 
   /** What was prepared is carried out. */
@@ -390,7 +413,11 @@ export class Course<P extends Price, Q extends CourseCall<P>, C extends WorkCall
     }
   }
 
-  #blame({ breaker, permit }: Turn<P>, given: Clocks, fault: ProviderFault | undefined): void {
+  #blame({ breaker, candidate, permit }: Turn<P>, given: Clocks, fault: ProviderFault | undefined): void {
+    if (fault?._tag === "TimedOut" && fault.clock === "answer" && given.answer !== undefined) {
+      const kind = this.#answerKind(candidate)
+      if (kind !== undefined) this.#shared.times.left(kind, given.answer.ms, this.#clock)
+    }
     if (breaker === undefined) return
     const how = weigh(fault, given, this.#shared.clocks)
     if (how === undefined) breaker.left(permit)

@@ -1,5 +1,5 @@
 import { headerOf, type OutboundError, type OutboundHeaders } from "../platform/OutboundCall.ts"
-import type { ProviderFault } from "./Provider.ts"
+import type { Clocks, ProviderFault } from "./Provider.ts"
 import { refused, type RefusalHints, subjectOf } from "./Refusal.ts"
 
 /** An answer other than a success, as it came. */
@@ -38,6 +38,16 @@ export const faultOfOutbound = ({ reason }: OutboundError): ProviderFault => {
     case "TooLarge":
       return { _tag: "Malformed", detail: `an answer longer than ${reason.limitBytes} bytes` }
   }
+}
+
+/** How long a call for a whole answer may take, in milliseconds. */
+export const wholeMs = ({ answer, totalMs }: Clocks): number => Math.min(totalMs, answer?.ms ?? totalMs)
+
+/** What a call for a whole answer without one means: the clock that struck is the shortest of those it was given. */
+export const faultOfWhole = (error: OutboundError, { answer, totalMs }: Clocks): ProviderFault => {
+  const fault = faultOfOutbound(error)
+  const isEarly = fault._tag === "TimedOut" && fault.clock === "total" && answer !== undefined && answer.ms < totalMs
+  return isEarly ? { ...fault, clock: answer.clock } : fault
 }
 
 /** The pause a host asks for, in whole seconds rounded up: from `retry-after-ms`, or `retry-after` as seconds or a date. */

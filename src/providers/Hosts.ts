@@ -23,6 +23,8 @@ export const weigh = (fault: ProviderFault | undefined, given: Clocks, service: 
       return fault.ofModel === true ? undefined : {}
     case "TimedOut":
       if (fault.held === true) return undefined
+      // Of a kind of answer that was never seen, nobody knows how long it takes.
+      if (fault.clock === "answer") return given.answer?.known === true ? {} : { inShareOnly: true }
       return given[clockOf[fault.clock]] >= service[clockOf[fault.clock]] ? {} : undefined
     case "Lost":
       // Nothing of the call itself went wrong, and where little time was left, that was the caller's choice or another's doing.

@@ -11,7 +11,7 @@ import {
 import { codecOf, unpackedAnswer } from "../platform/OutboundEncoding.ts"
 import { holdsEvents } from "./BodyKind.ts"
 import { type ChatFold, eventSource } from "./EventSource.ts"
-import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
+import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, wholeMs } from "./Failure.ts"
 import { type ChatCall, type ChatSource, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 
 /** How one kind of host speaks chat over HTTP with JSON and server-sent events. */
@@ -84,7 +84,7 @@ const hostOf = ({ apiKey, id, wire }: HttpChatOptions): Host => {
         connectMs: call.clocks.connectMs,
         firstMs: call.clocks.firstTokenMs,
         idleMs: call.clocks.idleMs,
-        totalMs: call.clocks.totalMs
+        totalMs: stream ? call.clocks.totalMs : wholeMs(call.clocks)
       },
       maxBodyBytes: WHOLE_BODY_BYTES
     }),
@@ -100,13 +100,13 @@ const tooLong = ({ conversation }: ChatCall): ProviderFault => {
     : { _tag: "Malformed", detail }
 }
 
-const faultOfWhole = (error: OutboundError, call: ChatCall): ProviderFault =>
-  error.reason._tag === "TooLarge" ? tooLong(call) : faultOfOutbound(error)
+const faultOfAnswer = (error: OutboundError, call: ChatCall): ProviderFault =>
+  error.reason._tag === "TooLarge" ? tooLong(call) : faultOfWhole(error, call.clocks)
 
 const chat = (host: Host, outbound: Outbound["Service"], call: ChatCall): Effect.Effect<Output, ProviderError> =>
   Effect.suspend(() => outbound.send(host.request(call, false))).pipe(
     Effect.matchEffect({
-      onFailure: (error) => Effect.fail(host.error(faultOfWhole(error, call))),
+      onFailure: (error) => Effect.fail(host.error(faultOfAnswer(error, call))),
       onSuccess: (answer) => {
         if (codecOf(answer.headers, answer.body, true) !== undefined) return unpacked(host, call, answer)
         return isOk(answer.status) ? whole(host, call, answer.body) : refused(host, answer)
@@ -118,7 +118,7 @@ const chat = (host: Host, outbound: Outbound["Service"], call: ChatCall): Effect
 const unpacked = (host: Host, call: ChatCall, answer: OutboundResponse): Effect.Effect<Output, ProviderError> =>
   Effect.matchEffect(unpackedAnswer(answer, WHOLE_BODY_BYTES, true), {
     onFailure: (error) =>
-      isOk(answer.status) ? Effect.fail(host.error(faultOfWhole(error, call))) : refused(host, answer),
+      isOk(answer.status) ? Effect.fail(host.error(faultOfAnswer(error, call))) : refused(host, answer),
     onSuccess: (plain) => (isOk(plain.status) ? whole(host, call, plain.body) : refused(host, plain))
   })
 

@@ -9,8 +9,8 @@ import {
   type targetOf
 } from "../platform/OutboundCall.ts"
 import { plainStream, unpackedAnswer } from "../platform/OutboundEncoding.ts"
-import { faultOfOutbound, presentable, type RefusedAnswer } from "./Failure.ts"
-import { type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
+import { faultOfOutbound, faultOfWhole, presentable, type RefusedAnswer, wholeMs } from "./Failure.ts"
+import { type Clocks, type Provider, ProviderError, type ProviderFault } from "./Provider.ts"
 import type { WorkCall } from "./Work.ts"
 
 export interface HttpWorkOptions {
@@ -61,8 +61,10 @@ const plain = (limitBytes: number | undefined) => (answer: OutboundResponse) =>
   unpackedAnswer(answer, limitBytes ?? MAX_REFUSAL_BYTES, false)
 
 /** Whoever waits for an answer and not for tokens has no first one to wait for. */
-const silenceOf = (fault: ProviderFault): ProviderFault =>
-  fault._tag === "TimedOut" && fault.clock === "first_token" ? { ...fault, clock: "idle" } : fault
+const silenceOf = (fault: ProviderFault, { answer, idleMs }: Clocks): ProviderFault => {
+  if (fault._tag !== "TimedOut" || fault.clock !== "first_token") return fault
+  return { ...fault, clock: answer !== undefined && answer.ms < idleMs ? answer.clock : "idle" }
+}
 
 const isSuccess = ({ status }: { readonly status: number }): boolean => status >= 200 && status < 300
 
@@ -79,23 +81,23 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
       ...request,
       ...target,
       headers: { ...own, accept, "user-agent": "tollgate", ...headers, ...traceHeaders },
-      clocks: { connectMs: clocks.connectMs, totalMs: clocks.totalMs },
+      clocks: { connectMs: clocks.connectMs, totalMs: wholeMs(clocks) },
       maxBodyBytes
     })
     const posting = (call: WorkCall, { body, contentType = "application/json", ...question }: WorkRequest) =>
       requestOf(call, question, { method: "POST", headers: { "content-type": contentType }, body })
-    const sent = (request: OutboundRequest, makes?: true) =>
+    const sent = ({ clocks }: WorkCall, request: OutboundRequest, makes?: true) =>
       Effect.mapError(Effect.flatMap(outbound.send(request), plain(request.maxBodyBytes)), (failed) => {
         const { reason } = failed
         const heard = makes === true && reason._tag === "Broken"
-        return error(heard ? { _tag: "Broken", detail: reason.detail } : faultOfOutbound(failed))
+        return error(heard ? { _tag: "Broken", detail: reason.detail } : faultOfWhole(failed, clocks))
       })
     const refused = (answer: RefusedAnswer) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(error(faultOfStatus(answer, now))))
     const accepted: HttpWork["accepted"] = (answer) =>
       isSuccess(answer) ? Effect.succeed(answer.body) : refused(answer)
     const post: HttpWork["post"] = (call, request) =>
-      Effect.flatMap(sent(posting(call, request), request.makes), accepted)
+      Effect.flatMap(sent(call, posting(call, request), request.makes), accepted)
     const get: HttpWork["get"] = (call, question) =>
       outbound.open(requestOf(call, question, { method: "GET", headers: {} })).pipe(
         Effect.flatMap((stream) => {
@@ -103,13 +105,14 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
           const read = Effect.map(readUpTo(stream, question.maxBodyBytes), (body) => ({ status, headers, body }))
           return Effect.flatMap(read, plain(question.maxBodyBytes))
         }),
-        Effect.mapError((failed) => error(faultOfOutbound(failed))),
+        Effect.mapError((failed) => error(faultOfWhole(failed, call.clocks))),
         Effect.scoped
       )
     const open: HttpWork["open"] = (call, request) => {
       const posted = posting(call, request)
-      const { idleMs } = call.clocks
-      return outbound.open({ ...posted, clocks: { ...posted.clocks, firstMs: idleMs, idleMs } }).pipe(
+      const { answer, idleMs, totalMs } = call.clocks
+      const firstMs = Math.min(idleMs, answer?.ms ?? idleMs)
+      return outbound.open({ ...posted, clocks: { ...posted.clocks, totalMs, firstMs, idleMs } }).pipe(
         Effect.flatMap((stream) => {
           stream.started()
           if (isSuccess(stream)) return plainStream(stream)
@@ -118,7 +121,7 @@ export const makeHttpWork = (options: HttpWorkOptions): Effect.Effect<HttpWork, 
           return Effect.flatMap(Effect.flatMap(read, plain(MAX_REFUSAL_BYTES)), refused)
         }),
         Effect.mapError((failed) =>
-          failed._tag === "OutboundError" ? error(silenceOf(faultOfOutbound(failed))) : failed
+          failed._tag === "OutboundError" ? error(silenceOf(faultOfOutbound(failed), call.clocks)) : failed
         )
       )
     }

@@ -3,6 +3,7 @@ import type { Conversation } from "../domain/Conversation.ts"
 import type { Nano } from "../domain/Money.ts"
 import type { Output, OutputEvent } from "../domain/Output.ts"
 import type { Candidate } from "../domain/Plan.ts"
+import type { AnswerClock } from "./AnswerClock.ts"
 import type {
   Drawn,
   DrawWork,
@@ -28,8 +29,10 @@ export interface Clocks {
   readonly firstTokenMs: number
   /** The longest silence between two pieces of a stream. */
   readonly idleMs: number
-  /** The whole attempt; for an answer that is not streamed, the only clock after connecting. */
+  /** The whole attempt. */
   readonly totalMs: number
+  /** Of an attempt at an answer that is not streamed, when the next candidate is asked instead; no such time when absent. */
+  readonly answer?: AnswerClock | undefined
 }
 
 /** One chat call to one provider. */
@@ -38,6 +41,8 @@ export interface ChatCall extends WorkCall {
   readonly accountId?: string | undefined
   readonly candidate: Candidate
   readonly conversation: Conversation
+  /** A whole answer that is asked for as a stream: nobody sees its pieces. */
+  readonly folds?: boolean
   /** Whether breakpoints of the prompt cache are to be set for the caller. */
   readonly caching?: "auto" | undefined
   /** The cap sent upstream; what the hold covers. */
@@ -54,7 +59,7 @@ export type ProviderFault =
   /** `held` where a slow reader has kept the provider waiting for a part of that time. */
   | {
       readonly _tag: "TimedOut"
-      readonly clock: "connect" | "first_token" | "idle" | "total"
+      readonly clock: "connect" | "first_token" | "idle" | "answer" | "total"
       readonly held?: true
     }
   | { readonly _tag: "RateLimited"; readonly retryAfterSeconds: number | undefined }

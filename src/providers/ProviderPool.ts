@@ -3,6 +3,7 @@ import type { Output } from "../domain/Output.ts"
 import type { Attempt, Candidate } from "../domain/Plan.ts"
 import type { Price, TokenPrice } from "../domain/Pricing.ts"
 import { Metrics } from "../platform/Metrics.ts"
+import { AnswerTimes } from "./AnswerClock.ts"
 import { type CallKind, otherWork, streamedChat, wholeChat } from "./CallKind.ts"
 import { Course, type CourseCall, type Courses, type PoolCall, type Turn, type WorkPoolCall } from "./Course.ts"
 import {
@@ -15,6 +16,7 @@ import {
   whole
 } from "./FirstContent.ts"
 import { type Host, makeHosts } from "./Hosts.ts"
+import { folding } from "./FoldedStream.ts"
 import type { PoolError } from "./PoolError.ts"
 import type { ChatCall, ChatSource, Clocks, Provider, ProviderError } from "./Provider.ts"
 import { exchange, Openings } from "./SharedBreakers.ts"
@@ -95,7 +97,9 @@ export class ProviderPool extends Context.Service<
         const metrics = yield* Metrics
         const check = yield* makeCheck
         const memory = new StructuredMemory()
-        const providers = options.providers.map((provider) => enforced(withContextEdits(provider), check, memory))
+        const providers = options.providers.map((provider) =>
+          enforced(withContextEdits(folding(provider)), check, memory)
+        )
         if (redisUrl === undefined) return make(options, metrics, makeHosts(providers, metrics))
         const openings = new Openings()
         const hosts = makeHosts(providers, metrics, openings.add)
@@ -107,7 +111,7 @@ export class ProviderPool extends Context.Service<
 
 const make = (options: ProviderPoolOptions, metrics: Metrics, hosts: ReadonlyMap<string, Host>) => {
   const { clocks, observe, traceTo } = options
-  const shared: Courses = { hosts, metrics, clocks, observe, traceTo }
+  const shared: Courses = { hosts, metrics, clocks, observe, traceTo, times: new AnswerTimes() }
   return ProviderPool.of({
     has: (provider) => hosts.has(provider),
     chat: (call) => Effect.map(run(shared, call, wholeChat, askWhole), ({ by, given }) => ({ ...by, output: given })),

@@ -10,7 +10,7 @@ export type WorkOperation = "embeddings" | "rerank" | "speech" | "search" | "ima
 export interface WorkCall {
   readonly requestId: string
   readonly candidate: Candidate<Price>
-  /** After connecting, only the total one counts for an answer that is not streamed. */
+  /** After connecting, those of the answer and the whole attempt count for an answer that is not streamed. */
   readonly clocks: Clocks
   /** What tells the provider of the trace the call belongs to; absent for one that is not to be told. */
   readonly traceHeaders?: Readonly<Record<string, string>> | undefined

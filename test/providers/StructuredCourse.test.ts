@@ -6,6 +6,7 @@ import { emptyOutput, type Output } from "../../src/domain/Output.ts"
 import type { Candidate } from "../../src/domain/Plan.ts"
 import { fixedBound, promptBoundAt, TOKENS_PER_IMAGE } from "../../src/domain/TokenBound.ts"
 import { makeMetrics, Metrics } from "../../src/platform/Metrics.ts"
+import { AnswerTimes } from "../../src/providers/AnswerClock.ts"
 import { rules } from "../../src/providers/Breaker.ts"
 import { streamedChat, wholeChat } from "../../src/providers/CallKind.ts"
 import { Course, type PoolCall } from "../../src/providers/Course.ts"
@@ -173,7 +174,7 @@ describe("a stream that has to be checked", () => {
     Effect.gen(function* () {
       const metrics = makeMetrics()
       const hosts = makeHosts(["a", "b"].map(makeSandbox), metrics)
-      const shared = { hosts, metrics, clocks, observe: () => {}, traceTo: undefined }
+      const shared = { hosts, metrics, clocks, observe: () => {}, traceTo: undefined, times: new AnswerTimes() }
       const clock = yield* Clock.Clock
       const hedgeOf = (stream: boolean, first: Candidate) => {
         const plain = call(first, candidate("b"))

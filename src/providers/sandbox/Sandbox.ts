@@ -52,7 +52,7 @@ const begin = Effect.fnUntraced(function* (id: string, call: ChatCall) {
     answer,
     latencyMs: steering.latencyMs ?? (steering.fault === "slow" ? SLOW_MS : 0),
     startedAt: yield* Clock.currentTimeMillis,
-    stopAt: stops ? Math.min(steering.after, answer.chunks.length) : Infinity,
+    stopAt: stops ? Math.min(steering.after ?? (call.folds === true ? 0 : 1), answer.chunks.length) : Infinity,
     fail
   }
   const fault = faultAtOnce(steering)
@@ -67,16 +67,19 @@ const broken: ProviderFault = { _tag: "Broken", detail: "a simulated loss of the
 const pause = (
   { call: { clocks }, startedAt, fail }: Play,
   ms: number,
-  clock: "first_token" | "idle" | "total"
+  clock: "first_token" | "idle" | "answer"
 ): Effect.Effect<void, ProviderError> => {
   if (ms === 0) return Effect.void
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const sinceStart = now - startedAt
     const total = clocks.totalMs - sinceStart
-    const own = clock === "total" ? total : clock === "idle" ? clocks.idleMs : clocks.firstTokenMs - sinceStart
+    const answerMs = clocks.answer?.ms ?? Infinity
+    const ownMs = { idle: clocks.idleMs + sinceStart, first_token: clocks.firstTokenMs, answer: answerMs }[clock]
+    const own = ownMs - sinceStart
+    const named = clock === "answer" ? (clocks.answer?.clock ?? clock) : clock
     const left = Math.max(0, Math.min(own, total))
     if (ms < left) return Effect.sleep(ms)
-    return Effect.andThen(Effect.sleep(left), fail({ _tag: "TimedOut", clock: own <= total ? clock : "total" }))
+    return Effect.andThen(Effect.sleep(left), fail({ _tag: "TimedOut", clock: own > total ? "total" : named }))
   })
 }
 
@@ -84,7 +87,7 @@ const chat = (play: Play): Effect.Effect<Output, ProviderError> => {
   const { answer, steering, latencyMs } = play
   const stalled = steering.fault === "stall"
   const ms = stalled ? Infinity : latencyMs + steering.chunkMs * Math.max(0, answer.chunks.length - 1)
-  return Effect.flatMap(pause(play, ms, "total"), () => {
+  return Effect.flatMap(pause(play, ms, "answer"), () => {
     if (steering.fault === "break") return play.fail(broken)
     const fold = new OutputFold()
     for (const event of answer.chunks.flat()) fold.push(event)

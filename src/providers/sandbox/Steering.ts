@@ -20,8 +20,8 @@ export type SandboxFault = (typeof FAULTS)[number]
 /** What the header `X-Svc-Sandbox` asks of the double. */
 export interface Steering {
   readonly fault: SandboxFault | undefined
-  /** Content chunks sent before a stall or a break. */
-  readonly after: number
+  /** Content chunks sent before a stall or a break: one of a stream when absent, none of a whole answer. */
+  readonly after: number | undefined
   /** Only this provider's double misbehaves: fault, latencies, `usage=held` and `images` hold for it alone. */
   readonly provider: string | undefined
   readonly latencyMs: number | undefined
@@ -39,7 +39,7 @@ export interface Steering {
 /** The double left alone. */
 export const noSteering: Steering = {
   fault: undefined,
-  after: 1,
+  after: undefined,
   provider: undefined,
   latencyMs: undefined,
   chunkMs: 0,

@@ -29,7 +29,10 @@ export const playWork = <A>(
     return failed === undefined ? answer(steering) : fail(failed)
   }
   if (latency === 0) return Effect.suspend(outcome)
-  return latency < clocks.totalMs
+  const { answer: own, totalMs } = clocks
+  const most = Math.min(totalMs, own?.ms ?? totalMs)
+  const clock = own !== undefined && own.ms < totalMs ? own.clock : "total"
+  return latency < most
     ? Effect.andThen(Effect.sleep(latency), Effect.suspend(outcome))
-    : Effect.andThen(Effect.sleep(clocks.totalMs), fail({ _tag: "TimedOut", clock: "total" }))
+    : Effect.andThen(Effect.sleep(most), fail({ _tag: "TimedOut", clock }))
 }

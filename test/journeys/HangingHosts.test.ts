@@ -1,0 +1,37 @@
+/** Hosts that take a request for a whole answer and say nothing: the next one is asked, in every dialect, and it alone is paid. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { dialects } from "../support/Dialects.ts"
+import { get, json, post, startService } from "../support/Service.ts"
+
+const hanging = { "x-svc-sandbox": "fault=stall,provider=openai" }
+
+/** The first model has other providers, which would be asked before the second. */
+const routing = { timeouts: { first_token_ms: 1_500 }, providers: { only: ["openai", "anthropic"] } }
+
+describe("a host that hangs at a whole answer", () => {
+  for (const { ask, name, path, read } of dialects) {
+    it.live(`is left for the next model of the chain after the time for the first token: ${name}`, () =>
+      Effect.gen(function* () {
+        const service = yield* startService()
+        const { account, inferenceKey } = yield* service.account()
+        const before = yield* service.balance(account.id)
+        // Not every dialect has `models`, but all take a chain as the model.
+        const model = "gpt-4o-mini,claude-haiku-4-5"
+        const body = ask({ model, text: "Are you there?", maxTokens: 50, more: { routing } }, false)
+        const startedAt = performance.now()
+        const response = yield* post(`${service.api}${path}`, inferenceKey, body, hanging)
+        const answer = yield* json(response)
+        assert.strictEqual(response.status, 200, JSON.stringify(answer))
+        assert.isBelow(performance.now() - startedAt, 15_000)
+        const { cost, requestId } = read(answer)
+        const receipt = yield* Effect.flatMap(get(`${service.api}/requests/${requestId}`, inferenceKey), json)
+        assert.deepStrictEqual([receipt.resolved_model, receipt.status], ["claude-haiku-4-5", "succeeded"])
+        assert.strictEqual(receipt.routing.provider_attempts.at(0).outcome, "failed_over")
+        const after = yield* service.balance(account.id)
+        assert.deepStrictEqual([before.posted - after.posted, after.held], [BigInt(Math.round(cost * 1e9)), 0n])
+        assert.deepStrictEqual(yield* service.faults, [])
+      }).pipe(Effect.scoped)
+    )
+  }
+})
