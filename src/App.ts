@@ -36,6 +36,7 @@ import { Batches } from "./inference/Batches.ts"
 import { ImageWork } from "./inference/ImageWork.ts"
 import { Inference } from "./inference/Inference.ts"
 import { PromptImages } from "./inference/PromptImages.ts"
+import { ReasoningSeals } from "./inference/ReasoningSeals.ts"
 import { Videos } from "./inference/Videos.ts"
 import { Work } from "./inference/Work.ts"
 import { Jobs } from "./jobs/Jobs.ts"
@@ -354,6 +355,8 @@ const owners = Layer.mergeAll(SignIn.layer, Phones.layer).pipe(
 
 const topUps = TopUps.layer.pipe(Layer.provide(Payments.layer))
 
+const reasoningSeals = ReasoningSeals.layer.pipe(Layer.provide(Secrets.layer))
+
 const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E, R>) =>
   readiness.pipe(
     Layer.provideMerge(first),
@@ -363,7 +366,7 @@ const serving = <E, R>(ledger: typeof Ledger.layer, first: Layer.Layer<never, E,
     Layer.provideMerge(Layer.mergeAll(server, batchRuns)),
     Layer.provideMerge(Layer.mergeAll(CachedChat.layer, Batches.layer, ImageWork.layer, surfaces)),
     Layer.provideMerge(Layer.mergeAll(inference, videos)),
-    Layer.provideMerge(PromptImages.layer),
+    Layer.provideMerge(Layer.mergeAll(PromptImages.layer, reasoningSeals)),
     Layer.provideMerge(pool),
     Layer.provideMerge(router),
     Layer.provideMerge(Layer.mergeAll(sweeping, rollingUp(ROLLUP_INTERVAL), deliveries)),

@@ -66,6 +66,31 @@ export const ToolCall = Schema.Struct({
   function: Schema.Struct({ name: Schema.String, arguments: Schema.String })
 }).annotate({ identifier: "ChatToolCall" })
 
+/**
+ * A piece of an answer's reasoning, in OpenRouter's shape: `reasoning.text` has a `signature`, `reasoning.encrypted` has `data`
+ * alone. Send the pieces back with their message, as they came, and the model goes on from its reasoning. Only this service can read
+ * a signature, and only for the account it was made for.
+ */
+export const ReasoningDetail = Schema.Struct({
+  type: Schema.Literals(["reasoning.text", "reasoning.encrypted"]),
+  /** In a stream the text comes before, as `reasoning`. */
+  text: Schema.optionalKey(Schema.String),
+  signature: Schema.optionalKey(Schema.String),
+  data: Schema.optionalKey(Schema.String),
+  format: Schema.Literal("unknown"),
+  index: Count
+}).annotate({ identifier: "ChatReasoningDetail" })
+export type ReasoningDetail = typeof ReasoningDetail.Type
+
+/** Reasoning of an assistant's message, as it is sent back. */
+export const saidReasoning = {
+  reasoning: orNull(Schema.String),
+  /** The same under the name that DeepSeek gave it. */
+  reasoning_content: orNull(Schema.String),
+  /** As they came with the message. They go before the two texts; pieces that this service did not sign are ignored. */
+  reasoning_details: orNull(Schema.Array(JsonObject).check(atMost(512)))
+}
+
 export const ChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("system"), content: TextContent, name: orNull(Schema.String) }),
   Schema.Struct({ role: Schema.Literal("developer"), content: TextContent, name: orNull(Schema.String) }),
@@ -75,6 +100,7 @@ export const ChatMessage = Schema.Union([
     content: orNull(AssistantContent),
     name: orNull(Schema.String),
     refusal: orNull(Schema.String),
+    ...saidReasoning,
     tool_calls: orNull(Schema.Array(ToolCall).check(atMost(128)))
   }),
   Schema.Struct({ role: Schema.Literal("tool"), content: RichContent, tool_call_id: Schema.String })
@@ -206,12 +232,19 @@ const Logprobs = Schema.NullOr(
 
 export const FinishReason = Schema.Literals(["stop", "length", "tool_calls", "content_filter"])
 
+/** What a model shows of its reasoning; the first two are the same text, since clients read one or the other. */
+const shownReasoning = {
+  reasoning: Schema.optionalKey(Schema.String),
+  reasoning_content: Schema.optionalKey(Schema.String),
+  reasoning_details: Schema.optionalKey(Schema.Array(ReasoningDetail))
+}
+
 export const ChatChoice = Schema.Struct({
   index: Count,
   message: Schema.Struct({
     role: Schema.Literal("assistant"),
     content: Schema.String,
-    reasoning: Schema.optionalKey(Schema.String),
+    ...shownReasoning,
     refusal: Schema.optionalKey(Schema.NullOr(Schema.String)),
     tool_calls: Schema.optionalKey(Schema.Array(ToolCall))
   }),
@@ -251,7 +284,7 @@ export const ChatCompletionChunk = Schema.Struct({
       delta: Schema.Struct({
         role: Schema.optionalKey(Schema.Literal("assistant")),
         content: Schema.optionalKey(Schema.String),
-        reasoning: Schema.optionalKey(Schema.String),
+        ...shownReasoning,
         refusal: Schema.optionalKey(Schema.String),
         tool_calls: Schema.optionalKey(
           Schema.Array(

@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 import { sized } from "../Bounds.ts"
 import { ModelString } from "../Ids.ts"
-import { ChatCompletion, ChatCompletionRequest, RichContent, TextContent } from "./ChatCompletions.ts"
+import { ChatCompletion, ChatCompletionRequest, RichContent, saidReasoning, TextContent } from "./ChatCompletions.ts"
 
 /** A message of the legacy chat: a role and what was said. */
 export const LegacyChatMessage = Schema.Union([
   Schema.Struct({ role: Schema.Literal("system"), content: TextContent }),
   Schema.Struct({ role: Schema.Literal("developer"), content: TextContent }),
   Schema.Struct({ role: Schema.Literal("user"), content: RichContent }),
-  Schema.Struct({ role: Schema.Literal("assistant"), content: TextContent })
+  Schema.Struct({ role: Schema.Literal("assistant"), content: TextContent, ...saidReasoning })
 ]).annotate({ identifier: "LegacyChatMessage" })
 
 const {

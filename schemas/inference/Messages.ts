@@ -84,12 +84,22 @@ export const MessagesToolResultBlock = Schema.Struct({
   ...cacheable
 }).annotate({ identifier: "MessagesToolResultBlock" })
 
-/** Thinking of an earlier answer of this service, which is not passed on; its signature is empty. */
+/**
+ * Thinking of an earlier answer, with its signature. Send it back as it came, and a model of the same provider goes on from it. A
+ * signature that this service did not make for the same account is refused; without one the thinking is a text, which most
+ * providers do not take.
+ */
 export const MessagesThinkingBlock = Schema.Struct({
   type: Schema.Literal("thinking"),
   thinking: Schema.String,
   signature: orNull(Schema.String)
 }).annotate({ identifier: "MessagesThinkingBlock" })
+
+/** The same without a text. */
+export const MessagesRedactedBlock = Schema.Struct({
+  type: Schema.Literal("redacted_thinking"),
+  data: Schema.String
+}).annotate({ identifier: "MessagesRedactedBlock" })
 
 const blocks = <S extends Schema.Top>(block: S) => Schema.Array(block).check(...sized(1, 512, "items"))
 
@@ -103,7 +113,9 @@ export const MessagesMessage = Schema.Union([
     role: Schema.Literal("assistant"),
     content: Schema.Union([
       Schema.String,
-      Schema.Array(Schema.Union([MessagesTextBlock, MessagesToolUseBlock, MessagesThinkingBlock])).check(atMost(512))
+      Schema.Array(
+        Schema.Union([MessagesTextBlock, MessagesToolUseBlock, MessagesThinkingBlock, MessagesRedactedBlock])
+      ).check(atMost(512))
     ])
   }),
   Schema.Struct({
@@ -170,7 +182,7 @@ export const MessagesToolChoice = Schema.Union([
   Schema.Struct({ type: Schema.Literal("none") })
 ]).annotate({ identifier: "MessagesToolChoice" })
 
-/** `omitted`: the answer comes without its thinking. */
+/** `omitted`: the answer comes with the signatures of its thinking, and without its text. */
 const display = { display: orNull(Schema.Literals(["summarized", "omitted"])) }
 
 /** Whether the model thinks before it answers, and with how many tokens at most. */
@@ -311,10 +323,14 @@ export const MessagesUsage = Schema.Struct({
 }).annotate({ identifier: "MessagesUsage" })
 export type MessagesUsage = typeof MessagesUsage.Type
 
-/** A block of an answer. Thinking has no signature: it cannot be passed on, and is left out where it is sent back. */
+/**
+ * A block of an answer. Thinking has a signature of this service. It comes back with the conversation, so that the model can go on
+ * from it. Thinking that its provider does not show is `redacted_thinking`.
+ */
 export const MessagesBlock = Schema.Union([
   Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
-  Schema.Struct({ type: Schema.Literal("thinking"), thinking: Schema.String, signature: Schema.Literal("") }),
+  Schema.Struct({ type: Schema.Literal("thinking"), thinking: Schema.String, signature: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("redacted_thinking"), data: Schema.String }),
   Schema.Struct({ type: Schema.Literal("tool_use"), id: Schema.String, name: Schema.String, input: JsonObject })
 ]).annotate({ identifier: "MessagesBlock" })
 export type MessagesBlock = typeof MessagesBlock.Type
@@ -382,6 +398,7 @@ export const MessagesStreamEvent = Schema.Union([
     delta: Schema.Union([
       Schema.Struct({ type: Schema.Literal("text_delta"), text: Schema.String }),
       Schema.Struct({ type: Schema.Literal("thinking_delta"), thinking: Schema.String }),
+      Schema.Struct({ type: Schema.Literal("signature_delta"), signature: Schema.String }),
       Schema.Struct({ type: Schema.Literal("input_json_delta"), partial_json: Schema.String })
     ])
   }),

@@ -72,10 +72,16 @@ export const ResponsesSaidMessage = Schema.Struct({
   content: Schema.Union([Schema.String, Schema.Array(ResponsesSaidPart).check(atMost(512))])
 }).annotate({ identifier: "ResponsesSaidMessage" })
 
-/** Reasoning of an earlier answer. It is taken and dropped: no provider is shown the thoughts of another turn. */
-export const ResponsesSaidReasoning = Schema.Struct({ type: Schema.Literal("reasoning") }).annotate({
-  identifier: "ResponsesSaidReasoning"
-})
+/**
+ * Reasoning of an earlier answer. Send it back with its `encrypted_content`, and a model of the same provider goes on from it.
+ * Content that this service did not encrypt for the same account is ignored, and the item with it.
+ */
+export const ResponsesSaidReasoning = Schema.Struct({
+  type: Schema.Literal("reasoning"),
+  encrypted_content: orNull(Schema.String),
+  summary: orNull(Schema.Array(JsonObject)),
+  content: orNull(Schema.Array(JsonObject))
+}).annotate({ identifier: "ResponsesSaidReasoning" })
 
 const output = { call_id: Schema.String, output: Schema.Union([Schema.String, Parts]) }
 
@@ -218,7 +224,9 @@ export const ResponsesReasoningItem = Schema.Struct({
   id: Schema.String,
   type: Schema.Literal("reasoning"),
   status: ItemStatus,
-  summary: Schema.Array(textPart(Schema.Literal("summary_text")))
+  summary: Schema.Array(textPart(Schema.Literal("summary_text"))),
+  /** There only where the request's `include` asks for `reasoning.encrypted_content`; sent back, it has its effect. */
+  encrypted_content: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "ResponsesReasoningItem" })
 
 /** What the model said; a refusal is text like any other. */

@@ -8,6 +8,7 @@ import { type Failure, invalid } from "../domain/Failure.ts"
 import { type Nano, usdFromNano, usdFromPico } from "../domain/Money.ts"
 import { isSimulated, type Plan, type RoutingPolicy } from "../domain/Plan.ts"
 import { type Price, tokenCost } from "../domain/Pricing.ts"
+import type { OpenReasoning } from "../domain/Reasoning.ts"
 import { likelyTokens, promptBound, promptBoundAt } from "../domain/TokenBound.ts"
 import { noTokens } from "../domain/Usage.ts"
 import { costAt, OUTPUT_FLOOR, outputCap } from "../inference/Estimate.ts"
@@ -17,6 +18,7 @@ import { wishOf } from "./chat/ChatDecode.ts"
 import { firstUnsupported, withoutForeign } from "./chat/Foreign.ts"
 import { filledFrom } from "./chat/Preset.ts"
 import { decoder, objectOf } from "./Decode.ts"
+import { SaidReasoning } from "./SaidReasoning.ts"
 
 const decodeWire = decoder(EstimateRequest, { strict: true })
 
@@ -43,12 +45,14 @@ const tokensOfPreset = (conversation: Conversation, said: Readonly<Record<string
 
 /**
  * Decodes the question: a chat request, read as the chat itself is, or the same with a text or a size for its messages. What it
- * does not say is taken from the preset it names, whose configuration is `preset`; `base` is how its key is routed.
+ * does not say is taken from the preset it names, whose configuration is `preset`; `base` is how its key is routed, and `open` opens
+ * reasoning that comes back.
  */
 export const decodeEstimate = (
   body: unknown,
   preset?: PresetConfig,
-  base?: RoutingPolicy
+  base?: RoutingPolicy,
+  open?: OpenReasoning
 ): Result.Result<{ readonly model: string; readonly preparation: Preparation }, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
@@ -60,7 +64,7 @@ export const decodeEstimate = (
     if (!hasPrompt(wire)) {
       return yield* Result.fail(invalid("messages", "one of messages, input, prompt or input_tokens is required"))
     }
-    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base)
+    const wish = yield* wishOf(filled, wire, wire.messages ?? promptOf(wire), preset, base, new SaidReasoning(open))
     const listed = listedIn(object)
     const chain = yield* Result.mapError(parseChain(wish.model, wish.models), (failed) => blamed(failed, listed))
     const { auto, budgetCents, conversation, parameters, policy, stream } = wish

@@ -50,8 +50,12 @@ export type Message =
       readonly role: "assistant"
       readonly content: ReadonlyArray<TextPart>
       readonly toolCalls: ReadonlyArray<ToolCall>
+      /** What the model thought before and between what it said, in its order. */
+      readonly reasoning?: ReadonlyArray<ReasoningPart>
     } & Named)
   | ToolResult
+
+export type AssistantMessage = Extract<Message, { readonly role: "assistant" }>
 
 /** What a tool answered to a call. */
 export interface ToolResult extends Cacheable {
@@ -77,6 +81,34 @@ export interface ImagePart extends Cacheable {
 }
 
 export type Part = TextPart | ImagePart
+
+/** What a provider wants back of its reasoning, as JSON in its adapter's own form. Only that adapter reads it. */
+export type ReasoningData = Readonly<Record<string, unknown>>
+
+/** A block of an assistant's reasoning. Only the provider and the model that made it get it back. */
+export interface ReasoningPart {
+  /** May be empty: some providers give the data alone. */
+  readonly text: string
+  /** Absent where the caller sends nothing but a text. */
+  readonly origin?: ReasoningOrigin
+  /** Where it stands in its message; absent means before everything else. */
+  readonly place?: ReasoningPlace
+}
+
+/** Which provider made a block of reasoning, and what it wants back of it. */
+export interface ReasoningOrigin {
+  readonly provider: string
+  /** As the provider calls it. */
+  readonly model: string
+  readonly data?: ReasoningData
+}
+
+/** How much of a message comes before a block of reasoning. */
+export interface ReasoningPlace {
+  /** UTF-16 units of text. */
+  readonly text: number
+  readonly calls: number
+}
 
 export interface ToolCall extends Cacheable {
   readonly id: string

@@ -1,9 +1,17 @@
-import type { ToolCall } from "./Conversation.ts"
+import type { ReasoningData, ToolCall } from "./Conversation.ts"
 import { Pieces } from "./Pieces.ts"
 import type { PromptUsage, TokenUsage } from "./Usage.ts"
 
 /** Why a model stopped. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
+
+/** What goes along with a block of reasoning, so that it can be sent back. */
+export interface ReasoningMark {
+  /** As the provider's adapter gives it; callers never see it. */
+  readonly data?: ReasoningData
+  /** The block with its data, sealed: what callers get, and send back. */
+  readonly seal?: string
+}
 
 /**
  * What a provider sends, piece by piece, in one algebra for all of them. A tool call is started once with its index, id and
@@ -14,6 +22,8 @@ export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter"
 export type OutputEvent =
   | { readonly _tag: "Text"; readonly text: string }
   | { readonly _tag: "Reasoning"; readonly text: string }
+  /** Ends a block of reasoning, which may have no text. */
+  | ({ readonly _tag: "ReasoningEnd" } & ReasoningMark)
   | { readonly _tag: "Refusal"; readonly text: string }
   | { readonly _tag: "ToolStart"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly _tag: "ToolDelta"; readonly index: number; readonly text: string }
@@ -26,10 +36,18 @@ export type OutputEvent =
   | { readonly _tag: "ContextEdits"; readonly applied: ReadonlyArray<object> }
 
 /** What stands together in an answer: so many characters of one of its texts, or the next of its tool calls. */
-export interface Run {
+export interface Run extends ReasoningMark {
   readonly kind: "reasoning" | "text" | "refusal" | "tool"
   readonly length: number
 }
+
+/** Whether a run or an event of reasoning has something that goes along with it. */
+const isMarked = ({ data, seal }: ReasoningMark): boolean => data !== undefined || seal !== undefined
+
+const markOf = ({ data, seal }: ReasoningMark): ReasoningMark => ({
+  ...(data === undefined ? {} : { data }),
+  ...(seal === undefined ? {} : { seal })
+})
 
 /** A whole answer: the fold of its events. */
 export interface Output {
@@ -37,7 +55,10 @@ export interface Output {
   readonly reasoning: string
   readonly refusal: string
   readonly toolCalls: ReadonlyArray<ToolCall>
-  /** In which order it came, where that is not first all reasoning, then all text, a refusal, and the calls. */
+  /**
+   * In which order it came, where that is not first all reasoning, then all text, a refusal, and the calls, or where something goes
+   * along with the reasoning.
+   */
   readonly order?: ReadonlyArray<Run>
   readonly logprobs: ReadonlyArray<unknown> | undefined
   /** Absent when the stream ended without saying. */
@@ -72,7 +93,8 @@ export const isContent = ({ _tag }: OutputEvent): boolean =>
  * Whether an event says a part of an answer; the first such event ends the chance of a fallback. Log-probabilities alone say none:
  * hosts give that of the token that ended an answer without a word.
  */
-export const isSaid = (event: OutputEvent): boolean => isContent(event) && event._tag !== "Logprobs"
+export const isSaid = (event: OutputEvent): boolean =>
+  isContent(event) && event._tag !== "Logprobs" && event._tag !== "ReasoningEnd"
 
 /** Whether anything at all was produced. */
 export const isEmpty = (output: Output): boolean =>
@@ -80,17 +102,19 @@ export const isEmpty = (output: Output): boolean =>
 
 const USUAL: ReadonlyArray<Run["kind"]> = ["reasoning", "text", "refusal", "tool"]
 
-/** Whether every kind of run comes once, calls apart, and in the usual order. */
+/** Whether every kind of run comes once, calls apart, and in the usual order, and nothing goes along with one. */
 const isUsual = (runs: ReadonlyArray<Run>): boolean =>
-  runs.every(({ kind }, at) => {
+  runs.every((run, at) => {
+    const { kind } = run
     const before = runs[at - 1]
+    if (isMarked(run)) return false
     if (before === undefined || (kind === "tool" && before.kind === "tool")) return true
     return USUAL.indexOf(before.kind) < USUAL.indexOf(kind)
   })
 
 /** Collects events into a whole answer; grows only with the answer itself. */
 export class OutputFold {
-  readonly #runs: Array<{ readonly kind: Run["kind"]; length: number }> = []
+  readonly #runs: Array<ReasoningMark & { readonly kind: Run["kind"]; length: number }> = []
   readonly #text = new Pieces()
   readonly #reasoning = new Pieces()
   readonly #refusal = new Pieces()
@@ -112,6 +136,9 @@ export class OutputFold {
       case "Reasoning":
         this.#run("reasoning", event.text.length)
         this.#reasoning.add(event.text)
+        return
+      case "ReasoningEnd":
+        this.#mark(markOf(event))
         return
       case "Refusal":
         this.#run("refusal", event.text.length)
@@ -158,8 +185,16 @@ export class OutputFold {
     if (length === 0) return
     this.length += length
     const last = this.#runs.at(-1)
-    if (last?.kind === kind) last.length += length
+    if (last?.kind === kind && !isMarked(last)) last.length += length
     else this.#runs.push({ kind, length })
+  }
+
+  #mark(mark: ReasoningMark): void {
+    if (!isMarked(mark)) return
+    this.length += (mark.seal ?? "").length + (mark.data === undefined ? 0 : JSON.stringify(mark.data).length)
+    const last = this.#runs.at(-1)
+    if (last?.kind === "reasoning" && !isMarked(last)) this.#runs[this.#runs.length - 1] = { ...last, ...mark }
+    else this.#runs.push({ kind: "reasoning", length: 0, ...mark })
   }
 
   output(): Output {
@@ -180,7 +215,8 @@ export class OutputFold {
 
 /** A run of a whole answer with what it says. */
 export type Said =
-  | { readonly kind: "reasoning" | "text" | "refusal"; readonly text: string }
+  | ({ readonly kind: "reasoning"; readonly text: string } & ReasoningMark)
+  | { readonly kind: "text" | "refusal"; readonly text: string }
   | { readonly kind: "tool"; readonly call: ToolCall }
 
 const usualOrder = ({ reasoning, refusal, text, toolCalls }: Output): ReadonlyArray<Run> => [
@@ -193,7 +229,8 @@ const usualOrder = ({ reasoning, refusal, text, toolCalls }: Output): ReadonlyAr
 /** What a whole answer says, in the order in which it came. */
 export const saidIn = (output: Output): ReadonlyArray<Said> => {
   const at = { reasoning: 0, text: 0, refusal: 0, tool: 0 }
-  return (output.order ?? usualOrder(output)).flatMap(({ kind, length }): ReadonlyArray<Said> => {
+  return (output.order ?? usualOrder(output)).flatMap((run): ReadonlyArray<Said> => {
+    const { kind, length } = run
     const start = at[kind]
     if (kind === "tool") {
       at.tool += 1
@@ -201,11 +238,13 @@ export const saidIn = (output: Output): ReadonlyArray<Said> => {
       return call === undefined ? [] : [{ kind, call }]
     }
     at[kind] += length
-    return length === 0 ? [] : [{ kind, text: output[kind].slice(start, start + length) }]
+    if (length === 0 && !isMarked(run)) return []
+    const text = output[kind].slice(start, start + length)
+    return kind === "reasoning" ? [{ kind, text, ...markOf(run) }] : [{ kind, text }]
   })
 }
 
-const events = { reasoning: "Reasoning", text: "Text", refusal: "Refusal" } as const
+const events = { text: "Text", refusal: "Refusal" } as const
 
 /** The events of a whole answer, so that one encoder serves an answer kept and an answer streamed. */
 export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
@@ -221,6 +260,9 @@ export const eventsOf = (output: Output): ReadonlyArray<OutputEvent> => {
       const { arguments: text, id, name } = one.call
       all.push({ _tag: "ToolStart", index, id, name })
       if (text !== "") all.push({ _tag: "ToolDelta", index, text })
+    } else if (one.kind === "reasoning") {
+      if (one.text !== "") all.push({ _tag: "Reasoning", text: one.text })
+      if (isMarked(one)) all.push({ _tag: "ReasoningEnd", ...markOf(one) })
     } else all.push({ _tag: events[one.kind], text: one.text })
     if (at === weighed) weigh()
   })

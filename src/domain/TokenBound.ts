@@ -1,4 +1,4 @@
-import type { Conversation, Part } from "./Conversation.ts"
+import type { Conversation, Part, ReasoningPart } from "./Conversation.ts"
 import type { Model } from "./Model.ts"
 import { addTraits, noTraits, TRAITS } from "./TextTraits.ts"
 import { type Vocabulary, weights } from "./TokenWeights.ts"
@@ -147,6 +147,15 @@ const addPart = (sum: TokenSum, part: Part): void => {
   else sum.tokens(TOKENS_PER_IMAGE)
 }
 
+/** A token of reasoning takes more characters than this of a provider's encrypted data, which is base64. */
+const SEALED_PER_TOKEN = 3
+
+/** Providers bill what they open of their own data. */
+const addReasoning = (sum: TokenSum, { origin, text }: ReasoningPart): void => {
+  sum.tokens(TOKENS_PER_MESSAGE).text(text)
+  if (origin?.data !== undefined) sum.tokens(Math.ceil(JSON.stringify(origin.data).length / SEALED_PER_TOKEN))
+}
+
 const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => {
   let called = false
   for (const message of messages) {
@@ -155,6 +164,7 @@ const addMessages = (sum: TokenSum, { messages, tools }: Conversation): void => 
     const beside = message.role === "tool" ? message.toolCallId : (message.name ?? "")
     if (beside !== "") sum.text(beside)
     if (message.role !== "assistant") continue
+    for (const part of message.reasoning ?? []) addReasoning(sum, part)
     for (const call of message.toolCalls) {
       sum.tokens(TOKENS_PER_TOOL).text(call.id).text(call.name).text(call.arguments)
       // Where a host wants them declared, each tool once.

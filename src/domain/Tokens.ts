@@ -113,6 +113,8 @@ export const countPrompt = (conversation: Conversation): number => {
     }
     if (message.role !== "assistant") continue
     for (const call of message.toolCalls) texts.push(call.name, call.arguments)
+    // Of other messages most providers take none back.
+    if (message.toolCalls.length > 0) for (const part of message.reasoning ?? []) texts.push(part.text)
   }
   for (const tool of conversation.tools) {
     tokens += 8

@@ -15,6 +15,7 @@ import { basePolicy } from "../dialects/Routing.ts"
 import { decodeWorkEstimate, encodeWorkEstimate } from "../dialects/WorkEstimate.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { Inference } from "../inference/Inference.ts"
+import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Videos } from "../inference/Videos.ts"
 import { Work } from "../inference/Work.ts"
 import { Ledger } from "../ledger/Ledger.ts"
@@ -32,7 +33,8 @@ const pathOf = (slug: string | undefined): string =>
 
 /** `POST /chat/completions`, by a preset or without. */
 export const chatDialect: ChatDialect<DecodedChat> = {
-  decode: (body, preset, byPath, base) => decodeChat(body, preset && { config: preset.config, byPath }, base),
+  decode: (body, preset, byPath, base, open) =>
+    decodeChat(body, preset && { config: preset.config, byPath }, base, open),
   encode: encodeCompletion,
   encoder: (opening, { includeUsage }) => new ChatStreamEncoder({ ...opening, includeUsage }),
   names: chatNames
@@ -57,6 +59,7 @@ const estimates = Effect.gen(function* () {
   const work = yield* Work
   const videos = yield* Videos
   const budgets = yield* Budgets
+  const seals = yield* ReasoningSeals
   const balanceOf = ({ accountId, budgets: limits }: Principal) =>
     Effect.zipWith(
       ledger.balance(accountId),
@@ -82,7 +85,9 @@ const estimates = Effect.gen(function* () {
       return HttpServerResponse.jsonUnsafe(encodeWorkEstimate(asked, ready, yield* balanceOf(principal)))
     }
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
-    const { model, preparation } = yield* Effect.fromResult(decodeEstimate(body, preset?.config, basePolicy(principal)))
+    const { model, preparation } = yield* Effect.fromResult(
+      decodeEstimate(body, preset?.config, basePolicy(principal), seals.openFor(accountId))
+    )
     const prepared = yield* Effect.fromResult(inference.prepare({ ...preparation, accountId }))
     return HttpServerResponse.jsonUnsafe(encodeEstimate(model, prepared, yield* balanceOf(principal)))
   })

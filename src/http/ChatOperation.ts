@@ -11,8 +11,10 @@ import type { ChatWish, Decoded } from "../dialects/Wish.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import type { Model } from "../domain/Model.ts"
 import type { RoutingPolicy } from "../domain/Plan.ts"
+import type { OpenReasoning } from "../domain/Reasoning.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { Inference } from "../inference/Inference.ts"
+import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import type { ChatRequest } from "../inference/Request.ts"
 import type { Circumstances } from "../inference/Surface.ts"
 import { Config } from "../platform/Config.ts"
@@ -144,12 +146,13 @@ export const chatRequestOf = (
 
 /** How a dialect reads a request and says its answer. */
 export interface ChatDialect<D extends Decoded> {
-  /** `base` is how the request is routed where neither it nor its preset says. */
+  /** `base` is how the request is routed where neither it nor its preset says; `open` opens reasoning that comes back. */
   readonly decode: (
     body: unknown,
     preset: ResolvedPreset | undefined,
     byPath: boolean,
-    base: RoutingPolicy
+    base: RoutingPolicy,
+    open: OpenReasoning
   ) => Result.Result<D, Failure>
   readonly encode: (answer: Answer, decoded: D) => object
   readonly encoder: (opening: StreamOpening, decoded: D) => StreamEncoder
@@ -223,6 +226,7 @@ export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
     const presets = yield* Presets
     const { maxMessages, sandbox } = yield* Config
     const dialect = limited(unlimited, maxMessages)
+    const seals = yield* ReasoningSeals
     const inWords = (failed: Failure) => named(dialect.names, failed)
     const run = Effect.runForkWith(yield* Effect.context())
 
@@ -258,7 +262,8 @@ export const chatOperation = <D extends Decoded>(unlimited: ChatDialect<D>) =>
       { operation, path, slug }: Place
     ): Effect.Effect<HttpServerResponse.HttpServerResponse, Failure> => {
       const answer = (body: unknown, taken: Taken) => {
-        const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal))
+        const open = seals.openFor(principal.accountId)
+        const decoded = dialect.decode(body, taken.preset, slug !== undefined, basePolicy(principal), open)
         if (Result.isFailure(decoded)) return Effect.fail(taken.gone ?? decoded.failure)
         const { withHeaders = (read: D) => read } = dialect
         const wished = withHeaders(decoded.success, request.headers)

@@ -12,6 +12,7 @@ import { basePolicy } from "../dialects/Routing.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import type { Answer } from "../inference/Answer.ts"
 import { CachedChat } from "../inference/CachedChat.ts"
+import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import type { ChatRequest } from "../inference/Request.ts"
 import { Config } from "../platform/Config.ts"
 import type { Unavailable } from "../platform/Sql.ts"
@@ -46,6 +47,7 @@ const legacyChat = Effect.gen(function* () {
   const auth = yield* Auth
   const chat = yield* CachedChat
   const presets = yield* Presets
+  const seals = yield* ReasoningSeals
   const { sandbox } = yield* Config
   const sessions = yield* Sessions
   const requests = yield* Requests
@@ -73,7 +75,7 @@ const legacyChat = Effect.gen(function* () {
     const body = yield* readJson(request)
     const repeatable = request.headers["idempotency-key"] !== undefined
     const taken = yield* takePaid(presets, exchange, { accountId: principal.accountId, body, repeatable })
-    const read = decodeLegacyChat(body, taken.preset?.config, basePolicy(principal))
+    const read = decodeLegacyChat(body, taken.preset?.config, basePolicy(principal), seals.openFor(principal.accountId))
     const decoded = Result.mapError(read, (failed) => taken.gone ?? failed)
     const { ignored, said, sessionId, ...wish } = yield* Effect.fromResult(decoded)
     const wished = wishedOf(cacheWish)

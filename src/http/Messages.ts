@@ -10,6 +10,7 @@ import { MessagesStreamEncoder } from "../dialects/messages/MessagesStream.ts"
 import { messagesNames } from "../dialects/RefusedMember.ts"
 import { likelyTokens, promptBound } from "../domain/TokenBound.ts"
 import { countPrompt } from "../domain/Tokens.ts"
+import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
@@ -21,7 +22,7 @@ import { takePreset } from "./Preset.ts"
 
 /** `POST /messages`. */
 export const messagesDialect: ChatDialect<DecodedMessages> = {
-  decode: (body, preset, _, base) => decodeMessages(body, preset?.config, base),
+  decode: (body, preset, _, base, open) => decodeMessages(body, preset?.config, base, open),
   names: messagesNames,
   encode: (answer, { editsContext, showsThinking }) => encodeMessage(answer, showsThinking, editsContext),
   encoder: (opening, { conversation, editsContext, showsThinking }) =>
@@ -53,13 +54,15 @@ const counting = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const presets = yield* Presets
   const { maxMessages } = yield* Config
+  const seals = yield* ReasoningSeals
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const tooMany = tooManyMessages(body, maxMessages)
     if (tooMany !== undefined) return yield* Effect.fail(tooMany)
-    const { conversation, model, models } = yield* Effect.fromResult(decodeCount(body, preset?.config))
+    const open = seals.openFor(accountId)
+    const { conversation, model, models } = yield* Effect.fromResult(decodeCount(body, preset?.config, open))
     yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))
     return HttpServerResponse.jsonUnsafe({ input_tokens: countPrompt(conversation) })
   })

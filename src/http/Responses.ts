@@ -10,6 +10,7 @@ import { responsesNames } from "../dialects/RefusedMember.ts"
 import { encodeResponse, headersOf } from "../dialects/responses/ResponsesEncode.ts"
 import { ResponsesStreamEncoder } from "../dialects/responses/ResponsesStream.ts"
 import { countPrompt } from "../domain/Tokens.ts"
+import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import { Config } from "../platform/Config.ts"
 import { Presets } from "../presets/Presets.ts"
 import { readJson } from "./Body.ts"
@@ -28,7 +29,7 @@ import { takePreset } from "./Preset.ts"
 
 /** `POST /responses`. */
 export const responsesDialect: ChatDialect<DecodedResponses> = {
-  decode: (body, preset, _, base) => decodeResponses(body, preset?.config, base),
+  decode: (body, preset, _, base, open) => decodeResponses(body, preset?.config, base, open),
   encode: (answer, { echo }) => encodeResponse(answer, echo),
   encoder: (opening, { echo }) => new ResponsesStreamEncoder({ ...opening, echo }),
   headersOf,
@@ -41,13 +42,16 @@ const counting = Effect.gen(function* () {
   const catalogue = yield* Catalogue
   const presets = yield* Presets
   const { maxMessages } = yield* Config
+  const seals = yield* ReasoningSeals
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const { accountId } = yield* Caller
     const body = yield* readJson(request)
     const preset = yield* takePreset(presets, yield* Exchange, { accountId, body })
     const tooMany = tooManyMessages(body, maxMessages, "input")
     if (tooMany !== undefined) return yield* Effect.fail(tooMany)
-    const { conversation, ignored, model, models } = yield* Effect.fromResult(decodePrompt(body, preset?.config))
+    const { conversation, ignored, model, models } = yield* Effect.fromResult(
+      decodePrompt(body, preset?.config, undefined, seals.openFor(accountId))
+    )
     // The count is the same whichever model it is, so that none need be named.
     if (model !== undefined || models !== undefined) {
       yield* Effect.fromResult(knownModels(catalogue.current(), body, { model, models }))

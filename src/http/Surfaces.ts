@@ -8,6 +8,7 @@ import { type Failure, invalid } from "../domain/Failure.ts"
 import { type Answer, type PaidAnswer, restore } from "../inference/Answer.ts"
 import { Surfaces } from "../inference/Batches.ts"
 import { Inference } from "../inference/Inference.ts"
+import { ReasoningSeals } from "../inference/ReasoningSeals.ts"
 import type { ServedItem, Surface } from "../inference/Surface.ts"
 import { type KeptWork, Work } from "../inference/Work.ts"
 import { Config } from "../platform/Config.ts"
@@ -43,13 +44,14 @@ const chatSurface = <D extends Decoded>(operation: string, unlimited: ChatDialec
     const inference = yield* Inference
     const presets = yield* Presets
     const dialect = limited(unlimited, (yield* Config).maxMessages)
+    const seals = yield* ReasoningSeals
     const inWords = (failed: Failure) => named(dialect.names, failed)
     const accept: Surface["accept"] = Effect.fnUntraced(function* (body, circumstances) {
       const { claim, principal } = circumstances
       const { accountId } = principal
       const naming = { accountId, body, repeatable: claim !== undefined }
       const taken = yield* takePaid(presets, { preset: undefined }, naming)
-      const read = dialect.decode(body, taken.preset, false, basePolicy(principal))
+      const read = dialect.decode(body, taken.preset, false, basePolicy(principal), seals.openFor(accountId))
       const decoded = yield* Effect.fromResult(Result.mapError(read, (failed) => taken.gone ?? failed))
       if (decoded.stream) return yield* Effect.fail(streamed)
       const request = yield* Effect.fromResult(chatRequestOf(circumstances, { ...taken, body }, decoded))

@@ -1,7 +1,7 @@
 import { Cause, Effect, Exit } from "effect"
 import type { Failure } from "../domain/Failure.ts"
 import type { Output } from "../domain/Output.ts"
-import { summaryOf } from "../domain/Plan.ts"
+import { type Candidate, summaryOf } from "../domain/Plan.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
 import { promptBoundAt } from "../domain/TokenBound.ts"
 import { countOutput, countPrompt } from "../domain/Tokens.ts"
@@ -12,11 +12,22 @@ import { type Answer, balanceWarning, keepAnswer } from "./Answer.ts"
 import { capWithin, type Estimate } from "./Estimate.ts"
 import { type Admitted, type Carried, close, type MeteredOptions, routingOf } from "./Metered.ts"
 import { failureOfPool, followedBy, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
+import { ReasoningSealer, sealedOutput } from "./ReasoningSealer.ts"
+import type { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type Outcome, settlementOf } from "./Settlement.ts"
 
 /** A chat whose hold is committed. */
 export type AdmittedChat = Admitted<ChatRequest, TokenPrice, Estimate>
+
+/** What carrying out a chat needs beside its provider. */
+export interface ChatOptions extends MeteredOptions {
+  readonly seals: ReasoningSeals["Service"]
+}
+
+/** Seals the reasoning of a chat's answer. */
+export const sealerOf = ({ seals }: ChatOptions, { request }: AdmittedChat, served: Candidate): ReasoningSealer =>
+  new ReasoningSealer(seals, request.principal.accountId, served)
 
 /** How a chat was carried out. */
 export type CarriedChat = Carried<TokenPrice, Outcome>
@@ -78,8 +89,8 @@ export const keptAnswer = (
 
 const finishOf = (output: Output) => output.finish ?? (output.toolCalls.length > 0 ? "tool_calls" : "stop")
 
-const finishServed = (options: MeteredOptions, admitted: AdmittedChat, served: Served<Output>) => {
-  const { output } = served
+const finishServed = (options: ChatOptions, admitted: AdmittedChat, served: Served<Output>) => {
+  const output = sealedOutput(sealerOf(options, admitted, served.candidate), served.output)
   const carried: CarriedChat = {
     outcome: {
       _tag: "Whole",
@@ -105,7 +116,7 @@ const finishServed = (options: MeteredOptions, admitted: AdmittedChat, served: S
  * Carries out an admitted request and closes its hold, whatever happens. Only the provider's call can be interrupted.
  */
 export const carryOutChat = (
-  options: MeteredOptions,
+  options: ChatOptions,
   pool: Pick<ProviderPool["Service"], "chat">,
   admitted: AdmittedChat,
   running: Running

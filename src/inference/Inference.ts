@@ -19,6 +19,7 @@ import { type Estimate, budgetOf, estimate, withinBudget } from "./Estimate.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
 import { PromptImages } from "./PromptImages.ts"
+import { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
 
@@ -84,7 +85,7 @@ export class Inference extends Context.Service<
         const requests = yield* Requests
         const open = yield* makeOpenPipes
         const flow = yield* makePaidFlow(options)
-        const { metered } = flow
+        const metered = { ...flow.metered, seals: yield* ReasoningSeals }
         const { metrics } = metered
         const pins = new Pins()
         const prepare = preparing(router, pins, images, true)

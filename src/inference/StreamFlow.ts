@@ -15,8 +15,17 @@ import type { PoolError } from "../providers/PoolError.ts"
 import type { ProviderPool, ServedStream } from "../providers/ProviderPool.ts"
 import { eachOf, type ProviderError } from "../providers/Provider.ts"
 import { type Answer, balanceWarning, MAX_KEPT_BYTES } from "./Answer.ts"
-import { type AdmittedChat, answerOf, type CarriedChat, keptAnswer, poolCall, promptOnce } from "./ChatFlow.ts"
-import { abandon, close, type MeteredOptions, soFarOf } from "./Metered.ts"
+import {
+  type AdmittedChat,
+  answerOf,
+  type CarriedChat,
+  type ChatOptions,
+  keptAnswer,
+  poolCall,
+  promptOnce,
+  sealerOf
+} from "./ChatFlow.ts"
+import { abandon, close, soFarOf } from "./Metered.ts"
 import { brokenOff, failureOfPool, keepsNothing, keptRefusal, type Running, unserved } from "./PaidFlow.ts"
 import type { Pipe, Take } from "./Pipe.ts"
 import { Progress } from "./Progress.ts"
@@ -132,7 +141,7 @@ class Delivery {
 }
 
 interface StreamFlow {
-  readonly options: MeteredOptions
+  readonly options: ChatOptions
   readonly pool: Pick<ProviderPool["Service"], "chatStream">
   readonly admitted: AdmittedChat
   readonly running: Running
@@ -176,8 +185,9 @@ const pump = Effect.fnUntraced(function* (
     delivery.given(visible)
     return (visible.length === 0 || pipe.push({ _tag: "Events", events: visible })) && !leaves()
   }
+  const sealer = sealerOf(flow.options, admitted, served.candidate)
   const take = (events: ReadonlyArray<OutputEvent>): boolean => {
-    const visible = delivery.take(events)
+    const visible = delivery.take(sealer.push(events))
     if (hold.ahead(visible)) return give(visible)
     unheld = visible
     return false
@@ -192,6 +202,7 @@ const pump = Effect.fnUntraced(function* (
     if (!leaves()) yield* pipe.room
     if (leaves()) return yield* Effect.interrupt
   }
+  give(sealer.end())
 })
 
 const brokenReason = (cause: Cause.Cause<PoolError | ProviderError>): Reason | undefined => {

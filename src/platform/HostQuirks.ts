@@ -102,8 +102,13 @@ export const HostQuirks = Schema.Struct({
   tool_content: Schema.optionalKey(
     Schema.Literals(["string", "parts"]).annotate({ message: oneOf(["string", "parts"]) })
   ),
-  /** Whether the model writes its reasoning between `<think>` and `</think>` into its answer. */
-  think_tags: Schema.optionalKey(Schema.Boolean),
+  /**
+   * Whether answers are searched for reasoning between `<think>` and `</think>`. `open`: the chat template opens the tag, so that an
+   * answer begins with its reasoning and has `</think>` alone.
+   */
+  think_tags: Schema.optionalKey(
+    Schema.Union([Schema.Boolean, Schema.Literal("open")]).annotate({ message: "must be true, false or open" })
+  ),
   /** Headers that are sent with every call. */
   headers: Schema.optionalKey(Headers)
 })

@@ -22,8 +22,8 @@ export interface ChatWire {
   /** Further headers of one call, above those of every call. */
   readonly headersOf?: (call: ChatCall) => Readonly<Record<string, string>> | undefined
   readonly encode: (call: ChatCall, stream: boolean) => string
-  readonly decode: (body: Uint8Array, requestId: string) => Result.Result<Output, ProviderFault>
-  readonly fold: (requestId: string) => ChatFold
+  readonly decode: (body: Uint8Array, requestId: string, call: ChatCall) => Result.Result<Output, ProviderFault>
+  readonly fold: (requestId: string, call: ChatCall) => ChatFold
   /** What an answer other than a success means. */
   readonly faultOfStatus: (answer: RefusedAnswer, nowMs: number) => ProviderFault
 }
@@ -135,7 +135,7 @@ const chatStream = Effect.fnUntraced(function* (
     const plain = unpackedAnswer(answer, ERROR_BODY_BYTES, true)
     return yield* refused(host, yield* Effect.orElseSucceed(plain, () => answer))
   }
-  return eventSource(stream, host.wire.fold(call.requestId), {
+  return eventSource(stream, host.wire.fold(call.requestId, call), {
     fault: (fault) => Effect.fail(host.error(fault)),
     ended: (event) => ended(call, event),
     whole: (rest) =>
@@ -151,7 +151,7 @@ const isOk = (status: number) => status >= 200 && status < 300
 
 /** Events in place of a whole answer. */
 const folded = ({ wire }: Host, call: ChatCall, body: Uint8Array): Result.Result<Output, ProviderFault> => {
-  const fold = wire.fold(call.requestId)
+  const fold = wire.fold(call.requestId, call)
   const output = new OutputFold()
   for (const event of fold.push(body)) output.push(event)
   for (const event of fold.flush()) output.push(event)
@@ -162,7 +162,7 @@ const folded = ({ wire }: Host, call: ChatCall, body: Uint8Array): Result.Result
 }
 
 const whole = (host: Host, call: ChatCall, body: Uint8Array): Effect.Effect<Output, ProviderError> => {
-  const output = holdsEvents(body) ? folded(host, call, body) : host.wire.decode(body, call.requestId)
+  const output = holdsEvents(body) ? folded(host, call, body) : host.wire.decode(body, call.requestId, call)
   if (Result.isFailure(output)) return Effect.fail(host.error(output.failure))
   if (isAsked(call, output.success.stopSequence)) return Effect.succeed(output.success)
   const { stopSequence: _, ...rest } = output.success

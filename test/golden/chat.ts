@@ -86,13 +86,22 @@ class CallsFold {
 const messageIn = (chunks: ReadonlyArray<Json>): Json => {
   const message: Json = { role: "assistant", content: "", refusal: null }
   const calls = new CallsFold()
+  const details: Array<Json> = []
   for (const { choices } of chunks) {
     const delta = choices[0]?.delta ?? {}
     message.content += delta.content ?? ""
-    if (delta.reasoning !== undefined) message.reasoning = (message.reasoning ?? "") + delta.reasoning
+    for (const name of ["reasoning", "reasoning_content"]) {
+      if (delta[name] !== undefined) message[name] = (message[name] ?? "") + delta[name]
+    }
+    for (const detail of delta.reasoning_details ?? []) details.push(detail)
     if (delta.refusal !== undefined) message.refusal = (message.refusal ?? "") + delta.refusal
     for (const call of delta.tool_calls ?? []) calls.push(call)
   }
+  // A recording's reasoning is one block, whose text has come before its signature.
+  assert.isAtMost(details.length, 1)
+  const [detail] = details
+  if (detail?.type === "reasoning.text") message.reasoning_details = [{ ...detail, text: message.reasoning }]
+  else if (detail !== undefined) message.reasoning_details = details
   return calls.calls.length === 0 ? message : { ...message, tool_calls: calls.calls }
 }
 

@@ -57,6 +57,7 @@ const deltas: Readonly<Record<string, readonly [type: string, member: string]>> 
 
 /** A block as it stands when its deltas have been joined. */
 const closed = (block: Json, text: string): Json => {
+  if (block.type === "redacted_thinking") return block
   if (block.type === "tool_use") return { ...block, input: text === "" ? {} : inputOf(text) }
   return { ...block, [block.type]: text }
 }
@@ -82,7 +83,10 @@ class BlocksFold {
       return true
     }
     assert.isTrue(this.isOpen, `${type} of no block`)
-    if (type === "content_block_delta") {
+    if (type === "content_block_delta" && delta.type === "signature_delta") {
+      assert.deepStrictEqual([this.#block.type, this.#block.signature], ["thinking", ""])
+      this.#block = { ...this.#block, signature: delta.signature }
+    } else if (type === "content_block_delta") {
       const [kind, member] = deltas[this.#block.type] ?? assert.fail(this.#block.type)
       assert.strictEqual(delta.type, kind)
       this.#text += delta[member]

@@ -40,8 +40,15 @@ export interface Played {
 /** Members that hold the time of day. */
 const times = new Set(["created", "created_at", "completed_at"])
 
-/** What is different each time: times, and the estimate of its prompt with which a message begins. */
+/** Members that hold a seal of reasoning. */
+const seals = new Set(["signature", "encrypted_content"])
+
+const isSealed = (key: string, value: Json): boolean => typeof value === "string" && value !== "" && seals.has(key)
+
+/** What is different each time: times, seals, and the estimate of its prompt with which a message begins. */
 const withoutVolatile = (key: string, value: Json): Json => {
+  if (isSealed(key, value)) return "<seal>"
+  if (value?.type === "reasoning.encrypted" || value?.type === "redacted_thinking") return { ...value, data: "<seal>" }
   if (times.has(key) && typeof value === "number") return 0
   if (key !== "message" || value?.stop_reason !== null) return value
   assert.isAbove(value.usage.input_tokens, 0)

@@ -115,19 +115,23 @@ describe("POST /messages", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hides thinking that is not wanted", () =>
+  it.live("signs all thinking, and leaves out the text of what is not wanted", () =>
     Effect.gen(function* () {
       const { ask } = yield* asking()
-      const typesOf = (display: string) =>
+      const blocksOf = (display: string) =>
         Effect.map(
           Effect.flatMap(
             ask({ thinking: { type: "adaptive", display } }, steered("reasoning_tokens=9,output_tokens=40")),
             json
           ),
-          ({ content }) => content.map(({ type }: { readonly type: string }) => type)
+          ({ content: [first, second] }) => {
+            assert.deepStrictEqual([first.type, second.type], ["thinking", "text"])
+            assert.isAbove(first.signature.length, 40)
+            return first.thinking
+          }
         )
-      assert.deepStrictEqual(yield* typesOf("summarized"), ["thinking", "text"])
-      assert.deepStrictEqual(yield* typesOf("omitted"), ["text"])
+      assert.isNotEmpty(yield* blocksOf("summarized"))
+      assert.strictEqual(yield* blocksOf("omitted"), "")
     }).pipe(Effect.scoped)
   )
 

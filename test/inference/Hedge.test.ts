@@ -27,6 +27,7 @@ import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
 import { itemsOf } from "../support/Streams.ts"
 import { withFacts } from "../support/Facts.ts"
+import { seals } from "../support/Seals.ts"
 
 const BALANCE = 1_000_000_000n
 const PROMPT_TOKENS = 5
@@ -94,6 +95,7 @@ const scene = Effect.fnUntraced(function* (origins: { readonly a: string; readon
   )
   const options = { holdTtl: Duration.minutes(5), drain: Duration.minutes(1), shutdownGrace: Duration.seconds(20) }
   const rooms = Inference.layerFrom(options).pipe(
+    Layer.provide(seals),
     Layer.provideMerge(Layer.mergeAll(pool.pipe(Layer.provide(Outbound.layer)), router, Requests.layer)),
     Layer.provideMerge(PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: false })))),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),

@@ -27,6 +27,7 @@ import { asked } from "../support/Conversations.ts"
 import { layer as database } from "../support/Database.ts"
 import { itemsOf } from "../support/Streams.ts"
 import { withFacts } from "../support/Facts.ts"
+import { seals } from "../support/Seals.ts"
 
 const BALANCE = 1_000_000_000n
 const usage = { input: 10, cached: 0, cacheWrite: 0, output: 20, reasoning: 0 }
@@ -80,6 +81,7 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
     })
     const options = { holdTtl: Duration.minutes(5), drain, shutdownGrace: Duration.seconds(20) }
     const rooms = Inference.layerFrom(options).pipe(
+      Layer.provide(seals),
       Layer.provideMerge(
         Layer.mergeAll(
           pool,

@@ -28,6 +28,7 @@ import { Random, seeds } from "../ledger/Random.ts"
 import { layer as database } from "../support/Database.ts"
 import { textOf } from "../support/Sources.ts"
 import { itemsOf } from "../support/Streams.ts"
+import { seals } from "../support/Seals.ts"
 
 const REQUESTS = 10_000
 
@@ -113,6 +114,7 @@ const rooms = Inference.layerFrom({
   drain: Duration.zero,
   shutdownGrace: Duration.seconds(20)
 }).pipe(
+  Layer.provide(seals),
   Layer.provideMerge(
     Layer.unwrap(
       Effect.map(LiveFigures, (live) =>

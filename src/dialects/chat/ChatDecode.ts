@@ -6,6 +6,7 @@ import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Conversation, OutputFormat, Reasoning, Sampling, Tool } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
+import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { decoder, MAX_PROBLEMS, objectOf, withModel } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
@@ -13,6 +14,7 @@ import { checkImages } from "../Images.ts"
 import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { decodePolicy, ignoredRouting } from "../Routing.ts"
+import { SaidReasoning } from "../SaidReasoning.ts"
 import type { ChatWish as AnyWish, Decoded } from "../Wish.ts"
 import { breakpointOf, messagesOf } from "./ChatMessages.ts"
 import { firstUnsupported, ignoredMembers } from "./Foreign.ts"
@@ -151,14 +153,15 @@ const checkReasoning = (body: Readonly<Record<string, unknown>>): Failure | unde
 
 /**
  * Reads a chat request from its members, once they are decoded; `body` is what they were decoded from, filled up from `preset`
- * where there is one, and `base` how it is routed where neither says.
+ * where there is one, `base` how it is routed where neither says, and `said` opens reasoning that comes back.
  */
 export const wishOf = (
   body: Readonly<Record<string, unknown>>,
   wire: Wire,
   wireMessages: ChatCompletionRequest["messages"],
   preset: PresetConfig | undefined,
-  base?: RoutingPolicy
+  base?: RoutingPolicy,
+  said: SaidReasoning = new SaidReasoning()
 ): Result.Result<ChatWish, Failure> => {
   const closed = checkReasoning(body)
   if (closed !== undefined) return Result.fail(closed)
@@ -168,7 +171,7 @@ export const wishOf = (
   if (Result.isFailure(options)) return Result.fail(options.failure)
   const tooling = toolingOf(wire)
   if (Result.isFailure(tooling)) return Result.fail(tooling.failure)
-  const read = messagesOf(wireMessages)
+  const read = messagesOf(wireMessages, said)
   if (Result.isFailure(read)) return Result.fail(read.failure)
   const messages = read.success
   const format = formatOf(wire.response_format)
@@ -217,11 +220,13 @@ export interface ChatPreset {
 
 /**
  * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Wrong fields are named; nothing is dropped in silence.
+ * `open` opens reasoning that comes back.
  */
 export const decodeChat = (
   body: unknown,
   preset?: ChatPreset,
-  base?: RoutingPolicy
+  base?: RoutingPolicy,
+  open?: OpenReasoning
 ): Result.Result<DecodedChat, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
@@ -230,10 +235,11 @@ export const decodeChat = (
   const config = preset?.config
   const filled = filledFrom(config, object)
   const decode = preset?.byPath === true ? decodePresetWire : decodeWire
+  const said = new SaidReasoning(open)
   return Result.flatMap(withModel(filled, decode(filled)), (wire) =>
-    Result.map(wishOf(filled, wire, wire.messages, config, base), (wish) => ({
+    Result.map(wishOf(filled, wire, wire.messages, config, base, said), (wish) => ({
       ...wish,
-      ignored: ignoredOf(object, filled)
+      ignored: [...ignoredOf(object, filled), ...said.foreign]
     }))
   )
 }

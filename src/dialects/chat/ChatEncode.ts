@@ -1,6 +1,7 @@
 /** A paid answer as OpenAI's chat completion. */
-import type { ChatCompletion } from "../../../schemas/inference/ChatCompletions.ts"
+import type { ChatCompletion, ReasoningDetail } from "../../../schemas/inference/ChatCompletions.ts"
 import { usdFromNano } from "../../domain/Money.ts"
+import { type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 
@@ -32,6 +33,28 @@ export const extrasOf = (answer: Answer) => ({
 export const logprobsOf = (content: ReadonlyArray<unknown> | undefined) =>
   content === undefined ? null : { content, refusal: null }
 
+/** A block of reasoning whose seal comes back with the conversation. */
+export const detailOf = (index: number, seal: string, text: string | undefined): ReasoningDetail =>
+  text === undefined
+    ? { type: "reasoning.encrypted", data: seal, format: "unknown", index }
+    : { type: "reasoning.text", text, signature: seal, format: "unknown", index }
+
+const detailsOf = (output: Output): ReadonlyArray<ReasoningDetail> => {
+  const sealed = saidIn(output).flatMap((one) =>
+    one.kind === "reasoning" && one.seal !== undefined ? [{ seal: one.seal, text: one.text }] : []
+  )
+  return sealed.map(({ seal, text }, index) => detailOf(index, seal, text === "" ? undefined : text))
+}
+
+const reasoningOf = (output: Output) => {
+  const { reasoning } = output
+  const details = detailsOf(output)
+  return {
+    ...(reasoning === "" ? {} : { reasoning, reasoning_content: reasoning }),
+    ...(details.length === 0 ? {} : { reasoning_details: details })
+  }
+}
+
 /** The whole answer. */
 export const encodeCompletion = (answer: Answer): ChatCompletion => {
   const { output } = answer
@@ -46,7 +69,7 @@ export const encodeCompletion = (answer: Answer): ChatCompletion => {
         message: {
           role: "assistant",
           content: output.text,
-          ...(output.reasoning === "" ? {} : { reasoning: output.reasoning }),
+          ...reasoningOf(output),
           refusal: output.refusal === "" ? null : output.refusal,
           ...(output.toolCalls.length === 0
             ? {}

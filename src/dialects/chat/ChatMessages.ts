@@ -1,23 +1,31 @@
 /** The messages of a chat request in the words of the canonical conversation. */
 import { Result } from "effect"
 import type { CacheControl, ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
-import type { Cacheable, Message, Part, TextPart } from "../../domain/Conversation.ts"
+import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
+import type { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 
 type WireMessage = ChatCompletionRequest["messages"][number]
 type ContentOf<Role extends WireMessage["role"]> = Extract<WireMessage, { readonly role: Role }>["content"]
+type AssistantWire = Extract<WireMessage, { readonly role: "assistant" }>
 type WirePart = Exclude<ContentOf<"user">, string>[number]
 
 /** What a `cache_control` says of the part it stands on. */
 export const breakpointOf = (control: typeof CacheControl.Type | null | undefined): Cacheable =>
   control == null ? {} : { cacheBreakpoint: true, ...(control.ttl === "1h" ? { cacheTtl: "1h" } : {}) }
 
-/** The messages, or the first file in them that cannot be read. */
-export const messagesOf = (messages: ReadonlyArray<WireMessage>): Result.Result<ReadonlyArray<Message>, Failure> => {
+/** The messages, or the first file in them that cannot be read. `said` opens the reasoning that comes back with them. */
+export const messagesOf = (
+  messages: ReadonlyArray<WireMessage>,
+  said: SaidReasoning
+): Result.Result<ReadonlyArray<Message>, Failure> => {
   const read: Array<Message> = []
   for (const [index, message] of messages.entries()) {
-    const one = messageOf(message, `messages.${index}`)
+    const one =
+      message.role === "assistant"
+        ? Result.succeed(assistantOf(message, `messages[${index}].reasoning_details`, said))
+        : messageOf(message, `messages.${index}`)
     if (Result.isFailure(one)) return Result.fail(one.failure)
     read.push(one.success)
   }
@@ -26,7 +34,35 @@ export const messagesOf = (messages: ReadonlyArray<WireMessage>): Result.Result<
 
 const namedOf = (name: string | null | undefined) => (name == null || name === "" ? {} : { name })
 
-const messageOf = (message: WireMessage, at: string): Result.Result<Message, Failure> => {
+/**
+ * Pieces with a seal of ours are all that is taken; without any, the text alone. A stream gives a seal at the end of its block, so
+ * that a client's list may have it in a piece without a text: the seal holds that as well.
+ */
+const reasoningOf = (message: AssistantWire, at: string, said: SaidReasoning): ReadonlyArray<ReasoningPart> => {
+  const sealed = (message.reasoning_details ?? []).flatMap(({ data, signature, type }, index) => {
+    const [seal, member] = type === "reasoning.encrypted" ? [data, "data"] : [signature, "signature"]
+    if (typeof seal !== "string" || seal === "") return []
+    const part = said.read(seal, `${at}[${index}].${member}`)
+    return part === undefined ? [] : [part]
+  })
+  if (sealed.length > 0) return sealed
+  const text = message.reasoning_content || message.reasoning
+  return text == null || text === "" ? [] : [{ text }]
+}
+
+const assistantOf = (message: AssistantWire, at: string, said: SaidReasoning): AssistantMessage => {
+  const toolCalls = (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
+  const reasoning = reasoningOf(message, at, said)
+  return {
+    role: "assistant",
+    content: saidParts(message),
+    toolCalls,
+    ...(reasoning.length === 0 ? {} : { reasoning }),
+    ...namedOf(message.name)
+  }
+}
+
+const messageOf = (message: Exclude<WireMessage, AssistantWire>, at: string): Result.Result<Message, Failure> => {
   switch (message.role) {
     case "system":
     case "developer":
@@ -37,10 +73,6 @@ const messageOf = (message: WireMessage, at: string): Result.Result<Message, Fai
         content,
         ...namedOf(message.name)
       }))
-    case "assistant": {
-      const toolCalls = (message.tool_calls ?? []).map(({ function: call, id }) => ({ id, ...call }))
-      return Result.succeed({ role: "assistant", content: saidParts(message), toolCalls, ...namedOf(message.name) })
-    }
     case "tool":
       return Result.map(richParts(message.content, at), (content) => ({
         role: "tool",
@@ -61,7 +93,7 @@ const textParts = (content: ContentOf<"system"> | ContentOf<"assistant">): Array
 }
 
 /** A refusal of an earlier answer stands beside its content, which is then empty. */
-const saidParts = ({ content, refusal }: Extract<WireMessage, { readonly role: "assistant" }>): Array<TextPart> => {
+const saidParts = ({ content, refusal }: AssistantWire): Array<TextPart> => {
   const parts = textParts(content)
   if (refusal == null || refusal === "") return parts
   return [...parts.filter((part) => part.text !== ""), { type: "text", text: refusal }]

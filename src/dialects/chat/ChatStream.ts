@@ -6,7 +6,7 @@ import type { FinishReason, OutputEvent } from "../../domain/Output.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamItem } from "../../inference/StreamFlow.ts"
 import type { StreamEncoder, StreamOpening } from "../StreamEncoder.ts"
-import { completionId, extrasOf, logprobsOf, usageOf } from "./ChatEncode.ts"
+import { completionId, detailOf, extrasOf, logprobsOf, usageOf } from "./ChatEncode.ts"
 
 type Delta = ChatCompletionChunk["choices"][number]["delta"]
 
@@ -28,6 +28,9 @@ export class ChatStreamEncoder implements StreamEncoder {
   readonly #includeUsage: boolean
   readonly #describe: (failure: Failure) => ErrorBody["error"]
   #started = false
+  /** A block of reasoning is open that has a text. */
+  #reasons = false
+  #details = 0
 
   /** With `includeUsage` the last frame is in OpenAI's own form, which has no choices. */
   constructor(options: StreamOpening & { readonly includeUsage: boolean }) {
@@ -79,7 +82,14 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "Text":
         return this.#text(event.text)
       case "Reasoning":
-        return this.#frame(this.#choice({ reasoning: event.text }, null))
+        this.#reasons = true
+        return this.#frame(this.#choice({ reasoning: event.text, reasoning_content: event.text }, null))
+      case "ReasoningEnd": {
+        const text = this.#reasons ? "" : undefined
+        this.#reasons = false
+        if (event.seal === undefined) return ""
+        return this.#frame(this.#choice({ reasoning_details: [detailOf(this.#details++, event.seal, text)] }, null))
+      }
       case "Refusal":
         return this.#frame(this.#choice({ refusal: event.text }, null))
       case "Logprobs":

@@ -133,10 +133,7 @@ const ofDocument = ({ citations, source }: DocumentBlock, at: string): Failure |
 }
 
 const ofBlock = (block: Block, at: string): Failure | undefined => {
-  if (block.type === "thinking") {
-    const unsigned = block.signature == null || block.signature === ""
-    return unsigned ? undefined : unsupported(`${at}.signature`, "Signed thinking cannot be passed on; leave it out")
-  }
+  if (block.type === "thinking" || block.type === "redacted_thinking") return undefined
   switch (block.type) {
     case "text":
       return (block.citations ?? []).length === 0
@@ -151,6 +148,10 @@ const ofBlock = (block: Block, at: string): Failure | undefined => {
       return undefined
   }
 }
+
+/** Thinking whose signature another service made, or this one for another account. */
+export const foreignThinking = (field: string): Failure =>
+  unsupported(field, "This signature was not made here for your account; leave the block out")
 
 /** The first value of a decoded request that is not offered. */
 export const unsupportedValue = (wire: Wire): Failure | undefined =>

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import { MessagesCountRequest, MessagesRequest } from "../../../schemas/inference/Messages.ts"
 import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type {
+  AssistantMessage,
   Cacheable,
   ContextEdit,
   Conversation,
@@ -11,6 +12,7 @@ import type {
   OutputFormat,
   Part,
   Reasoning,
+  ReasoningPart,
   Sampling,
   TextPart,
   Tool,
@@ -19,14 +21,16 @@ import type {
 } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
+import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { decoder, objectOf, withModel } from "../Decode.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
 import { type Said, wishOf } from "../PresetWish.ts"
 import { ignoredAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
+import { SaidReasoning } from "../SaidReasoning.ts"
 import type { Decoded } from "../Wish.ts"
-import { documentText, firstUnsupported, unsupportedValue } from "./Foreign.ts"
+import { documentText, firstUnsupported, foreignThinking, unsupportedValue } from "./Foreign.ts"
 import { functionOf } from "./TypedTools.ts"
 
 type Wire = MessagesCountRequest
@@ -43,7 +47,7 @@ type TextBlock = Extract<PromptBlock, { readonly type: "text" }>
 
 /** A decoded request. */
 export interface DecodedMessages extends Decoded {
-  /** False where the caller wants the answer without its thinking. */
+  /** False where the caller wants the answer without the text of its thinking. */
   readonly showsThinking: boolean
   /** It asks for edits of its prompt, so that its answer says which were made. */
   readonly editsContext: boolean
@@ -125,17 +129,44 @@ const callOf = (block: Extract<Blocks<"assistant">, { readonly type: "tool_use" 
   ...cacheableOf(block)
 })
 
-/** What the model thought before is left out: it has no signature, without which no provider takes it back. */
-const assistantMessage = (content: string | ReadonlyArray<Blocks<"assistant">>): Message => {
-  if (typeof content === "string") return { role: "assistant", content: textParts(content), toolCalls: [] }
-  return {
-    role: "assistant",
-    content: content.filter((block) => block.type === "text").map(textPart),
-    toolCalls: content.filter((block) => block.type === "tool_use").map(callOf)
-  }
+type AssistantBlock = Blocks<"assistant">
+
+/** A block of thinking, sealed or as a text; undefined for one with nothing in it or with a seal of others. */
+const thoughtOf = (
+  block: Extract<AssistantBlock, { readonly type: "thinking" | "redacted_thinking" }>,
+  at: string,
+  said: SaidReasoning
+): ReasoningPart | undefined => {
+  if (block.type === "redacted_thinking") return said.read(block.data, `${at}.data`)
+  const { signature, thinking } = block
+  if (signature != null && signature !== "") return said.read(signature, `${at}.signature`)
+  return thinking === "" ? undefined : { text: thinking }
 }
 
-const messagesOf = ({ messages, system }: Wire): ReadonlyArray<Message> => {
+const assistantMessage = (
+  content: string | ReadonlyArray<AssistantBlock>,
+  at: string,
+  said: SaidReasoning
+): AssistantMessage => {
+  if (typeof content === "string") return { role: "assistant", content: textParts(content), toolCalls: [] }
+  const texts: Array<TextPart> = []
+  const toolCalls: Array<ToolCall> = []
+  const reasoning: Array<ReasoningPart> = []
+  let text = 0
+  content.forEach((block, index) => {
+    if (block.type === "text") {
+      texts.push(textPart(block))
+      text += block.text.length
+    } else if (block.type === "tool_use") toolCalls.push(callOf(block))
+    else {
+      const part = thoughtOf(block, `${at}.content.${index}`, said)
+      if (part !== undefined) reasoning.push({ ...part, place: { text, calls: toolCalls.length } })
+    }
+  })
+  return { role: "assistant", content: texts, toolCalls, ...(reasoning.length === 0 ? {} : { reasoning }) }
+}
+
+const messagesOf = ({ messages, system }: Wire, said: SaidReasoning): ReadonlyArray<Message> => {
   const before = textParts(system ?? "")
   const all: Array<Message> = before.length === 0 ? [] : [{ role: "system", content: before }]
   messages.forEach((message, index) => {
@@ -144,7 +175,7 @@ const messagesOf = ({ messages, system }: Wire): ReadonlyArray<Message> => {
         all.push(...userMessages(message.content, `messages.${index}`))
         return
       case "assistant":
-        all.push(assistantMessage(message.content))
+        all.push(assistantMessage(message.content, `messages.${index}`, said))
         return
       case "system":
         all.push({ role: "system", content: textParts(message.content) })
@@ -257,9 +288,9 @@ const parametersOf = (wire: Wire, { format, parallelToolCalls, reasoning, sampli
   return Object.keys(set).filter((name) => set[name])
 }
 
-const saidOf = (wire: Wire): Said => {
+const saidOf = (wire: Wire, reasoning: SaidReasoning): Said => {
   const conversation: Conversation = {
-    messages: messagesOf(wire),
+    messages: messagesOf(wire, reasoning),
     tools: toolsOf(wire.tools),
     toolChoice: toolChoiceOf(wire.tool_choice),
     parallelToolCalls: parallelOf(wire.tool_choice),
@@ -306,19 +337,23 @@ const decodeBody = (
   body: unknown,
   decode: (body: unknown) => Result.Result<Wire, Failure>,
   config: PresetConfig | undefined,
-  base?: RoutingPolicy
+  base?: RoutingPolicy,
+  open?: OpenReasoning
 ): Result.Result<DecodedMessages, Failure> =>
   Result.gen(function* () {
     const object = objectOf(body)
     if (object === undefined) return yield* Result.fail(invalid("body", "Expected a JSON object"))
-    const foreign = firstUnsupported(object)
-    if (foreign !== undefined) return yield* Result.fail(foreign)
+    const unoffered = firstUnsupported(object)
+    if (unoffered !== undefined) return yield* Result.fail(unoffered)
     const wire = yield* withModel(object, decode(object))
     const unusable = unsupportedValue(wire) ?? checkFormat(wire)
     if (unusable !== undefined) return yield* Result.fail(unusable)
-    const said = saidOf(wire)
+    const reasoning = new SaidReasoning(open)
+    const said = saidOf(wire, reasoning)
     const { messages, tools } = said.conversation
-    const failed = checkNames(tools) ?? checkImages(messages)
+    const [foreign] = reasoning.foreign
+    const thought = foreign === undefined ? undefined : foreignThinking(foreign)
+    const failed = thought ?? checkNames(tools) ?? checkImages(messages)
     if (failed !== undefined) return yield* Result.fail(failed)
     const wish = yield* wishOf(object, said, config, base)
     const unmatched = checkChoice(wish.conversation)
@@ -336,14 +371,18 @@ const decodeBody = (
 
 /**
  * Decodes a request body, filled up from a preset where there is one, and routed by `base` where neither says how. Wrong fields are named, and so is whatever is not offered:
- * nothing is dropped in silence.
+ * nothing is dropped in silence. `open` opens reasoning that comes back.
  */
 export const decodeMessages = (
   body: unknown,
   config?: PresetConfig,
-  base?: RoutingPolicy
-): Result.Result<DecodedMessages, Failure> => decodeBody(body, decodeWhole, config, base)
+  base?: RoutingPolicy,
+  open?: OpenReasoning
+): Result.Result<DecodedMessages, Failure> => decodeBody(body, decodeWhole, config, base, open)
 
 /** Decodes a request whose prompt is to be counted: the same, which may leave out `max_tokens`. */
-export const decodeCount = (body: unknown, config?: PresetConfig): Result.Result<DecodedMessages, Failure> =>
-  decodeBody(body, decodeUncapped, config)
+export const decodeCount = (
+  body: unknown,
+  config?: PresetConfig,
+  open?: OpenReasoning
+): Result.Result<DecodedMessages, Failure> => decodeBody(body, decodeUncapped, config, undefined, open)

@@ -6,7 +6,7 @@ import type {
   MessagesUsage
 } from "../../../schemas/inference/Messages.ts"
 import { parseExact } from "../../domain/ExactJson.ts"
-import { type Output, saidIn } from "../../domain/Output.ts"
+import { type Output, type Said as Piece, saidIn } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import { extrasOf } from "../chat/ChatEncode.ts"
@@ -70,25 +70,28 @@ export const argumentsOf = (text: string): Readonly<Record<string, unknown>> | u
 export const inputOf = (text: string): Readonly<Record<string, unknown>> =>
   text.trim() === "" ? {} : (argumentsOf(text) ?? { arguments: text })
 
-/** In the order in which it came. Texts between which thinking is not shown are one, as they are in a stream. */
-const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<MessagesBlock> => {
-  const shown = saidIn(output).filter(({ kind }) => showsThinking || kind !== "reasoning")
-  const content: Array<MessagesBlock> = []
-  shown.forEach((one, at) => {
-    if (one.kind === "tool") {
-      const { arguments: text, id, name } = one.call
-      content.push({ type: "tool_use", id, name, input: inputOf(text) })
-      return
-    }
-    if (one.kind === "reasoning") {
-      content.push({ type: "thinking", thinking: one.text, signature: "" })
-      return
-    }
-    const last = shown[at - 1]?.kind === one.kind ? content.pop() : undefined
-    content.push({ type: "text", text: (last?.type === "text" ? last.text : "") + one.text })
+type Thought = Extract<Piece, { readonly kind: "reasoning" }>
+
+const thinkingOf = ({ seal = "", text }: Thought, showsThinking: boolean): MessagesBlock =>
+  text === ""
+    ? { type: "redacted_thinking", data: seal }
+    : { type: "thinking", thinking: showsThinking ? text : "", signature: seal }
+
+/**
+ * Whether a block of thinking is given out. Without a text, and after something else, it is for answers that go on with tools:
+ * clients do not expect others to end in thinking.
+ */
+const isShown = ({ toolCalls }: Output, { seal, text }: Thought, at: number): boolean =>
+  text !== "" || (seal !== undefined && (at === 0 || toolCalls.length > 0))
+
+/** In the order in which it came. A refusal is a text of its own. */
+const contentOf = (output: Output, showsThinking: boolean): ReadonlyArray<MessagesBlock> =>
+  saidIn(output).flatMap((one, at): ReadonlyArray<MessagesBlock> => {
+    if (one.kind === "reasoning") return isShown(output, one, at) ? [thinkingOf(one, showsThinking)] : []
+    if (one.kind !== "tool") return [{ type: "text", text: one.text }]
+    const { arguments: text, id, name } = one.call
+    return [{ type: "tool_use", id, name, input: inputOf(text) }]
   })
-  return content
-}
 
 /** What was taken out of the prompt, for a request that asks for edits. */
 export const editsOf = ({ contextEdits = [] }: Output, asked: boolean): Pick<MessagesAnswer, "context_management"> =>

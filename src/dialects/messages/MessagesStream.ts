@@ -18,6 +18,8 @@ const DELTA_TAIL = "}}\n\n"
 /** What can be said in the midst of an answer; a refusal is a text of its own. */
 type Kind = "thinking" | "text" | "refusal"
 
+const SIGNATURE = '{"type":"signature_delta","signature":'
+
 const blocks: Readonly<Record<Kind, MessagesBlock>> = {
   thinking: { type: "thinking", thinking: "", signature: "" },
   text: { type: "text", text: "" },
@@ -33,7 +35,7 @@ const deltas: Readonly<Record<Kind | "tool", string>> = {
 
 /** The block that is open: there is one at most. */
 interface Open {
-  readonly kind: Kind | "tool"
+  readonly kind: Kind | "tool" | "redacted"
   /** Of a tool call: its index among those of the answer, and its arguments so far. */
   readonly call: number
   readonly text: Array<string>
@@ -61,6 +63,8 @@ export class MessagesStreamEncoder implements StreamEncoder {
   #open: Open | undefined
   #called = false
   #refused = false
+  /** Seals without a text, until a tool is called. */
+  #seals: Array<string> = []
   #waiting: OutputFold | undefined
   /** Nothing more comes, so that there is nothing to wait for. */
   #whole = false
@@ -122,7 +126,9 @@ export class MessagesStreamEncoder implements StreamEncoder {
       case "Text":
         return this.#say("text", event)
       case "Reasoning":
-        return this.#showsThinking ? this.#say("thinking", event) : ""
+        return this.#say("thinking", event)
+      case "ReasoningEnd":
+        return event.seal === undefined || this.#waits(event) ? "" : this.#sign(event.seal)
       case "Refusal":
         return this.#say("refusal", event)
       case "ToolStart":
@@ -147,11 +153,29 @@ export class MessagesStreamEncoder implements StreamEncoder {
 
   #say(kind: Kind, event: Extract<OutputEvent, { readonly text: string }>): string {
     const open = this.#open
-    if (open?.kind === kind) return this.#delta(open, event.text)
+    const shown = kind !== "thinking" || this.#showsThinking
+    if (open?.kind === kind) return shown ? this.#delta(open, event.text) : ""
     if (event.text === "" || this.#waits(event)) return ""
     const closing = this.#close()
     const [starting, begun] = this.#begin(kind, blocks[kind])
-    return closing + starting + this.#delta(begun, event.text)
+    return closing + starting + (shown ? this.#delta(begun, event.text) : "")
+  }
+
+  /** A seal ends its block; one without a block is a block of its own. */
+  #sign(seal: string): string {
+    const open = this.#open
+    if (open?.kind === "thinking") return this.#deltaOf(SIGNATURE, seal) + this.#close()
+    if (this.#blocks > 0 && !this.#called) {
+      this.#seals.push(seal)
+      return ""
+    }
+    return this.#close() + this.#begin("redacted", { type: "redacted_thinking", data: seal })[0] + this.#close()
+  }
+
+  #signed(): string {
+    const seals = this.#seals
+    this.#seals = []
+    return seals.map((seal) => this.#sign(seal)).join("")
   }
 
   /** An object is said as it comes. What is none waits for the end of its call, to be put into one as in a whole answer. */
@@ -163,6 +187,15 @@ export class MessagesStreamEncoder implements StreamEncoder {
     if (said === "") return ""
     open.form = said.startsWith("{") ? "object" : "other"
     return open.form === "object" ? this.#delta(open, open.text.join("")) : ""
+  }
+
+  #headOf(index: number, delta: string): string {
+    return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${delta}`
+  }
+
+  /** A delta of the block that is open. */
+  #deltaOf(delta: string, text: string): string {
+    return this.#headOf(this.#blocks - 1, delta) + JSON.stringify(text) + DELTA_TAIL
   }
 
   #delta({ head }: Open, text: string): string {
@@ -182,15 +215,16 @@ export class MessagesStreamEncoder implements StreamEncoder {
   }
 
   #startTool({ id, index, name }: ToolStart): string {
-    return this.#close() + this.#begin("tool", { type: "tool_use", id, name, input: {} }, index)[0]
+    this.#called = true
+    const signed = this.#signed()
+    return signed + this.#close() + this.#begin("tool", { type: "tool_use", id, name, input: {} }, index)[0]
   }
 
   #begin(kind: Open["kind"], content_block: MessagesBlock, call = -1): readonly [string, Open] {
     const index = this.#blocks++
-    const head = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${deltas[kind]}`
+    const head = this.#headOf(index, kind === "redacted" ? "" : deltas[kind])
     const open: Open = { kind, call, text: [], form: "blank", head }
     this.#open = open
-    if (kind === "tool") this.#called = true
     if (kind === "refusal") this.#refused = true
     return [frame({ type: "content_block_start", index, content_block }), open]
   }

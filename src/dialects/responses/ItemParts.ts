@@ -13,3 +13,10 @@ export const itemId = (type: keyof typeof prefixes, requestId: string, index: nu
 
 /** An item's text, as the whole answer has it: a refusal is text there. */
 export const outputText = (text: string) => ({ type: "output_text" as const, text, annotations: [] })
+
+/** An item of reasoning, which may have no text, or no seal. */
+export const reasoningItem = <H extends object>(head: H, text: string, seal: string | undefined) => ({
+  ...head,
+  summary: text === "" ? [] : [{ type: "summary_text" as const, text }],
+  ...(seal === undefined ? {} : { encrypted_content: seal })
+})

@@ -7,6 +7,7 @@ import type { PresetConfig } from "../../../schemas/management/Presets.ts"
 import type { Conversation, Message, OutputFormat, Reasoning, Sampling, ToolChoice } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
+import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
 import { decoder, objectOf, within, MAX_PROBLEMS, withModel } from "../Decode.ts"
@@ -15,6 +16,7 @@ import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
 import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
+import { SaidReasoning } from "../SaidReasoning.ts"
 import type { ChatWish, Decoded } from "../Wish.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
 import { addTools, messagesOf } from "./ResponsesInput.ts"
@@ -40,6 +42,8 @@ export interface Echo {
   readonly parallelToolCalls: boolean
   /** What the functions stand for that the model is offered, where the request declares any. */
   readonly toolForms?: ToolForms
+  /** Whether items of reasoning have their encrypted content. */
+  readonly encryptsReasoning?: boolean
 }
 
 /** A decoded request. */
@@ -52,12 +56,13 @@ const decodeWire = decoder(Wire, { strict: false })
 const decodeReasoning = decoder(ResponsesReasoning, { strict: true, whole: "" })
 
 const LOGPROBS = "message.output_text.logprobs"
+const ENCRYPTED = "reasoning.encrypted_content"
 
 /** A whole answer has no place for log-probabilities, so that they are not asked for either. */
 const showsLogprobs = (wire: Wire): boolean => wire.stream === true && wire.include?.includes(LOGPROBS) === true
 
-const conversed = (wire: Wire, toolbox: Toolbox): Result.Result<ReadonlyArray<Message>, Failure> =>
-  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input, toolbox), (messages) =>
+const conversed = (wire: Wire, toolbox: Toolbox, said: SaidReasoning): Result.Result<ReadonlyArray<Message>, Failure> =>
+  Result.map(wire.input == null ? Result.succeed([]) : messagesOf(wire.input, toolbox, said), (messages) =>
     wire.instructions == null
       ? messages
       : [{ role: "system", content: [{ type: "text", text: wire.instructions }] }, ...messages]
@@ -168,7 +173,9 @@ const idle = (wire: Wire): ReadonlyArray<string> => {
     ...(wire.top_logprobs == null || logprobs ? [] : ["top_logprobs"]),
     ...(wire.reasoning?.context == null ? [] : ["reasoning.context"]),
     ...(summary === "concise" || summary === "detailed" ? ["reasoning.summary"] : []),
-    ...(wire.include ?? []).filter((name) => name !== LOGPROBS || !logprobs).map((name) => `include.${name}`)
+    ...(wire.include ?? [])
+      .filter((name) => name !== ENCRYPTED && (name !== LOGPROBS || !logprobs))
+      .map((name) => `include.${name}`)
   ]
 }
 
@@ -190,9 +197,10 @@ const decodeBody = (
   wire: Wire,
   toolbox: Toolbox,
   preset: PresetConfig | undefined,
-  base: RoutingPolicy | undefined
+  base: RoutingPolicy | undefined,
+  said: SaidReasoning
 ): Result.Result<ChatWish, Failure> => {
-  const messages = conversed(wire, toolbox)
+  const messages = conversed(wire, toolbox, said)
   if (Result.isFailure(messages)) return Result.fail(messages.failure)
   const format = formatOf(wire.text)
   const schema = format.type === "json_schema" ? checkSchema(format.schema, "text.format.schema") : undefined
@@ -246,17 +254,19 @@ const echoOf = (wire: Wire, { forms }: Toolbox): Echo => ({
   maxOutputTokens: wire.max_output_tokens ?? null,
   metadata: wire.metadata ?? {},
   parallelToolCalls: wire.parallel_tool_calls ?? true,
-  ...(forms.size === 0 ? {} : { toolForms: forms })
+  ...(forms.size === 0 ? {} : { toolForms: forms }),
+  ...(wire.include?.includes(ENCRYPTED) === true ? { encryptsReasoning: true } : {})
 })
 
 /**
  * Decodes a request body whose prompt is to be counted, and which may be without an input; `preset` is the one it names. Wrong
- * fields are named; nothing is dropped in silence.
+ * fields are named; nothing is dropped in silence. `open` opens reasoning that comes back.
  */
 export const decodePrompt = (
   body: unknown,
   preset: PresetConfig | undefined,
-  base?: RoutingPolicy
+  base?: RoutingPolicy,
+  open?: OpenReasoning
 ): Result.Result<DecodedResponses, Failure> => {
   const object = objectOf(body)
   if (object === undefined) return Result.fail(invalid("body", "Expected a JSON object"))
@@ -267,10 +277,11 @@ export const decodePrompt = (
     if (closed !== undefined) return Result.fail(closed)
     const toolbox = toolboxOf(wire)
     if (Result.isFailure(toolbox)) return Result.fail(toolbox.failure)
-    return Result.map(decodeBody(object, wire, toolbox.success, preset, base), (wish) => ({
+    const said = new SaidReasoning(open)
+    return Result.map(decodeBody(object, wire, toolbox.success, preset, base, said), (wish) => ({
       ...wish,
       echo: echoOf(wire, toolbox.success),
-      ignored: ignoredOf(object, wire, wish, toolbox.success, preset)
+      ignored: [...ignoredOf(object, wire, wish, toolbox.success, preset), ...said.foreign]
     }))
   })
 }
@@ -279,14 +290,15 @@ export const decodePrompt = (
 export const decodeResponses = (
   body: unknown,
   preset: PresetConfig | undefined,
-  base?: RoutingPolicy
+  base?: RoutingPolicy,
+  open?: OpenReasoning
 ): Result.Result<DecodedResponses, Failure> => {
   const object = objectOf(body)
-  if (object === undefined) return decodePrompt(body, preset, base)
+  if (object === undefined) return decodePrompt(body, preset, base, open)
   const foreign = firstUnsupported(object)
   if (foreign !== undefined) return Result.fail(foreign)
   const wrong = Result.getOrUndefined(Result.flip(withModel(object, withInput(object))))
-  return wrong === undefined ? withModel(object, decodePrompt(body, preset, base)) : Result.fail(wrong)
+  return wrong === undefined ? withModel(object, decodePrompt(body, preset, base, open)) : Result.fail(wrong)
 }
 
 /** Names an input that is missing before what else is wrong. */

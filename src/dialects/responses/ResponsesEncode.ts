@@ -11,10 +11,9 @@ import { type FinishReason, type Output, saidIn } from "../../domain/Output.ts"
 import { promptTokens, type TokenUsage, totalTokens } from "../../domain/Usage.ts"
 import type { Answer } from "../../inference/Answer.ts"
 import type { StreamOpening } from "../StreamEncoder.ts"
-import { itemId, outputText } from "./ItemParts.ts"
+import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 import { callItemOf } from "./ResponsesCalls.ts"
 import type { Echo } from "./ResponsesDecode.ts"
-import type { ToolForms } from "./ResponsesTools.ts"
 
 /** Why an answer is not complete; null where it is. */
 const incompleteOf = (finish: FinishReason | undefined): ResponseObject["incomplete_details"] => {
@@ -37,7 +36,7 @@ export type Items = (lastStatus: Ended) => ReadonlyArray<ResponsesOutputItem>
 
 /** In the order in which they came; a refusal is part of the message it ends. */
 const itemsOf =
-  (output: Output, requestId: string, forms: ToolForms | undefined): Items =>
+  (output: Output, requestId: string, { encryptsReasoning = false, toolForms: forms }: Echo): Items =>
   (lastStatus) => {
     const items: Array<ResponsesOutputItem> = []
     const head = <T extends "message" | "reasoning">(type: T) => ({
@@ -49,7 +48,8 @@ const itemsOf =
       const last = items.at(-1)
       if (one.kind === "tool") items.push(callItemOf(one.call, forms, requestId, items.length))
       else if (one.kind === "reasoning") {
-        items.push({ ...head("reasoning"), summary: [{ type: "summary_text", text: one.text }] })
+        const seal = encryptsReasoning ? one.seal : undefined
+        if (one.text !== "" || seal !== undefined) items.push(reasoningItem(head("reasoning"), one.text, seal))
       } else if (last?.type === "message") {
         items[items.length - 1] = { ...last, content: [...last.content, outputText(one.text)] }
       } else items.push({ ...head("message"), role: "assistant", content: [outputText(one.text)] })
@@ -101,7 +101,7 @@ export const encodeFailed = (opening: StreamOpening, echo: Echo, { code, message
 export const encodeResponse = (
   answer: Answer,
   echo: Echo,
-  itemsWith: Items = itemsOf(answer.output, answer.requestId, echo.toolForms)
+  itemsWith: Items = itemsOf(answer.output, answer.requestId, echo)
 ): ResponseObject => {
   const incomplete = incompleteOf(answer.output.finish)
   const status = incomplete === null ? "completed" : "incomplete"

@@ -5,7 +5,8 @@ import {
   ResponsesCustomOutput,
   ResponsesInputMessage,
   type ResponsesInputPart,
-  ResponsesSaidMessage
+  ResponsesSaidMessage,
+  ResponsesSaidReasoning
 } from "../../../schemas/inference/Responses.ts"
 import {
   ResponsesAdditionalTools,
@@ -15,9 +16,10 @@ import {
   ResponsesSearchOutput,
   TOOLS_MAX
 } from "../../../schemas/inference/ResponsesTools.ts"
-import type { Message, Part, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
+import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
+import { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 import { customArguments } from "./CustomInput.ts"
 import { itemTypes } from "./ItemTypes.ts"
@@ -27,6 +29,7 @@ const loose = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => decode
 
 const decodeMessage = loose(ResponsesInputMessage)
 const decodeSaid = loose(ResponsesSaidMessage)
+const decodeReasoning = loose(ResponsesSaidReasoning)
 const decodeCall = loose(ResponsesSaidCall)
 const decodeOutput = loose(ResponsesCallOutput)
 const decodeCustomCall = loose(ResponsesSaidCustomCall)
@@ -78,15 +81,46 @@ const saidParts = (content: typeof ResponsesSaidMessage.Type.content): ReadonlyA
     ? [text(content)]
     : content.map((part) => text(part.type === "refusal" ? part.refusal : part.text))
 
-/** Puts items together: what the assistant says and calls in a row is one message. */
+/** The text of an item of reasoning, for providers that take back no more than that. */
+const thoughtIn = ({ content, summary }: typeof ResponsesSaidReasoning.Type): string => {
+  const textsIn = (parts: ReadonlyArray<Readonly<Record<string, unknown>>> | null | undefined) =>
+    (parts ?? []).flatMap((part) => (typeof part["text"] === "string" ? [part["text"]] : [])).join("\n\n")
+  return textsIn(content) || textsIn(summary)
+}
+
+/** A block of reasoning, encrypted or as a text; undefined for one with nothing in it or that others encrypted. */
+const thoughtOf = (
+  item: typeof ResponsesSaidReasoning.Type,
+  at: string,
+  said: SaidReasoning
+): ReasoningPart | undefined => {
+  const { encrypted_content: seal } = item
+  if (seal != null && seal !== "") return said.read(seal, `${at}.encrypted_content`)
+  const thought = thoughtIn(item)
+  return thought === "" ? undefined : { text: thought }
+}
+
+interface Turn {
+  readonly content: Array<TextPart>
+  readonly toolCalls: Array<ToolCall>
+  readonly reasoning: Array<ReasoningPart>
+}
+
+const lengthOf = (content: ReadonlyArray<TextPart>): number => content.reduce((sum, part) => sum + part.text.length, 0)
+
+/** Puts items together: what the assistant thinks, says and calls in a row is one message. */
 class Turns {
   readonly messages: Array<Message> = []
   readonly toolbox: Toolbox
+  readonly said: SaidReasoning
   /** The message of the assistant that still grows; it is the last one. */
-  #open: { readonly content: Array<TextPart>; readonly toolCalls: Array<ToolCall> } | undefined
+  #open: Turn | undefined
+  /** Reasoning that belongs to what comes next. */
+  #thoughts: Array<ReasoningPart> = []
 
-  constructor(toolbox: Toolbox) {
+  constructor(toolbox: Toolbox, said: SaidReasoning) {
     this.toolbox = toolbox
+    this.said = said
   }
 
   push(message: Message): void {
@@ -108,17 +142,20 @@ class Turns {
 
   /** A message without calls is as it was sent; one that comes after calls is of the same turn as they are. */
   say(content: ReadonlyArray<TextPart>): void {
-    if (this.#open !== undefined && this.#open.toolCalls.length > 0) {
-      for (const part of content) this.#open.content.push(part)
-      return
-    }
-    this.#close()
-    this.#open = { content: [...content], toolCalls: [] }
+    const thoughts = this.#thoughts
+    this.#thoughts = []
+    if (this.#open?.toolCalls.length === 0) this.#close()
+    this.#thoughts = thoughts
+    const { content: said } = this.#grown()
+    for (const part of content) said.push(part)
   }
 
   call(call: ToolCall): void {
-    this.#open ??= { content: [], toolCalls: [] }
-    this.#open.toolCalls.push(call)
+    this.#grown().toolCalls.push(call)
+  }
+
+  think(part: ReasoningPart): void {
+    this.#thoughts.push(part)
   }
 
   all(): ReadonlyArray<Message> {
@@ -126,9 +163,24 @@ class Turns {
     return this.messages
   }
 
+  #grown(): Turn {
+    this.#open ??= { content: [], toolCalls: [], reasoning: [] }
+    const { content, reasoning, toolCalls } = this.#open
+    for (const part of this.#thoughts) {
+      reasoning.push({ ...part, place: { text: lengthOf(content), calls: toolCalls.length } })
+    }
+    this.#thoughts = []
+    return this.#open
+  }
+
+  /** Reasoning by itself is no message. */
   #close(): void {
-    if (this.#open !== undefined) this.messages.push({ role: "assistant", ...this.#open })
+    if (this.#open !== undefined) {
+      const { content, reasoning, toolCalls } = this.#grown()
+      this.messages.push({ role: "assistant", content, toolCalls, ...(reasoning.length === 0 ? {} : { reasoning }) })
+    }
     this.#open = undefined
+    this.#thoughts = []
   }
 }
 
@@ -187,12 +239,20 @@ const addFound = (turns: Turns, item: unknown, at: string): Result.Result<void, 
     turns.answer({ role: "tool", toolCallId, content: [text(JSON.stringify({ tools: found }))] })
   })
 
-const addItem = (turns: Turns, item: unknown, at: string): Result.Result<void, Failure> => {
+const addReasoning = (turns: Turns, item: unknown, index: number): Result.Result<void, Failure> =>
+  Result.map(within(`input.${index}`, decodeReasoning(item)), (said) => {
+    const part = thoughtOf(said, `input[${index}]`, turns.said)
+    if (part !== undefined) turns.think(part)
+  })
+
+const addItem = (turns: Turns, item: unknown, index: number): Result.Result<void, Failure> => {
+  const at = `input.${index}`
   switch (objectOf(item)?.["type"]) {
     case undefined:
     case "message":
       return addMessage(turns, item, at)
     case "reasoning":
+      return addReasoning(turns, item, index)
     case "additional_tools":
       return Result.void
     case "function_call":
@@ -227,15 +287,19 @@ export const addTools = (toolbox: Toolbox, input: string | ReadonlyArray<unknown
   return undefined
 }
 
-/** The messages that an input stands for; wrong fields of the first wrong item are named. */
+/**
+ * The messages that an input stands for; wrong fields of the first wrong item are named. `said` opens the reasoning that comes back
+ * with them.
+ */
 export const messagesOf = (
   input: string | ReadonlyArray<unknown>,
-  toolbox: Toolbox
+  toolbox: Toolbox,
+  said: SaidReasoning = new SaidReasoning()
 ): Result.Result<ReadonlyArray<Message>, Failure> => {
   if (typeof input === "string") return Result.succeed([{ role: "user", content: [text(input)] }])
-  const turns = new Turns(toolbox)
+  const turns = new Turns(toolbox, said)
   for (let index = 0; index < input.length; index++) {
-    const added = addItem(turns, input[index], `input.${index}`)
+    const added = addItem(turns, input[index], index)
     if (Result.isFailure(added)) return Result.fail(added.failure)
   }
   const messages = turns.all()

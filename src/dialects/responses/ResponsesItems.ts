@@ -2,7 +2,7 @@
 import type { ResponsesOutputItem } from "../../../schemas/inference/Responses.ts"
 import type { ResponsesStreamEvent, ResponsesStreamItem } from "../../../schemas/inference/ResponsesEvents.ts"
 import { Pieces } from "../../domain/Pieces.ts"
-import { itemId, outputText } from "./ItemParts.ts"
+import { itemId, outputText, reasoningItem } from "./ItemParts.ts"
 
 /** Says an event; `members` is the JSON of what it has beside its type and its number, without braces. */
 export type Emit = (type: ResponsesStreamEvent["type"], members: string) => void
@@ -122,6 +122,8 @@ export class ReasoningItem implements StreamedItem {
   readonly #id: string
   readonly #text = new Pieces()
   readonly #place: string
+  #begun = false
+  #seal: string | undefined
   #status: Ended = "completed"
 
   constructor(emit: Emit, requestId: string, index: number) {
@@ -135,7 +137,6 @@ export class ReasoningItem implements StreamedItem {
       status: "in_progress",
       summary: []
     })
-    emit("response.reasoning_summary_part.added", `${this.#place},"part":${JSON.stringify(this.#part)}`)
   }
 
   get #part() {
@@ -143,19 +144,31 @@ export class ReasoningItem implements StreamedItem {
   }
 
   think(text: string): void {
+    if (!this.#begun) {
+      this.#begun = true
+      this.#emit("response.reasoning_summary_part.added", `${this.#place},"part":${JSON.stringify(this.#part)}`)
+    }
     this.#text.add(text)
     this.#emit("response.reasoning_summary_text.delta", `${this.#place},"delta":${JSON.stringify(text)}`)
   }
 
+  /** What the item has as its encrypted content once it is closed. */
+  sign(seal: string): void {
+    this.#seal = seal
+  }
+
   close(status: Ended): void {
     this.#status = status
-    const part = this.#part
-    this.#emit("response.reasoning_summary_text.done", `${this.#place},"text":${JSON.stringify(part.text)}`)
-    this.#emit("response.reasoning_summary_part.done", `${this.#place},"part":${JSON.stringify(part)}`)
+    if (this.#begun) {
+      const part = this.#part
+      this.#emit("response.reasoning_summary_text.done", `${this.#place},"text":${JSON.stringify(part.text)}`)
+      this.#emit("response.reasoning_summary_part.done", `${this.#place},"part":${JSON.stringify(part)}`)
+    }
     emitItem(this.#emit, "response.output_item.done", this.index, this.whole())
   }
 
   whole() {
-    return { id: this.#id, type: "reasoning" as const, status: this.#status, summary: [this.#part] }
+    const head = { id: this.#id, type: "reasoning" as const, status: this.#status }
+    return reasoningItem(head, this.#text.text, this.#seal)
   }
 }

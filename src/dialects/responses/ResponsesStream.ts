@@ -75,6 +75,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return this.#said().refuse(event.text)
       case "Reasoning":
         return this.#thought().think(event.text)
+      case "ReasoningEnd":
+        return this.#sign(event.seal)
       case "Logprobs":
         return this.#message?.weigh(event.content)
       case "ToolStart": {
@@ -113,6 +115,13 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     this.#quiet()
     this.#reasoning = this.#added(new ReasoningItem(this.#emit, this.#opening.requestId, this.#items.length))
     return this.#reasoning
+  }
+
+  /** A seal ends its item; where it is not asked for, the item ends without. */
+  #sign(seal: string | undefined): void {
+    const shown = this.#echo.encryptsReasoning === true ? seal : undefined
+    if (shown !== undefined) this.#thought().sign(shown)
+    if (this.#reasoning !== undefined) this.#quiet()
   }
 
   /** Something else begins. */

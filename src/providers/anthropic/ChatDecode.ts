@@ -1,9 +1,11 @@
 import { Result } from "effect"
+import type { ReasoningData } from "../../domain/Conversation.ts"
 import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { PromptUsage, TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { toolCallId } from "../ToolCallId.ts"
 import { faultIn } from "./Failure.ts"
+import { redactedData, signatureData } from "./Thinking.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 
 /** A whole answer. `requestId` makes ids for tool calls that came without one. */
@@ -37,7 +39,12 @@ const eventsIn = (block: JsonObject, requestId: string, calls: number): Readonly
     case "text":
       return [{ _tag: "Text", text: textIn(block, "text") ?? "" }]
     case "thinking":
-      return [{ _tag: "Reasoning", text: textIn(block, "thinking") ?? "" }]
+      return [
+        { _tag: "Reasoning", text: textIn(block, "thinking") ?? "" },
+        ...endOfThinking(signatureData(textIn(block, "signature")))
+      ]
+    case "redacted_thinking":
+      return endOfThinking(redactedData(textIn(block, "data")))
     case "tool_use": {
       const name = textIn(block, "name")
       if (name === undefined) return []
@@ -59,6 +66,10 @@ export const editsIn = (said: JsonObject): ReadonlyArray<OutputEvent> => {
   const applied = listOf(management["applied_edits"]).map((edit) => objectOf(edit) ?? {})
   return [{ _tag: "ContextEdits", applied }]
 }
+
+/** Ends a block of thinking that the host wants back. */
+export const endOfThinking = (data: ReasoningData | undefined): ReadonlyArray<OutputEvent> =>
+  data === undefined ? [] : [{ _tag: "ReasoningEnd", data }]
 
 /** A tool call's input as the text callers parse: an object, be it an empty one. */
 export const argumentsOf = (input: unknown): string => JSON.stringify(objectOf(input) ?? {})

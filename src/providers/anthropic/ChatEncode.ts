@@ -1,14 +1,23 @@
 import { hash } from "node:crypto"
-import type { Conversation, ImagePart, Message, Part, ToolCall, ToolResult } from "../../domain/Conversation.ts"
+import type {
+  AssistantMessage,
+  Conversation,
+  ImagePart,
+  Message,
+  Part,
+  ToolCall,
+  ToolResult
+} from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
+import { type OwnReasoning, piecesOf } from "../../domain/Reasoning.ts"
 import { objectOf, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
 import { hasMap, isStructured } from "../Structured.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { type Block, markOf, type Prompt, withBreakpoints } from "./CacheBreakpoints.ts"
 import { outputSchemaOf } from "./OutputSchema.ts"
-import { type Thinking, thinkingOf } from "./Thinking.ts"
+import { signedIn, type Thinking, thinkingBlock, thinkingOf } from "./Thinking.ts"
 
 /** A chat call as the JSON text of a `POST /v1/messages`. What the model does not take is left out or put as near as it can be. */
 export const encodeChat = (call: ChatCall, stream: boolean): string => {
@@ -17,7 +26,7 @@ export const encodeChat = (call: ChatCall, stream: boolean): string => {
   const schema = schemaOf(conversation, candidate)
   const { system, tools, turns } = withBreakpoints(call, {
     tools: encodeTools(conversation, candidate),
-    ...encodeMessages(conversation, schema)
+    ...encodeMessages(call, thinking, schema)
   })
   return JSON.stringify({
     model: candidate.offer.upstreamId,
@@ -71,10 +80,13 @@ const INSTRUCTION: Block = {
  * All system messages go before the conversation, in their order, wherever they stood: only the newest models take them in
  * its midst, and as a user's words they would lose their authority.
  */
-const encodeMessages = ({ format, messages }: Conversation, schema: object | undefined): Omit<Prompt, "tools"> => {
+const encodeMessages = (call: ChatCall, thinking: Thinking, schema: object | undefined): Omit<Prompt, "tools"> => {
+  const { format, messages } = call.conversation
   const instruction = format.type === "text" || schema !== undefined ? [] : [INSTRUCTION]
   const system = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
-  const turns = turnsOf(messages, system)
+  // Where the model does not think, the host wants none of what it thought.
+  const thoughtsOf = (message: AssistantMessage) => (thinking.on ? signedIn(message, call.candidate) : [])
+  const turns = turnsOf(messages, system, thoughtsOf)
   // Instructions alone are the question.
   if (turns.length === 0 && system.some(isTaken)) turns.push({ role: "user", results: [], blocks: system.splice(0) })
   const placeholder: Turn = { role: "user", results: [], blocks: [PLACEHOLDER] }
@@ -90,12 +102,12 @@ const encodeMessages = ({ format, messages }: Conversation, schema: object | und
 const isTaken = (block: Block): boolean => block.body !== undefined
 
 /** The turns of user and assistant in strict alternation. What is left out before the first of them is put behind `system`. */
-const turnsOf = (messages: ReadonlyArray<Message>, system: Array<Block>): Array<Turn> => {
+const turnsOf = (messages: ReadonlyArray<Message>, system: Array<Block>, thoughtsOf: ThoughtsOf): Array<Turn> => {
   const turns: Array<Turn> = []
   const spoken = messages.filter((message) => message.role !== "system")
   for (const message of spoken) {
     const role = message.role === "assistant" ? "assistant" : "user"
-    const blocks = encodeMessage(message, message === spoken.at(-1))
+    const blocks = encodeMessage(message, message === spoken.at(-1), thoughtsOf)
     let turn = turns.at(-1)
     if (!blocks.some(isTaken)) {
       ;(turn?.blocks ?? system).push(...blocks)
@@ -110,18 +122,44 @@ const turnsOf = (messages: ReadonlyArray<Message>, system: Array<Block>): Array<
   return turns
 }
 
-const encodeMessage = (message: Exclude<Message, { role: "system" }>, last: boolean): ReadonlyArray<Block> => {
+type ThoughtsOf = (message: AssistantMessage) => ReadonlyArray<OwnReasoning>
+
+const encodeMessage = (
+  message: Exclude<Message, { role: "system" }>,
+  last: boolean,
+  thoughtsOf: ThoughtsOf
+): ReadonlyArray<Block> => {
   switch (message.role) {
     case "user":
       return encodeParts(message.content)
     case "tool":
       return [encodeResult(message)]
-    case "assistant": {
-      // A beginning that the model is to go on with must not end in blanks.
-      const content = last ? message.content.map((part) => ({ ...part, text: part.text.trimEnd() })) : message.content
-      return [...encodeParts(content), ...message.toolCalls.map(encodeToolCall)]
-    }
+    case "assistant":
+      return encodeSaid(message, last, thoughtsOf(message))
   }
+}
+
+const encodeSaid = (
+  message: AssistantMessage,
+  last: boolean,
+  thoughts: ReadonlyArray<OwnReasoning>
+): ReadonlyArray<Block> => {
+  const blocks = piecesOf(message, thoughts).map((piece): Block & { readonly thought?: true } => {
+    switch (piece.type) {
+      case "reasoning":
+        return { body: thinkingBlock(piece.reasoning), breakpoint: false, thought: true }
+      case "text": {
+        // A beginning that the model is to go on with must not end in blanks.
+        const { part } = piece
+        return encodeBlock(last ? { ...part, text: part.text.trimEnd() } : part)
+      }
+      case "call":
+        return encodeToolCall(piece.call)
+    }
+  })
+  // The host refuses a turn that ends in thinking.
+  const end = blocks.findLastIndex(({ body, thought }) => body !== undefined && thought !== true)
+  return blocks.filter(({ thought }, at) => thought !== true || at < end)
 }
 
 /** A result that failed must say how on this wire, and in words alone: one with an image is left to speak for itself. */
@@ -142,8 +180,9 @@ const encodeResult = (result: ToolResult): Block => {
 }
 
 /** Texts of nothing but blanks are refused, so they are left out. */
-const encodeParts = (parts: ReadonlyArray<Part>): Array<Block> =>
-  parts.map((part) => ({ body: encodePart(part), breakpoint: markOf(part) }))
+const encodeParts = (parts: ReadonlyArray<Part>): Array<Block> => parts.map(encodeBlock)
+
+const encodeBlock = (part: Part): Block => ({ body: encodePart(part), breakpoint: markOf(part) })
 
 const encodePart = (part: Part): object | undefined => {
   if (part.type === "image") return encodeImage(part)

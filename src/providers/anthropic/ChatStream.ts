@@ -4,9 +4,10 @@ import { faultOfNoObject } from "../EventFault.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { type SseEvent, SseParser } from "../Sse.ts"
 import { toolCallId } from "../ToolCallId.ts"
-import { argumentsOf, editsIn, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
+import { argumentsOf, editsIn, endOfThinking, finishOf, promptUsageOf, refusalOf, usageOf } from "./ChatDecode.ts"
 import { faultIn } from "./Failure.ts"
 import { countIn, type JsonObject, objectOf, parsedExact, textIn } from "../Json.ts"
+import { redactedData, signatureData } from "./Thinking.ts"
 
 interface ToolSlot {
   readonly index: number
@@ -27,6 +28,8 @@ export class ChatStreamFold implements ChatFold {
   #toolCount = 0
   /** The tool calls whose blocks are open, by the index of the block. */
   #openTools: Map<unknown, ToolSlot> = new Map()
+  /** The signatures of thinking whose blocks are open, by the index of the block. */
+  readonly #signatures: Map<unknown, string> = new Map()
   #stop: string | undefined
   #stopSequence: string | undefined
   #usage: JsonObject = {}
@@ -99,6 +102,7 @@ export class ChatStreamFold implements ChatFold {
       case "content_block_delta":
         return this.#onDelta(event["index"], objectOf(event["delta"]) ?? {})
       case "content_block_stop":
+        this.#closeThinking(event["index"])
         return this.#closeTool(event["index"])
       case "message_delta":
         return this.#onStop(event)
@@ -118,14 +122,21 @@ export class ChatStreamFold implements ChatFold {
   #onMessage(message: JsonObject): void {
     if (!Array.isArray(message["content"])) return
     this.#onStart(objectOf(message["usage"]))
-    message["content"].forEach((block, index) => this.#onBlock(index, objectOf(block) ?? {}))
+    message["content"].forEach((block, index) => {
+      this.#onBlock(index, objectOf(block) ?? {})
+      this.#closeThinking(index)
+    })
     this.#onStop({ delta: message, usage: message["usage"] })
     this.#done = true
   }
 
   #onBlock(blockIndex: unknown, block: JsonObject): void {
     if (block["type"] === "text") this.#onText("Text", textIn(block, "text"))
-    if (block["type"] === "thinking") this.#onText("Reasoning", textIn(block, "thinking"))
+    if (block["type"] === "thinking") {
+      this.#onText("Reasoning", textIn(block, "thinking"))
+      this.#signatures.set(blockIndex, textIn(block, "signature") ?? "")
+    }
+    if (block["type"] === "redacted_thinking") this.#out.push(...endOfThinking(redactedData(textIn(block, "data"))))
     const name = textIn(block, "name")
     if (block["type"] !== "tool_use" || name === undefined) return
     const index = this.#toolCount++
@@ -138,6 +149,7 @@ export class ChatStreamFold implements ChatFold {
   #onDelta(blockIndex: unknown, delta: JsonObject): void {
     if (delta["type"] === "text_delta") return this.#onText("Text", textIn(delta, "text"))
     if (delta["type"] === "thinking_delta") return this.#onText("Reasoning", textIn(delta, "thinking"))
+    if (delta["type"] === "signature_delta") return this.#onSignature(blockIndex, textIn(delta, "signature"))
     // Of a host that counts blocks otherwise here than where they begin, it can only be the last one's.
     const tool = this.#openTools.get(blockIndex) ?? [...this.#openTools.values()].at(-1)
     const text = textIn(delta, "partial_json")
@@ -148,6 +160,15 @@ export class ChatStreamFold implements ChatFold {
 
   #onText(tag: "Text" | "Reasoning", text: string | undefined): void {
     if (text !== undefined) this.#out.push({ _tag: tag, text })
+  }
+
+  #onSignature(blockIndex: unknown, signature: string | undefined): void {
+    this.#signatures.set(blockIndex, (this.#signatures.get(blockIndex) ?? "") + (signature ?? ""))
+  }
+
+  #closeThinking(blockIndex: unknown): void {
+    this.#out.push(...endOfThinking(signatureData(this.#signatures.get(blockIndex) || undefined)))
+    this.#signatures.delete(blockIndex)
   }
 
   #closeTool(blockIndex: unknown): void {

@@ -1,4 +1,6 @@
-import type { Conversation, Reasoning } from "../../domain/Conversation.ts"
+import type { AssistantMessage, Conversation, Reasoning, ReasoningData } from "../../domain/Conversation.ts"
+import type { Candidate } from "../../domain/Plan.ts"
+import { type OwnReasoning, ownReasoning, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
 
 /** How a model is told to think, so that the host takes the request. */
@@ -46,7 +48,8 @@ const versionOf = (upstreamId: string): ModelVersion => {
 const NOTHING: Thinking = { config: undefined, effort: undefined, on: false, freeChoice: false }
 
 /** What to say of thinking for this call. */
-export const thinkingOf = ({ candidate, conversation, maxOutputTokens }: ChatCall): Thinking => {
+export const thinkingOf = (call: ChatCall): Thinking => {
+  const { candidate, conversation, maxOutputTokens } = call
   const { model, offer } = candidate
   if (!model.capabilities.includes("reasoning") || offer.unsupported.includes("reasoning")) return NOTHING
   const { effort: takesEffort, freeChoice, generation, xhigh } = versionOf(offer.upstreamId)
@@ -65,7 +68,7 @@ export const thinkingOf = ({ candidate, conversation, maxOutputTokens }: ChatCal
   if (generation === "unasked" && wanted === undefined) return { ...quiet, on: true }
   if (wanted !== true) return quiet
   if (generation !== "budget") return { config: adaptive, effort, on: true, freeChoice: false }
-  const budget = isContinued(conversation) ? undefined : budgetOf(wish, maxOutputTokens)
+  const budget = isContinued(call) ? undefined : budgetOf(wish, maxOutputTokens)
   if (budget === undefined) return quiet
   return { ...quiet, config: { type: "enabled", budget_tokens: budget }, on: true }
 }
@@ -110,9 +113,43 @@ const isForced = ({ toolChoice, tools }: Conversation): boolean =>
   tools.length > 0 && (toolChoice.type === "required" || toolChoice.type === "tool")
 
 /**
- * Models with a budget want the assistant's turn back with the thinking it began with, signed. Callers do not have that, so
- * after a tool call, and where the answer is begun for the model, it goes on without thinking.
+ * Models with a budget want the turn of a tool call back with the thinking it began with, signed. Where a caller did not send it, or
+ * another provider made the turn, the model goes on without thinking, as it does where the answer is begun for it.
  */
-const isContinued = ({ messages }: Conversation): boolean =>
-  messages.findLast((message) => message.role !== "system")?.role === "assistant" ||
-  messages.some((message) => message.role === "assistant" && message.toolCalls.length > 0)
+const isContinued = ({ candidate, conversation }: ChatCall): boolean => {
+  const spoken = conversation.messages.filter((message) => message.role !== "system")
+  if (spoken.at(-1)?.role === "assistant") return true
+  const last = spoken.findLastIndex((message) => message.role === "assistant")
+  const turn = spoken.slice(
+    spoken.slice(0, last).findLastIndex((message) => message.role !== "assistant") + 1,
+    last + 1
+  )
+  const said = turn.flatMap((message) => (message.role === "assistant" ? [message] : []))
+  const first = said.find(({ content, toolCalls }) => content.length + toolCalls.length > 0)
+  const called = said.some(({ toolCalls }) => toolCalls.length > 0)
+  return called && !(first !== undefined && startsWithThinking(first, candidate))
+}
+
+const startsWithThinking = (message: AssistantMessage, candidate: Candidate): boolean => {
+  const [first] = piecesOf(message, signedIn(message, candidate))
+  return first?.type === "reasoning"
+}
+
+/** What is kept of a block of thinking, in the wire's words. */
+export const signatureData = (signature: string | undefined): ReasoningData | undefined =>
+  signature === undefined ? undefined : { signature }
+
+/** The same of a block that the host shows to nobody. */
+export const redactedData = (redacted: string | undefined): ReasoningData | undefined =>
+  redacted === undefined ? undefined : { redacted }
+
+/** The blocks of thinking in a message that this model signed. */
+export const signedIn = (message: AssistantMessage, candidate: Candidate): ReadonlyArray<OwnReasoning> =>
+  ownReasoning(message, candidate).filter((one) => thinkingBlock(one) !== undefined)
+
+/** A block of thinking as the host wants it back. */
+export const thinkingBlock = ({ data, text }: OwnReasoning): object | undefined => {
+  const { redacted, signature } = data
+  if (typeof redacted === "string") return { type: "redacted_thinking", data: redacted }
+  return typeof signature === "string" ? { type: "thinking", thinking: text, signature } : undefined
+}

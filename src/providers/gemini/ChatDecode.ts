@@ -108,13 +108,21 @@ export class ChunkFold {
 
   #partOf(part: JsonObject): Array<OutputEvent> {
     const text = textIn(part, "text")
-    if (text !== undefined) return [{ _tag: part["thought"] === true ? "Reasoning" : "Text", text }]
+    const signature = textIn(part, "thoughtSignature")
     const call = objectOf(part["functionCall"])
     const name = call === undefined ? undefined : textIn(call, "name")
-    if (call === undefined || name === undefined) return []
+    if (call === undefined || name === undefined) {
+      const thought = part["thought"] === true
+      const said: ReadonlyArray<OutputEvent> =
+        text === undefined ? [] : [{ _tag: thought ? "Reasoning" : "Text", text }]
+      // What is signed is the thought before a text.
+      const end = endOfThought(signature, undefined)
+      return thought ? [...said, ...end] : [...end, ...said]
+    }
     const index = this.#calls++
     const id = textIn(call, "id") ?? toolCallId(this.#requestId, index)
     return [
+      ...endOfThought(signature, id),
       { _tag: "ToolStart", index, id, name },
       { _tag: "ToolDelta", index, text: JSON.stringify(call["args"] ?? {}) }
     ]
@@ -133,6 +141,12 @@ export class ChunkFold {
     if (this.#spoke) this.#finish = "content_filter"
     else this.#fault ??= refused(400, detail)
   }
+}
+
+/** Ends a block of thoughts with the signature that came on a part, of the call it stands on where it does. */
+const endOfThought = (signature: string | undefined, call: string | undefined): ReadonlyArray<OutputEvent> => {
+  if (signature === undefined) return []
+  return [{ _tag: "ReasoningEnd", data: call === undefined ? { signature } : { signature, call } }]
 }
 
 /** Stops of a filter. */

@@ -1,4 +1,5 @@
 import type {
+  AssistantMessage,
   Conversation,
   ImagePart,
   Message,
@@ -9,6 +10,7 @@ import type {
 } from "../../domain/Conversation.ts"
 import { inlineImage } from "../../domain/ImageType.ts"
 import type { Candidate } from "../../domain/Plan.ts"
+import { ownReasoning } from "../../domain/Reasoning.ts"
 import { isShort } from "../../domain/ExactJson.ts"
 import { objectOf, parsed, parsedExact } from "../Json.ts"
 import type { ChatCall } from "../Provider.ts"
@@ -18,7 +20,7 @@ import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 /** A chat call as the JSON text of a `generateContent`, streamed or not. Thoughts count towards `maxOutputTokens`. */
 export const encodeChat = ({ candidate, conversation, maxOutputTokens }: ChatCall): string =>
   JSON.stringify({
-    ...encodeMessages(conversation.messages, candidate.offer.upstreamId),
+    ...encodeMessages(conversation.messages, candidate),
     ...encodeTools(conversation),
     generationConfig: {
       maxOutputTokens,
@@ -41,9 +43,9 @@ type Content = Pick<Turn, "role" | "parts">
 const PLACEHOLDER: Content = { role: "user", parts: [{ text: "." }] }
 
 /** This wire has one instruction beside the turns, so every system message goes there, wherever it stood. */
-const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object => {
+const encodeMessages = (messages: ReadonlyArray<Message>, candidate: Candidate): object => {
   const parts = messages.flatMap((message) => (message.role === "system" ? encodeParts(message.content) : []))
-  const contents = encodeTurns(messages, model)
+  const contents = encodeTurns(messages, candidate)
   // A request of instructions alone is refused.
   if (contents.length === 0 && parts.length > 0) return { contents: [{ role: "user", parts }] }
   const begun = contents[0]?.role === "user" ? contents : [PLACEHOLDER, ...contents]
@@ -56,7 +58,7 @@ const encodeMessages = (messages: ReadonlyArray<Message>, model: string): object
  * Messages of one side that follow one another are one turn. Results of calls stand by themselves before all else of their turn,
  * their images too: models since 3.6 refuse a content with both, and older ones may break off at it.
  */
-const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyArray<Content> => {
+const encodeTurns = (messages: ReadonlyArray<Message>, candidate: Candidate): ReadonlyArray<Content> => {
   const turns: Array<Turn> = []
   const names = new Map<string, string>()
   const turnOf = (role: Turn["role"]): Turn => {
@@ -78,7 +80,7 @@ const encodeTurns = (messages: ReadonlyArray<Message>, model: string): ReadonlyA
         break
       case "assistant":
         for (const { id, name } of message.toolCalls) names.set(id, name)
-        add("model", [...encodeParts(message.content), ...message.toolCalls.map((call) => encodeCall(call, model))])
+        add("model", encodeSaid(message, candidate))
         break
       case "tool": {
         const { content, toolCallId } = message
@@ -102,10 +104,48 @@ const encodeParts = (content: ReadonlyArray<Part>): ReadonlyArray<object> =>
 /** What Google documents for calls in a history that comes without the signatures of the thoughts that led to them. */
 const NO_SIGNATURE = "skip_thought_signature_validator"
 
-/** Models since the third generation refuse a call without a signature. Arguments that are no object go along as they are. */
-const encodeCall = ({ id, name, arguments: text }: ToolCall, model: string): object => {
+interface Signatures {
+  /** By the call it came on. */
+  readonly ofCalls: ReadonlyMap<string, string>
+  /** That of the last text. */
+  readonly ofText: string | undefined
+}
+
+/** The signatures that this model gave in a message. */
+const signaturesOf = (message: AssistantMessage, candidate: Candidate): Signatures => {
+  const ofCalls = new Map<string, string>()
+  let ofText: string | undefined
+  for (const { data } of ownReasoning(message, candidate)) {
+    const { call, signature } = data
+    if (typeof signature !== "string") continue
+    if (typeof call === "string") ofCalls.set(call, signature)
+    else ofText = signature
+  }
+  return { ofCalls, ofText }
+}
+
+/**
+ * What the model said and called. Of calls that were made together the first has a signature; models since the third generation
+ * refuse calls of which none has one.
+ */
+const encodeSaid = (message: AssistantMessage, candidate: Candidate): ReadonlyArray<object> => {
+  const { ofCalls, ofText } = signaturesOf(message, candidate)
+  const { content, toolCalls } = message
+  const signed = toolCalls.some(({ id }) => ofCalls.has(id))
+  const instead = !signed && takesLevels(candidate.offer.upstreamId) ? NO_SIGNATURE : undefined
+  const last = content.findLast(({ text }) => text !== "")
+  return [
+    ...content.flatMap((part) =>
+      part.text === "" ? [] : [{ text: part.text, thoughtSignature: part === last ? ofText : undefined }]
+    ),
+    ...toolCalls.map((call) => encodeCall(call, ofCalls.get(call.id) ?? instead))
+  ]
+}
+
+/** Arguments that are no object go along as they are. */
+const encodeCall = ({ id, name, arguments: text }: ToolCall, thoughtSignature: string | undefined): object => {
   const args = objectOf(parsedExact(text)) ?? (text.trim() === "" ? {} : { arguments: text })
-  return { functionCall: { id, name, args }, thoughtSignature: takesLevels(model) ? NO_SIGNATURE : undefined }
+  return { functionCall: { id, name, args }, thoughtSignature }
 }
 
 /** A member `$ref` in the text of a JSON value. */

@@ -1,15 +1,31 @@
 import { Result } from "effect"
-import type { ToolCall } from "../../domain/Conversation.ts"
-import type { FinishReason, Output } from "../../domain/Output.ts"
+import type { ReasoningData, ToolCall } from "../../domain/Conversation.ts"
+import { finishEvent, type FinishReason, type Output, type OutputEvent, OutputFold } from "../../domain/Output.ts"
 import type { TokenUsage } from "../../domain/Usage.ts"
 import type { ProviderFault } from "../Provider.ts"
 import { errorIn } from "../EventFault.ts"
 import { faultIn, faultOfError } from "./Failure.ts"
 import { countIn, type JsonObject, listOf, objectOf, parsedExact, textIn } from "../Json.ts"
 import { toolCallId } from "../ToolCallId.ts"
+import { splitThought, type ThinkTags } from "./ThinkTags.ts"
+import { BETWEEN_TAGS, dataOf, textOf, thoughtIn } from "./Thoughts.ts"
+
+/** How a host's answers are read. */
+export interface ReadOptions {
+  /** Whether its texts may have reasoning between tags. */
+  readonly tags: ThinkTags
+  /** The member where it puts reasoning, where that is known. */
+  readonly field?: string | undefined
+}
+
+const PLAIN: ReadOptions = { tags: "none" }
 
 /** A whole answer. `requestId` makes ids for tool calls that came without one. */
-export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<Output, ProviderFault> => {
+export const decodeChat = (
+  body: Uint8Array,
+  requestId: string,
+  options: ReadOptions = PLAIN
+): Result.Result<Output, ProviderFault> => {
   const answer = objectOf(parsedExact(body))
   if (answer === undefined) return malformed("the body is not a JSON object")
   const fault = faultIn(answer)
@@ -21,39 +37,44 @@ export const decodeChat = (body: Uint8Array, requestId: string): Result.Result<O
   if (broken !== undefined) return Result.fail(broken)
   const called = decodeToolCalls(message, requestId)
   const finish = finishOf(choice["finish_reason"], called.length > 0)
-  const toolCalls = isCut(finish)
-    ? called
-    : called.map((call) => ({ ...call, arguments: call.arguments.trim() === "" ? NO_ARGUMENTS : call.arguments }))
-  const logprobs = objectOf(choice["logprobs"])?.["content"]
-  const stopSequence = stopSequenceOf(choice)
-  return Result.succeed({
-    text: textOf(message["content"]),
-    reasoning: reasoningOf(message),
-    refusal: textIn(message, "refusal") ?? "",
-    toolCalls,
-    logprobs: Array.isArray(logprobs) ? logprobs : undefined,
-    finish,
-    ...(stopSequence === undefined ? {} : { stopSequence }),
-    usage: usageOf(answer["usage"])
+  const fold = new OutputFold()
+  for (const event of saidIn(message, options, finish)) fold.push(event)
+  called.forEach(({ arguments: said, extra, id, name }, index) => {
+    for (const event of endOfThought(extra && { call: id, extra })) fold.push(event)
+    fold.push({ _tag: "ToolStart", index, id, name })
+    fold.push({ _tag: "ToolDelta", index, text: said.trim() === "" && !isCut(finish) ? NO_ARGUMENTS : said })
   })
+  const logprobs = objectOf(choice["logprobs"])?.["content"]
+  if (Array.isArray(logprobs)) fold.push({ _tag: "Logprobs", content: logprobs })
+  if (finish !== undefined) fold.push(finishEvent(finish, stopSequenceOf(choice)))
+  const usage = usageOf(answer["usage"])
+  if (usage !== undefined) fold.push({ _tag: "Usage", usage })
+  return Result.succeed(fold.output())
 }
 
-/** Content as a string, or as the text parts some hosts send. */
-export const textOf = (content: unknown): string => {
-  if (typeof content === "string") return content
-  return listOf(content)
-    .map((part) => textIn(objectOf(part) ?? {}, "text") ?? "")
-    .join("")
+/** Ends a block of reasoning that its host wants back. */
+export const endOfThought = (data: ReasoningData | undefined): ReadonlyArray<OutputEvent> =>
+  data === undefined ? [] : [{ _tag: "ReasoningEnd", data }]
+
+/** What a message thinks and says. */
+const saidIn = (
+  message: JsonObject,
+  { field, tags }: ReadOptions,
+  finish: FinishReason | undefined
+): ReadonlyArray<OutputEvent> => {
+  const found = thoughtIn(message, field)
+  const content = textOf(message["content"])
+  const split =
+    tags === "none" || found.text !== "" ? { reasoning: "", text: content } : splitThought(content, tags, isCut(finish))
+  const reasoning = found.text || split.reasoning
+  const data = dataOf(split.reasoning === "" ? found.field : BETWEEN_TAGS, found.details)
+  return [
+    { _tag: "Reasoning", text: reasoning },
+    ...endOfThought(data),
+    { _tag: "Text", text: split.text },
+    { _tag: "Refusal", text: textIn(message, "refusal") ?? "" }
+  ]
 }
-
-/** Hosts send their reasoning under either name, some under both; Mistral's stands among the parts of the content. */
-export const reasoningOf = (message: JsonObject): string =>
-  textIn(message, "reasoning_content") ?? textIn(message, "reasoning") ?? thoughtsIn(message["content"])
-
-const thoughtsIn = (content: unknown): string =>
-  listOf(content)
-    .map((part) => textOf(objectOf(part)?.["thinking"]))
-    .join("")
 
 /** A tool call's arguments as text; some hosts send the parsed value. */
 export const argumentsOf = (value: unknown): string =>
@@ -65,7 +86,12 @@ export const NO_ARGUMENTS = "{}"
 /** Whether the last call of an answer may lack its end. */
 export const isCut = (finish: FinishReason | undefined): boolean => finish === "length" || finish === "content_filter"
 
-const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<ToolCall> => {
+/** A call, with what its host wants back beside it. */
+interface Called extends ToolCall {
+  readonly extra: JsonObject | undefined
+}
+
+const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<Called> => {
   const legacy = message["function_call"]
   const calls = listOf(message["tool_calls"])
   return (calls.length === 0 && objectOf(legacy) !== undefined ? [{ function: legacy }] : calls)
@@ -73,7 +99,9 @@ const decodeToolCalls = (message: JsonObject, requestId: string): ReadonlyArray<
       const object = objectOf(call) ?? {}
       const made = objectOf(object["function"]) ?? {}
       const name = textIn(made, "name")
-      return name === undefined ? [] : [{ id: textIn(object, "id"), name, arguments: argumentsOf(made["arguments"]) }]
+      if (name === undefined) return []
+      const extra = objectOf(object["extra_content"])
+      return [{ id: textIn(object, "id"), name, arguments: argumentsOf(made["arguments"]), extra }]
     })
     .map((call, index) => ({ ...call, id: call.id ?? toolCallId(requestId, index) }))
 }

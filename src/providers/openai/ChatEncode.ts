@@ -1,4 +1,4 @@
-import type { Conversation, Message, Part, TextPart, ToolResult } from "../../domain/Conversation.ts"
+import type { AssistantMessage, Conversation, Message, Part, TextPart, ToolResult } from "../../domain/Conversation.ts"
 import type { Candidate } from "../../domain/Plan.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
@@ -16,6 +16,7 @@ import {
 } from "./Effort.ts"
 import { endUserOf } from "./EndUser.ts"
 import { type HostTraits, NO_TRAITS, offMembers, onMembers } from "./HostTraits.ts"
+import { type ThoughtsBack, thoughtsBack, wantedThoughts } from "./Thoughts.ts"
 
 /** What a host takes of the OpenAI chat wire. */
 export interface ChatWireOptions {
@@ -41,7 +42,7 @@ export const encodeChat = (call: ChatCall, stream: boolean, options: ChatWireOpt
   const cap = traits.max_tokens_field ?? (options.flavour === "openai" ? "max_completion_tokens" : "max_tokens")
   return JSON.stringify({
     model: candidate.offer.upstreamId,
-    messages: encodeMessages(withIdsFor(candidate, boundedImages(conversation.messages, candidate)), wire),
+    messages: encodeMessages(call, wire),
     ...(stream ? { stream: true, stream_options: tells(candidate, usage) } : {}),
     [cap]: maxOutputTokens,
     ...encodeTools(conversation, candidate, wire),
@@ -76,7 +77,9 @@ export const withIdsFor = (candidate: Candidate, messages: ReadonlyArray<Message
   })
 
 /** Tool results take text only on this wire, so their images follow in a message of the user's. */
-const encodeMessages = (messages: ReadonlyArray<Message>, options: Wire): ReadonlyArray<unknown> => {
+const encodeMessages = ({ candidate, conversation }: ChatCall, options: Wire): ReadonlyArray<unknown> => {
+  const messages = withIdsFor(candidate, boundedImages(conversation.messages, candidate))
+  const wanted = wantedThoughts(conversation, candidate, options)
   const encoded: Array<unknown> = []
   let toolImages: Array<Part> = []
   const flush = () => {
@@ -85,7 +88,11 @@ const encodeMessages = (messages: ReadonlyArray<Message>, options: Wire): Readon
   }
   for (const message of messages) {
     if (message.role !== "tool") flush()
-    encoded.push(encodeMessage(message, options))
+    encoded.push(
+      message.role === "assistant"
+        ? encodeSaid(message, thoughtsBack(message, candidate, wanted), options)
+        : encodeMessage(message, options)
+    )
     if (message.role === "tool") toolImages.push(...message.content.filter((part) => part.type === "image"))
   }
   flush()
@@ -96,31 +103,46 @@ const encodeMessages = (messages: ReadonlyArray<Message>, options: Wire): Readon
 const nameOf = (message: Exclude<Message, ToolResult>, { flavour }: ChatWireOptions) =>
   flavour === "openai" ? message.name : undefined
 
-const encodeMessage = (message: Message, options: Wire): unknown => {
-  switch (message.role) {
-    case "system":
-    case "user": {
-      const role = message.role === "system" ? (options.traits.system_role ?? "system") : "user"
-      return { role, name: nameOf(message, options), content: encodeContent(message.content, options) }
-    }
-    case "tool":
-      return { role: "tool", tool_call_id: message.toolCallId, content: encodeResult(message, options) }
-    case "assistant": {
-      if (message.toolCalls.length === 0) {
-        return { role: "assistant", name: nameOf(message, options), content: encodeContent(message.content, options) }
-      }
-      return {
-        role: "assistant",
-        name: nameOf(message, options),
-        content: message.content.length === 0 ? null : encodeContent(message.content, options),
-        tool_calls: message.toolCalls.map((call) => ({
-          id: call.id,
-          type: "function",
-          function: { name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments }
-        }))
-      }
-    }
+const encodeMessage = (message: Exclude<Message, AssistantMessage>, options: Wire): unknown => {
+  if (message.role === "tool") {
+    return { role: "tool", tool_call_id: message.toolCallId, content: encodeResult(message, options) }
   }
+  const role = message.role === "system" ? (options.traits.system_role ?? "system") : "user"
+  return { role, name: nameOf(message, options), content: encodeContent(message.content, options) }
+}
+
+const encodeSaid = (
+  message: AssistantMessage,
+  { before, members, ofCalls, parts }: ThoughtsBack,
+  options: Wire
+): unknown => {
+  const { toolCalls } = message
+  const content = before === "" ? message.content : [{ type: "text", text: before } as const, ...message.content]
+  const said = {
+    role: "assistant",
+    name: nameOf(message, options),
+    content:
+      parts.length > 0 ? [...parts, ...content.map(encodePart)] : encodeContent(joined(content, before), options),
+    ...members
+  }
+  if (toolCalls.length === 0) return said
+  return {
+    ...said,
+    content: content.length + parts.length === 0 ? null : said.content,
+    tool_calls: toolCalls.map(({ arguments: text, id, name }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: text === "" ? "{}" : text },
+      extra_content: ofCalls.get(id)
+    }))
+  }
+}
+
+/** What goes before a text is one with it. */
+const joined = (content: ReadonlyArray<TextPart>, before: string): ReadonlyArray<TextPart> => {
+  const [first, second, ...rest] = content
+  if (before === "" || first === undefined || second === undefined) return content
+  return [{ ...second, text: first.text + second.text }, ...rest]
 }
 
 /** This wire has no word for a failure but the result's own, which is left as it is. */

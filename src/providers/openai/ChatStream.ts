@@ -7,13 +7,13 @@ import { ERROR_EVENT, faultOfNoObject } from "../EventFault.ts"
 import { type SseEvent, SseParser } from "../Sse.ts"
 import {
   argumentsOf,
+  endOfThought,
   faultOfChoice,
   finishOf,
   isCut,
   NO_ARGUMENTS,
-  reasoningOf,
+  type ReadOptions,
   stopSequenceOf,
-  textOf,
   usageOf
 } from "./ChatDecode.ts"
 import { faultIn } from "./Failure.ts"
@@ -30,6 +30,9 @@ import {
   type TextTemplate
 } from "./TextTemplate.ts"
 
+import { ThoughtFold } from "./ThoughtFold.ts"
+import { textOf } from "./Thoughts.ts"
+
 /** Short streams are not worth learning from; a host that words its chunks anew each time, as by padding, is given up soon. */
 const LEARN_AFTER_TEXTS = 1
 const MOST_LESSONS = 3
@@ -38,11 +41,15 @@ interface ToolSlot {
   readonly index: number
   id: string | undefined
   name: string | undefined
+  /** What the host wants back beside it. */
+  extra: JsonObject | undefined
   /** Arguments that came before the name, which the start of a call must carry. */
   early: string
   /** What has come of the arguments. */
   said: string
 }
+
+const noCall = { id: undefined, name: undefined, extra: undefined, early: "", said: "" }
 
 /** What one delta says of a call. */
 interface CallDelta {
@@ -70,6 +77,7 @@ export class ChatStreamFold implements ChatFold {
   #stopSequence: string | undefined
   #usage: TokenUsage | undefined
   readonly #prompt = new PromptTold()
+  readonly #thoughts: ThoughtFold
   #done = false
   #ending = false
   /** Something has been said. */
@@ -79,8 +87,9 @@ export class ChatStreamFold implements ChatFold {
   #texts = 0
   #lessons = 0
 
-  constructor(requestId: string) {
+  constructor(requestId: string, options?: ReadOptions) {
     this.#requestId = requestId
+    this.#thoughts = new ThoughtFold(options)
   }
 
   /** The host has said that nothing more comes. */
@@ -122,6 +131,7 @@ export class ChatStreamFold implements ChatFold {
       this.#finish,
       this.#tools.some((tool) => tool.name !== undefined)
     )
+    out.push(...this.#thoughts.end(isCut(finish)))
     for (const { index, name, said } of isCut(finish) ? [] : this.#tools) {
       if (name !== undefined && said.trim() === "") out.push({ _tag: "ToolDelta", index, text: NO_ARGUMENTS })
     }
@@ -134,7 +144,7 @@ export class ChatStreamFold implements ChatFold {
   #onText(stream: string, from: number): number {
     if (this.#frame === undefined || this.#done || this.#fault !== undefined) return from
     const { end, texts } = textsFrom(this.#frame, stream, from)
-    for (const text of texts) this.#out.push({ _tag: "Text", text })
+    for (const text of texts) this.#thoughts.text(text, this.#out)
     return end
   }
 
@@ -145,7 +155,7 @@ export class ChatStreamFold implements ChatFold {
       return
     }
     const text = this.#template && textBetween(this.#template, data)
-    if (text !== undefined && event !== ERROR_EVENT) this.#out.push({ _tag: "Text", text })
+    if (text !== undefined && event !== ERROR_EVENT) this.#thoughts.text(text, this.#out)
     else this.#parse(data, event)
   }
 
@@ -209,12 +219,14 @@ export class ChatStreamFold implements ChatFold {
   }
 
   #onDelta(delta: JsonObject): void {
-    const reasoning = reasoningOf(delta)
-    if (reasoning !== "") this.#out.push({ _tag: "Reasoning", text: reasoning })
+    this.#thoughts.delta(delta, this.#out)
     const text = textOf(delta["content"])
-    if (text !== "") this.#out.push({ _tag: "Text", text })
+    if (text !== "") this.#thoughts.text(text, this.#out)
     const refusal = textIn(delta, "refusal")
-    if (refusal !== undefined) this.#out.push({ _tag: "Refusal", text: refusal })
+    if (refusal !== undefined) {
+      this.#thoughts.over(this.#out)
+      this.#out.push({ _tag: "Refusal", text: refusal })
+    }
     this.#onTools(listOf(delta["tool_calls"]).map((call) => objectOf(call) ?? {}))
     const legacy = objectOf(delta["function_call"])
     if (legacy !== undefined) this.#onTool({ index: 0, function: legacy })
@@ -235,6 +247,7 @@ export class ChatStreamFold implements ChatFold {
     slot.said += text
     if (slot.name === undefined) {
       slot.id ??= id
+      slot.extra ??= objectOf(call["extra_content"])
       slot.early += text
       if (name !== undefined) this.#startTool(slot, name)
     } else if (text !== "") {
@@ -245,6 +258,8 @@ export class ChatStreamFold implements ChatFold {
   #startTool(slot: ToolSlot, name: string): void {
     slot.name = name
     slot.id ??= toolCallId(this.#requestId, slot.index)
+    this.#thoughts.over(this.#out)
+    this.#out.push(...endOfThought(slot.extra && { call: slot.id, extra: slot.extra }))
     this.#out.push({ _tag: "ToolStart", index: slot.index, id: slot.id, name })
     if (slot.early !== "") this.#out.push({ _tag: "ToolDelta", index: slot.index, text: slot.early })
     slot.early = ""
@@ -256,7 +271,7 @@ export class ChatStreamFold implements ChatFold {
     const isUnplaced = index === undefined || place !== undefined
     if (known !== undefined && !isOther(known, delta, isUnplaced)) return known
     if (place === 0) this.#listed = this.#tools.length
-    const slot: ToolSlot = { index: this.#tools.length, id: undefined, name: undefined, early: "", said: "" }
+    const slot: ToolSlot = { ...noCall, index: this.#tools.length }
     this.#tools.push(slot)
     if (index !== undefined) this.#byWireIndex.set(index, slot)
     return slot

@@ -7,17 +7,18 @@ import { httpEmbed } from "../HttpEmbed.ts"
 import { makeHttpWork } from "../HttpWork.ts"
 import type { ChatCall, Provider } from "../Provider.ts"
 import { OPENAI_NAMES, withToolNames } from "../ToolNames.ts"
-import { decodeChat } from "./ChatDecode.ts"
+import { decodeChat, type ReadOptions } from "./ChatDecode.ts"
 import { type ChatWireOptions, encodeChat } from "./ChatEncode.ts"
 import { ChatStreamFold } from "./ChatStream.ts"
 import { makeDraw } from "./Draw.ts"
 import { encodeEmbeddings } from "./EmbedEncode.ts"
 import { faultOfStatus } from "./Failure.ts"
-import { traitsOfHost } from "./HostTraits.ts"
+import { NO_TRAITS, traitsOfHost } from "./HostTraits.ts"
 import { decodeResponse } from "./ResponsesDecode.ts"
 import { encodeResponse, reasonsBesideTools } from "./ResponsesEncode.ts"
 import { ResponsesFold } from "./ResponsesStream.ts"
 import { makeSpeech } from "./Speech.ts"
+import { usualTags } from "./ThinkTags.ts"
 
 /** A host that speaks OpenAI's chat completions, embeddings, speech and images, and responses where it has OpenAI's own models. */
 export interface OpenAiOptions extends ChatWireOptions {
@@ -50,6 +51,13 @@ const credentialOf = ({ apiKey, keyHeader }: OpenAiOptions): Readonly<Record<str
   return keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key }
 }
 
+/** How the answers of a call are read. OpenAI's own hosts put no reasoning into texts. */
+const readOptions = ({ candidate }: ChatCall, { flavour, traitsOf }: OpenAiOptions): ReadOptions => {
+  const { reasoning_field: field, think_tags: told } = traitsOf?.(candidate) ?? NO_TRAITS
+  const usual = flavour === "openai" ? "none" : usualTags(candidate.offer.upstreamId)
+  return { field, tags: told === "open" ? "open" : told === false ? "none" : usual }
+}
+
 /** The adapter of one such host, over the outbound pool. */
 export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, never, Outbound> =>
   Effect.gen(function* () {
@@ -68,8 +76,8 @@ export const makeOpenAi = (options: OpenAiOptions): Effect.Effect<Provider, neve
     const completions = yield* over({
       target: () => targets.chat,
       encode: (call, stream) => encodeChat(call, stream, options),
-      decode: decodeChat,
-      fold: (requestId) => new ChatStreamFold(requestId)
+      decode: (body, requestId, call) => decodeChat(body, requestId, readOptions(call, options)),
+      fold: (requestId, call) => new ChatStreamFold(requestId, readOptions(call, options))
     })
     const responses = yield* over({
       target: () => targets.responses,

@@ -20,7 +20,8 @@ export const decodeResponse = (body: Uint8Array, requestId: string): Result.Resu
   const finish = finishOfResponse(response, calls > 0)
   let index = 0
   for (const item of items) {
-    const events = isCall(item) ? callOf(item, index++, requestId, isCut(finish)) : eventsOfItem(item)
+    const said = isCall(item) ? callOf(item, index++, requestId, isCut(finish)) : eventsOfItem(item)
+    const events = [...said, ...endOfReasoning(item)]
     for (const event of events) fold.push(event)
   }
   for (const event of endOf(finish, usageOfResponse(response["usage"]))) fold.push(event)
@@ -60,6 +61,12 @@ export const eventsOfItem = (item: JsonObject): ReadonlyArray<OutputEvent> =>
       ? [{ _tag: "Refusal", text: textIn(said, "refusal") ?? "" }]
       : [{ _tag: "Text", text }]
   })
+
+/** Ends an item of reasoning that the host encrypted for its way back. */
+export const endOfReasoning = (item: JsonObject): ReadonlyArray<OutputEvent> => {
+  const encrypted = item["type"] === "reasoning" ? textIn(item, "encrypted_content") : undefined
+  return encrypted === undefined ? [] : [{ _tag: "ReasoningEnd", data: { encrypted, id: textIn(item, "id") } }]
+}
 
 /** The events that close an answer. */
 export const endOf = (finish: FinishReason | undefined, usage: TokenUsage | undefined): ReadonlyArray<OutputEvent> => [

@@ -1,4 +1,6 @@
 import type { Conversation, Message, OutputFormat, Part } from "../../domain/Conversation.ts"
+import type { Candidate } from "../../domain/Plan.ts"
+import { type OwnReasoning, ownReasoning, type Piece, piecesOf } from "../../domain/Reasoning.ts"
 import type { ChatCall } from "../Provider.ts"
 import { WORDLESS_FAILURE } from "../ToolFailure.ts"
 import { askedEffort, boundedImages, type ChatWireOptions, takenBy, withIdsFor } from "./ChatEncode.ts"
@@ -28,8 +30,11 @@ export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWir
   const { parallelToolCalls, sampling } = conversation
   return JSON.stringify({
     model: candidate.offer.upstreamId,
-    input: withIdsFor(candidate, boundedImages(conversation.messages, candidate)).flatMap(itemsOf),
+    input: withIdsFor(candidate, boundedImages(conversation.messages, candidate)).flatMap((message) =>
+      itemsOf(message, candidate)
+    ),
     store: false,
+    include: ["reasoning.encrypted_content"],
     ...(stream ? { stream: true, stream_options: { include_obfuscation: false } } : {}),
     max_output_tokens: maxOutputTokens,
     ...toolsOf(conversation),
@@ -43,8 +48,8 @@ export const encodeResponse = (call: ChatCall, stream: boolean, options: ChatWir
   })
 }
 
-/** A message, and the calls of one of the assistant's, as items. */
-const itemsOf = (message: Message): ReadonlyArray<unknown> => {
+/** A message, and the calls of one of the assistant's with the reasoning that led to them, as items. */
+const itemsOf = (message: Message, candidate: Candidate): ReadonlyArray<unknown> => {
   switch (message.role) {
     case "system":
     case "user":
@@ -55,17 +60,31 @@ const itemsOf = (message: Message): ReadonlyArray<unknown> => {
       return [{ type: "function_call_output", call_id: message.toolCallId, output }]
     }
     case "assistant": {
-      const said = message.content.map(({ text }) => ({ role: "assistant", content: text }))
-      const calls = message.toolCalls.map((call) => ({
-        type: "function_call",
-        call_id: call.id,
-        name: call.name,
-        arguments: call.arguments === "" ? "{}" : call.arguments
-      }))
-      const items = [...said, ...calls]
+      const items = piecesOf(message, ownReasoning(message, candidate)).flatMap(itemOf)
       return items.length === 0 ? [{ role: "assistant", content: "" }] : items
     }
   }
+}
+
+const itemOf = (piece: Piece): ReadonlyArray<unknown> => {
+  switch (piece.type) {
+    case "reasoning":
+      return reasoningItems(piece.reasoning)
+    case "text":
+      return [{ role: "assistant", content: piece.part.text }]
+    case "call": {
+      const { arguments: text, id, name } = piece.call
+      return [{ type: "function_call", call_id: id, name, arguments: text === "" ? "{}" : text }]
+    }
+  }
+}
+
+/** Reasoning that the host encrypted; none of another form. */
+const reasoningItems = ({ data, text }: OwnReasoning): ReadonlyArray<unknown> => {
+  const { encrypted, id } = data
+  if (typeof encrypted !== "string") return []
+  const summary = text === "" ? [] : [{ type: "summary_text", text }]
+  return [{ type: "reasoning", id, summary, encrypted_content: encrypted }]
 }
 
 /** One text goes as a string. */

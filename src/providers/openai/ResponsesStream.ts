@@ -11,6 +11,7 @@ import { argumentsOf, isCut, NO_ARGUMENTS } from "./ChatDecode.ts"
 import {
   endOf,
   eventsOfItem,
+  endOfReasoning,
   faultOfResponse,
   finishOfResponse,
   isAside,
@@ -170,7 +171,9 @@ export class ResponsesFold implements ChatFold {
   #onItem(place: unknown, item: JsonObject, isWhole = false): void {
     if (isAside(item)) this.#asides.add(place)
     if (isCall(item)) return this.#argueAll(this.#callOf(place, item), argumentsOf(item["arguments"]))
-    if (isWhole) this.#unlessSaid(place, () => this.#sayItem(place, item))
+    if (!isWhole) return
+    this.#unlessSaid(place, () => this.#sayItem(place, item))
+    this.#out.push(...endOfReasoning(item))
   }
 
   #sayItem(place: unknown, item: JsonObject): void {

@@ -59,6 +59,7 @@ describe("a whole answer", () => {
         role: "assistant",
         content: "",
         reasoning: "hm",
+        reasoning_content: "hm",
         refusal: "no",
         tool_calls: [
           { id: "a", type: "function", function: { name: "look", arguments: "{}" } },
@@ -68,6 +69,19 @@ describe("a whole answer", () => {
       finish_reason: "tool_calls",
       logprobs: { content: [{ token: "x" }], refusal: null }
     })
+  })
+
+  it("carries the seals of its reasoning, with a text or without", () => {
+    const order = [
+      { kind: "reasoning", length: 2, seal: "one" },
+      { kind: "reasoning", length: 0, seal: "two" },
+      { kind: "text", length: 1 }
+    ] as const
+    const { choices } = check(encodeCompletion(answerWith({ reasoning: "hm", text: "x", order })))
+    assert.deepStrictEqual(choices[0]?.message.reasoning_details, [
+      { type: "reasoning.text", text: "hm", signature: "one", format: "unknown", index: 0 },
+      { type: "reasoning.encrypted", data: "two", format: "unknown", index: 1 }
+    ])
   })
 
   it("always says how it finished", () => {

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { breakpointOf, messagesOf } from "../../../src/dialects/chat/ChatMessages.ts"
+import { breakpointOf, messagesOf as readMessages } from "../../../src/dialects/chat/ChatMessages.ts"
+import { SaidReasoning } from "../../../src/dialects/SaidReasoning.ts"
+
+const messagesOf = (messages: Parameters<typeof readMessages>[0]) => readMessages(messages, new SaidReasoning())
 
 const file = (file_data: string, filename: string | null = null) =>
   ({ type: "file", file: { file_data, filename } }) as const

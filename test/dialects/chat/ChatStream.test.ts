@@ -84,9 +84,24 @@ describe("a stream of chunks", () => {
     ]
     assert.strictEqual(
       encode(items),
-      frame('{"role":"assistant","content":"","reasoning":"hm"}') +
+      frame('{"role":"assistant","content":"","reasoning":"hm","reasoning_content":"hm"}') +
         frame('{"refusal":"no"}') +
         frame("{}", "null", '{"content":[{"token":"x"}],"refusal":null}')
+    )
+  })
+
+  it("carries the seal of reasoning when that ends", () => {
+    const items = [
+      events({ _tag: "Reasoning", text: "hm" }, { _tag: "ReasoningEnd", seal: "one" }, { _tag: "Text", text: "a" }),
+      events({ _tag: "ReasoningEnd", seal: "two" })
+    ]
+    const detail = (members: string) => frame(`{"reasoning_details":[${members}]}`)
+    assert.strictEqual(
+      encode(items),
+      frame('{"role":"assistant","content":"","reasoning":"hm","reasoning_content":"hm"}') +
+        detail('{"type":"reasoning.text","text":"","signature":"one","format":"unknown","index":0}') +
+        frame('{"content":"a"}') +
+        detail('{"type":"reasoning.encrypted","data":"two","format":"unknown","index":1}')
     )
   })
 

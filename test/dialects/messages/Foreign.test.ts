@@ -58,8 +58,12 @@ const refused: ReadonlyArray<readonly [what: string, body: object, param: string
     `${at}.citations.enabled`
   ],
   ["citations of an answer", answered({ ...words, citations: [{}] }), `${said}.citations`],
-  ["signed thinking", answered({ type: "thinking", thinking: "t", signature: "s" }), `${said}.signature`],
-  ["redacted thinking", answered({ type: "redacted_thinking", data: "d" }), `${said}.type`],
+  [
+    "thinking that another service signed",
+    answered({ type: "thinking", thinking: "t", signature: "s" }),
+    `${said}.signature`
+  ],
+  ["redacted thinking of another service", answered({ type: "redacted_thinking", data: "d" }), `${said}.data`],
   ["calls of the server's tools", answered({ type: "server_tool_use", id: "i", name: "n", input: {} }), `${said}.type`],
   [
     "calls from code",

@@ -249,7 +249,7 @@ describe("the turns of a messages request", () => {
     ])
   })
 
-  it("keep the assistant's texts and calls, and leave out what it thought", () => {
+  it("keep the assistant's texts and calls, and what it thought in its place", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "" },
       text("I look"),
@@ -261,7 +261,8 @@ describe("the turns of a messages request", () => {
         {
           role: "assistant",
           content: [text("I look")],
-          toolCalls: [{ id: "a", name: "look", arguments: '{"at":[1]}', cacheBreakpoint: true }]
+          toolCalls: [{ id: "a", name: "look", arguments: '{"at":[1]}', cacheBreakpoint: true }],
+          reasoning: [{ text: "hm", place: { text: 0, calls: 0 } }]
         },
         { role: "assistant", content: [text("ok")], toolCalls: [] },
         { role: "assistant", content: [], toolCalls: [] }

@@ -46,8 +46,29 @@ describe("a message", () => {
     })
   })
 
-  it("has no thinking where that is not wanted, and no block for what was not said", () => {
-    assert.deepStrictEqual(encode({ reasoning: "Hm", text: "Hi" }, {}, false).content, [{ type: "text", text: "Hi" }])
+  it("signs its thinking, and shows no text of it where that is not wanted", () => {
+    const order = [
+      { kind: "reasoning", length: 2, seal: "one" },
+      { kind: "reasoning", length: 0, seal: "two" },
+      { kind: "text", length: 2 },
+      { kind: "reasoning", length: 0, seal: "three" }
+    ] as const
+    const sealed = { reasoning: "Hm", text: "Hi", order }
+    const text = { type: "text", text: "Hi" } as const
+    const calls = { ...sealed, toolCalls: [call("a", "{}")], order: [...order, { kind: "tool", length: 0 }] as const }
+    const blocks = (thinking: string) => [{ type: "thinking", thinking, signature: "one" } as const]
+    assert.deepStrictEqual(encode(sealed, {}, false).content, [...blocks(""), text])
+    assert.deepStrictEqual(encode(sealed).content, [...blocks("Hm"), text])
+    const redacted = (data: string) => ({ type: "redacted_thinking", data }) as const
+    assert.deepStrictEqual(encode(calls).content.slice(0, -1), [
+      ...blocks("Hm"),
+      redacted("two"),
+      text,
+      redacted("three")
+    ])
+  })
+
+  it("has no block for what was not said", () => {
     assert.deepStrictEqual(encode({ finish: "length" }).content, [])
     assert.notProperty(encode({}), "balance_warning")
   })

@@ -44,6 +44,22 @@ const refusal = (text: string): OutputEvent => ({ _tag: "Refusal", text })
 const start = (index: number): OutputEvent => ({ _tag: "ToolStart", index, id: `call_${index}`, name: `tool_${index}` })
 const args = (index: number, text: string): OutputEvent => ({ _tag: "ToolDelta", index, text })
 
+type Delta = Extract<MessagesStreamEvent, { readonly type: "content_block_delta" }>["delta"]
+
+/** What a delta says; a signature is told apart by brackets. */
+const saidBy = (delta: Delta): string => {
+  switch (delta.type) {
+    case "text_delta":
+      return delta.text
+    case "thinking_delta":
+      return delta.thinking
+    case "signature_delta":
+      return `[${delta.signature}]`
+    case "input_json_delta":
+      return delta.partial_json
+  }
+}
+
 const endOf = (all: ReadonlyArray<OutputEvent>) => {
   const { finish, stopSequence } = foldOf(all)
   return { finish, stopSequence }
@@ -74,8 +90,7 @@ const blocksOf = (all: ReadonlyArray<MessagesStreamEvent>) => {
       assert.strictEqual(event.index, blocks.length - 1)
       assert.isTrue(open)
       const { delta } = event
-      blocks.at(-1)!.said +=
-        delta.type === "text_delta" ? delta.text : delta.type === "thinking_delta" ? delta.thinking : delta.partial_json
+      blocks.at(-1)!.said += saidBy(delta)
     } else if (event.type === "content_block_stop") {
       assert.strictEqual(event.index, blocks.length - 1)
       open = false
@@ -223,10 +238,40 @@ describe("a stream of events", () => {
     assert.strictEqual(last?.type === "message_delta" && last.delta.stop_reason, whole.stop_reason)
   })
 
-  it("says nothing of empty texts, of log probabilities, or of thinking that is not wanted", () => {
+  it("signs thinking where it ends, the same as a whole answer", () => {
+    const end = (seal: string) => ({ _tag: "ReasoningEnd", seal }) as const
+    const first = [thought("a"), end("one"), text("b")]
+    const finish = { _tag: "Finish", reason: "stop" } as const
+    const cases: ReadonlyArray<ReadonlyArray<OutputEvent>> = [
+      [...first, finish],
+      // Without a call nothing of it is for anything.
+      [...first, end("two"), finish],
+      [...first, end("two"), start(0), args(0, "{}"), finish],
+      [end("one"), start(0), args(0, "{}"), end("two"), start(1), args(1, "{}"), finish],
+      [start(0), args(0, '{"a":'), end("two"), args(0, "1}"), finish]
+    ]
+    for (const shows of [true, false]) {
+      for (const all of cases) {
+        const items: ReadonlyArray<StreamItem> = [events(...all), { _tag: "End", answer: answerWith(endOf(all)) }]
+        const { content } = encodeMessage(answerWith(foldOf(all)), shows)
+        const blocks = blocksOf(eventsIn(encode(items, shows))).map(({ said, type }) => [type, said])
+        const whole = content.map((block) => {
+          if (block.type === "thinking") return [block.type, `${block.thinking}[${block.signature}]`]
+          if (block.type === "tool_use") return [block.type, JSON.stringify(block.input)]
+          return [block.type, block.type === "text" ? block.text : ""]
+        })
+        assert.deepStrictEqual(blocks, whole, JSON.stringify(all))
+      }
+    }
+  })
+
+  it("says nothing of empty texts, of log probabilities, or of the text of thinking that is not wanted", () => {
     const all: ReadonlyArray<OutputEvent> = [thought("a"), text(""), { _tag: "Logprobs", content: [1] }, text("b")]
     const end: StreamItem = { _tag: "End", answer: answerWith(endOf(all)) }
-    assert.deepStrictEqual(blocksOf(eventsIn(encode([events(...all), end], false))), [{ type: "text", said: "b" }])
+    assert.deepStrictEqual(blocksOf(eventsIn(encode([events(...all), end], false))), [
+      { type: "thinking", said: "" },
+      { type: "text", said: "b" }
+    ])
     assert.deepStrictEqual(
       eventsIn(encode([end])).map(({ type }) => type),
       ["message_start", "message_delta", "message_stop"]
@@ -274,7 +319,13 @@ describe("a stream of events", () => {
       blocks,
       whole.content.map((block) => [
         block.type,
-        block.type === "text" ? block.text : block.type === "thinking" ? block.thinking : JSON.stringify(block.input)
+        block.type === "text"
+          ? block.text
+          : block.type === "thinking"
+            ? block.thinking
+            : block.type === "tool_use"
+              ? JSON.stringify(block.input)
+              : block.data
       ])
     )
   })

@@ -222,7 +222,7 @@ describe("a request for a response", () => {
       [{ stream_options: { include_obfuscation: false } }, ["stream_options"]],
       [{ truncation: "auto" }, ["truncation"]],
       [{ truncation: "disabled" }, []],
-      [{ include: ["reasoning.encrypted_content"] }, ["include.reasoning.encrypted_content"]],
+      [{ include: ["reasoning.encrypted_content"] }, []],
       [logprobs, ["top_logprobs", "include.message.output_text.logprobs"]],
       [{ ...logprobs, stream: true }, []],
       [{ top_logprobs: 3, stream: true }, ["top_logprobs"]],

@@ -49,6 +49,13 @@ describe("decodeChat", () => {
         { id: "toolu_1", name: "f", arguments: '{"x":[1,"é"]}' },
         { id: "toolu_2", name: "g", arguments: "{}" }
       ],
+      order: [
+        { kind: "reasoning", length: 0, data: { redacted: "x" } },
+        { kind: "reasoning", length: 2, data: { signature: "s" } },
+        { kind: "text", length: 2 },
+        { kind: "tool", length: 0 },
+        { kind: "tool", length: 0 }
+      ],
       logprobs: undefined,
       finish: "tool_calls",
       usage: { input: 3, cached: 0, cacheWrite: 0, output: 4, reasoning: 0 }

@@ -65,6 +65,8 @@ const transcript =
 const expected: ReadonlyArray<OutputEvent> = [
   { _tag: "PromptUsage", usage: { input: 5, cached: 7, cacheWrite: 0 } },
   { _tag: "Reasoning", text: "hm→" },
+  { _tag: "ReasoningEnd", data: { signature: "c2ln" } },
+  { _tag: "ReasoningEnd", data: { redacted: "x" } },
   { _tag: "Text", text: "Grüß " },
   { _tag: "Text", text: "😀" },
   { _tag: "ToolStart", index: 0, id: "toolu_a", name: "f" },

@@ -41,6 +41,10 @@ describe("decodeChat", () => {
         reasoning: "hm",
         refusal: "",
         toolCalls: [],
+        order: [
+          { kind: "reasoning", length: 2, data: { signature: "c2ln" } },
+          { kind: "text", length: 5 }
+        ],
         logprobs: undefined,
         finish: "length",
         usage: { input: 1, cached: 0, cacheWrite: 0, output: 2, reasoning: 0 }

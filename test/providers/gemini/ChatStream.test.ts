@@ -46,10 +46,12 @@ describe("ChatStreamFold", () => {
     { _tag: "PromptUsage", usage: { input: 20, cached: 9, cacheWrite: 0 } },
     { _tag: "Reasoning", text: "hm→" },
     { _tag: "Text", text: "Grüß 😀" },
+    { _tag: "ReasoningEnd", data: { signature: "c2ln", call: "fc1" } },
     { _tag: "ToolStart", index: 0, id: "fc1", name: "f" },
     { _tag: "ToolDelta", index: 0, text: '{"x":"ß"}' },
     { _tag: "ToolStart", index: 1, id: "call_req1_1", name: "g" },
     { _tag: "ToolDelta", index: 1, text: "{}" },
+    { _tag: "ReasoningEnd", data: { signature: "c2ln" } },
     { _tag: "Finish", reason: "tool_calls" },
     { _tag: "Usage", usage: { input: 20, cached: 9, cacheWrite: 0, output: 20, reasoning: 12 } }
   ]

@@ -32,6 +32,11 @@ describe("decodeChat", () => {
         reasoning: "hm",
         refusal: "no",
         toolCalls: [],
+        order: [
+          { kind: "reasoning", length: 2, data: { field: "reasoning" } },
+          { kind: "text", length: 2 },
+          { kind: "refusal", length: 2 }
+        ],
         logprobs,
         finish: "length",
         usage: { input: 1, cached: 0, cacheWrite: 0, output: 2, reasoning: 0 }

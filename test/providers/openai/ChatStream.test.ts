@@ -35,6 +35,7 @@ describe("ChatStreamFold", () => {
     DONE
   const expected: ReadonlyArray<OutputEvent> = [
     { _tag: "Reasoning", text: "hm→" },
+    { _tag: "ReasoningEnd", data: { field: "reasoning_content" } },
     { _tag: "Text", text: "Grüß 😀" },
     { _tag: "Logprobs", content: [{ token: "G" }] },
     { _tag: "ToolStart", index: 0, id: "a", name: "f" },
@@ -70,6 +71,7 @@ describe("ChatStreamFold", () => {
       told(chunk({ reasoning: "r" }) + chunk({ refusal: "no" }) + chunk({ content: [{ type: "text", text: "p" }] })),
       [
         { _tag: "Reasoning", text: "r" },
+        { _tag: "ReasoningEnd", data: { field: "reasoning" } },
         { _tag: "Refusal", text: "no" },
         { _tag: "Text", text: "p" }
       ]
@@ -81,6 +83,7 @@ describe("ChatStreamFold", () => {
     assert.deepStrictEqual(told(chunk({ content: "" }) + thought("h") + thought("m") + chunk({ content: "a" })), [
       { _tag: "Reasoning", text: "h" },
       { _tag: "Reasoning", text: "m" },
+      { _tag: "ReasoningEnd", data: { field: "content" } },
       { _tag: "Text", text: "a" }
     ])
   })

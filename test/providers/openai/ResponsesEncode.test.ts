@@ -57,6 +57,7 @@ describe("encodeResponse", () => {
     assert.deepStrictEqual(wire({}), {
       model: "gpt-5.6",
       input: [{ role: "user", content: "hello" }],
+      include: ["reasoning.encrypted_content"],
       store: false,
       max_output_tokens: 1_000,
       tools: [{ type: "function", name: "f", description: "finds", parameters: { type: "object" }, strict: false }],

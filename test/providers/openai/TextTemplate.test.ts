@@ -13,13 +13,17 @@ import {
 
 const bytesOf = (data: string) => new TextEncoder().encode(`data: ${data}\n\n`)
 
+/** What ends reasoning is known to a fold that has seen it alone. */
+const isOfPiece = ({ _tag }: OutputEvent): boolean => _tag !== "ReasoningEnd"
+
 /** Each piece told to a fold of its own, which has nothing to learn from. */
 const apart = (pieces: ReadonlyArray<string>): ReadonlyArray<OutputEvent> =>
-  pieces.flatMap((data) => [...new ChatStreamFold("req_1").push(bytesOf(data))])
+  pieces.flatMap((data) => [...new ChatStreamFold("req_1").push(bytesOf(data))]).filter(isOfPiece)
 
 const together = (pieces: ReadonlyArray<string>) => {
   const fold = new ChatStreamFold("req_1")
-  return { events: pieces.flatMap((data) => [...fold.push(bytesOf(data))]), end: fold.end(), fold }
+  const events = pieces.flatMap((data) => [...fold.push(bytesOf(data))])
+  return { events: events.filter(isOfPiece), end: fold.end(), fold }
 }
 
 /** The same as one stream that is cut into pieces of so many bytes. */
@@ -27,7 +31,7 @@ const cut = (pieces: ReadonlyArray<string>, size: number): ReadonlyArray<OutputE
   const fold = new ChatStreamFold("req_1")
   const bytes = Buffer.concat(pieces.map(bytesOf))
   const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => at * size)
-  return starts.flatMap((start) => [...fold.push(bytes.subarray(start, start + size))])
+  return starts.flatMap((start) => [...fold.push(bytes.subarray(start, start + size))]).filter(isOfPiece)
 }
 
 const quoted = (text: string) => JSON.stringify(text)

@@ -1,0 +1,73 @@
+import type { OutputEvent } from "../../domain/Output.ts"
+import type { JsonObject } from "../Json.ts"
+import { endOfThought, type ReadOptions } from "./ChatDecode.ts"
+import { ThinkSplitter, type Thought } from "./ThinkTags.ts"
+import { BETWEEN_TAGS, dataOf, joinDetail, thoughtIn } from "./Thoughts.ts"
+
+/** Tells reasoning and answer apart in a stream, and keeps what the host wants back of the one when the other begins. */
+export class ThoughtFold {
+  readonly #field: string | undefined
+  #tags: ThinkSplitter | undefined
+  /** Where the reasoning stood that has no end yet. */
+  #open: { field: string | undefined } | undefined
+  #details: Array<JsonObject> = []
+
+  constructor({ field, tags }: ReadOptions = { tags: "none" }) {
+    this.#field = field
+    this.#tags = tags === "none" ? undefined : new ThinkSplitter(tags)
+  }
+
+  /** The reasoning of a delta. A host that says it apart puts none between tags. */
+  delta(delta: JsonObject, out: Array<OutputEvent>): void {
+    const { details, field, text } = thoughtIn(delta, this.#field)
+    for (const detail of details) joinDetail(this.#details, detail)
+    if (text === "") return
+    this.#untag(out)
+    this.#open ??= { field }
+    out.push({ _tag: "Reasoning", text })
+  }
+
+  text(text: string, out: Array<OutputEvent>): void {
+    if (this.#tags !== undefined) {
+      this.#tagged(this.#tags.push(text), out)
+      if (this.#tags.done) this.#tags = undefined
+      return
+    }
+    if (this.#open !== undefined) this.#end(out)
+    out.push({ _tag: "Text", text })
+  }
+
+  /** Something else than a text begins. */
+  over(out: Array<OutputEvent>): void {
+    this.#untag(out)
+    if (this.#open !== undefined) this.#end(out)
+  }
+
+  /** What comes behind all deltas; `cut` where the answer was cut short. */
+  end(cut: boolean): ReadonlyArray<OutputEvent> {
+    const out: Array<OutputEvent> = []
+    this.#untag(out, cut)
+    if (this.#open !== undefined || this.#details.length > 0) this.#end(out)
+    return out
+  }
+
+  #untag(out: Array<OutputEvent>, cut = true): void {
+    const tags = this.#tags
+    this.#tags = undefined
+    if (tags !== undefined) this.#tagged(tags.end(cut), out)
+  }
+
+  #tagged(pieces: ReadonlyArray<Thought>, out: Array<OutputEvent>): void {
+    for (const { kind, text } of pieces) {
+      if (kind === "Reasoning") this.#open ??= { field: BETWEEN_TAGS }
+      else if (this.#open !== undefined) this.#end(out)
+      out.push({ _tag: kind, text })
+    }
+  }
+
+  #end(out: Array<OutputEvent>): void {
+    out.push(...endOfThought(dataOf(this.#open?.field, this.#details)))
+    this.#open = undefined
+    this.#details = []
+  }
+}

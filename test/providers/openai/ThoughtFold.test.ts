@@ -1,0 +1,67 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { OutputEvent } from "../../../src/domain/Output.ts"
+import type { ReadOptions } from "../../../src/providers/openai/ChatDecode.ts"
+import { ThoughtFold } from "../../../src/providers/openai/ThoughtFold.ts"
+
+const thought = (text: string): OutputEvent => ({ _tag: "Reasoning", text })
+const end = (data: Readonly<Record<string, unknown>>): OutputEvent => ({ _tag: "ReasoningEnd", data })
+const text = (words: string): OutputEvent => ({ _tag: "Text", text: words })
+
+const told = (
+  deltas: ReadonlyArray<Readonly<Record<string, unknown>> & { readonly content?: string }>,
+  options?: ReadOptions
+) => {
+  const fold = new ThoughtFold(options)
+  const out: Array<OutputEvent> = []
+  for (const delta of deltas) {
+    fold.delta(delta, out)
+    if (delta.content !== undefined) fold.text(delta.content, out)
+  }
+  return [...out, ...fold.end(false)]
+}
+
+describe("ThoughtFold", () => {
+  it("ends reasoning with the member it stood in, when a text begins or nothing comes", () => {
+    for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
+      assert.deepStrictEqual(told([{ [field]: "h" }, { [field]: "m" }, { content: "a" }, { [field]: "more" }]), [
+        ...[thought("h"), thought("m"), end({ field }), text("a"), thought("more"), end({ field })]
+      ])
+    }
+    assert.deepStrictEqual(told([{ deliberation: "h", reasoning: "no" }], { tags: "none", field: "deliberation" }), [
+      thought("h"),
+      end({ field: "deliberation" })
+    ])
+  })
+
+  it("joins the details that come in pieces, and takes their text where it stands nowhere else", () => {
+    const piece = (more: object) => ({ type: "reasoning.text", index: 0, ...more })
+    const pieces = [piece({ text: "h", signature: null }), piece({ text: "m" }), piece({ signature: "s" })]
+    const encrypted = { type: "reasoning.encrypted", data: "d", index: 1 }
+    const joined = piece({ text: "hm", signature: "s" })
+    const deltas = pieces.map((one) => ({ reasoning_details: [one] }))
+    assert.deepStrictEqual(told([...deltas, { content: "a" }, { reasoning_details: [encrypted] }]), [
+      ...[thought("h"), thought("m"), end({ details: [joined] }), text("a"), end({ details: [encrypted] })]
+    ])
+    const both = deltas.map((delta, at) => ({ ...delta, reasoning: ["h", "m", ""][at] }))
+    assert.deepStrictEqual(told(both), [thought("h"), thought("m"), end({ details: [joined] })])
+  })
+
+  it("takes reasoning between tags apart, unless the host says it apart", () => {
+    const content = ["<th", "ink>h", "m</think>", "\n\na", "b"].map((one) => ({ content: one }))
+    assert.deepStrictEqual(told(content, { tags: "closed" }), [
+      ...[thought("h"), thought("m"), end({ field: "think" }), text("a"), text("b")]
+    ])
+    assert.deepStrictEqual(told([{ reasoning: "r" }, { content: "<think>" }], { tags: "closed" }), [
+      ...[thought("r"), end({ field: "reasoning" }), text("<think>")]
+    ])
+    assert.deepStrictEqual(told([{ content: "<think>a</think>" }], { tags: "none" }), [text("<think>a</think>")])
+  })
+
+  it("lets go of what it held back when something else than a text begins", () => {
+    const fold = new ThoughtFold({ tags: "closed" })
+    const out: Array<OutputEvent> = []
+    fold.text("<thi", out)
+    fold.over(out)
+    assert.deepStrictEqual([out, fold.end(false)], [[text("<thi")], []])
+  })
+})

@@ -1,0 +1,6 @@
+/** Seals of reasoning under a key of the tests. */
+import { Layer, Redacted } from "effect"
+import { ReasoningSeals } from "../../src/inference/ReasoningSeals.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
+
+export const seals = ReasoningSeals.layer.pipe(Layer.provide(Secrets.layerFrom(Redacted.make("k".repeat(32)))))
