@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { integer, sized, storable, textOf } from "../Bounds.ts"
 import { ResourceId } from "../Ids.ts"
 
-/** What a management key may be allowed to do. Who may write keys, projects or webhooks may read them. */
+/** What a management key may be allowed to do. This is the one place that says which scope includes another. */
 export const ManagementScope = Schema.Literals([
   "keys:read",
   "keys:write",
@@ -14,7 +14,10 @@ export const ManagementScope = Schema.Literals([
   "routing:write",
   "usage:read",
   "audit:read"
-])
+]).annotate({
+  description:
+    "`keys:write` includes `keys:read`, `projects:write` includes `projects:read`, and `webhooks:write` includes `webhooks:read`. No other scope includes another."
+})
 
 /** The end of the year 9999, beyond which times have no usual form. */
 const END_OF_TIME = 253_402_300_799

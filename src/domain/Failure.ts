@@ -25,7 +25,14 @@ export type Reason =
   | { readonly _tag: "InvalidPeriod"; readonly detail: string }
   | { readonly _tag: "UnsupportedParameter"; readonly param: string; readonly detail: string }
   /** `param` of this and the like: the member that names the model, where it is not `model`. */
-  | { readonly _tag: "UnknownModel"; readonly model: string; readonly detail?: string; readonly param?: string }
+  | {
+      readonly _tag: "UnknownModel"
+      readonly model: string
+      readonly detail?: string
+      /** The id that is spelled most like it. */
+      readonly nearest?: string | undefined
+      readonly param?: string
+    }
   | { readonly _tag: "NoModelInBudget"; readonly budgetCents: number; readonly least: Nano }
   | { readonly _tag: "InvalidFallbackChain"; readonly detail: string; readonly param?: string }
   | { readonly _tag: "NotVisionCapable"; readonly model: string; readonly param?: string }
@@ -57,7 +64,12 @@ export type Reason =
       readonly play?: Nano
     }
   | { readonly _tag: "NotFound"; readonly what: string; readonly id: string }
-  | { readonly _tag: "UnknownRoute"; readonly method: string; readonly path: string }
+  | {
+      readonly _tag: "UnknownRoute"
+      readonly method: string
+      readonly path: string
+      readonly hint?: string | undefined
+    }
   | { readonly _tag: "MethodNotAllowed"; readonly method: string; readonly allowed: ReadonlyArray<string> }
   | { readonly _tag: "KeyLimitReached"; readonly limit: number }
   /** What is asked for does not go with what is so. */

@@ -25,7 +25,8 @@ const asked = askedOf({ method, url })
 const arrivedOf = (request: IncomingMessage): Arrived | undefined => {
   if (request.url !== url || request.method !== method || request.httpVersionMajor !== 1) return undefined
   const headers = request.headers as Arrived["headers"]
-  const plain = Number(headers["content-length"]) <= MOST_BODY_BYTES && headers["expect"] === undefined
+  const { expect, host } = headers
+  const plain = Number(headers["content-length"]) <= MOST_BODY_BYTES && expect === undefined && host !== undefined
   return plain ? { headers, method, source: request } : undefined
 }
 

@@ -9,7 +9,8 @@ import { type Page, readPages } from "../documentation/Library.ts"
 import { llmsFullText, llmsText, searchEntries } from "../documentation/Texts.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { API_PREFIX, makeRefuse, OPENAPI_PATH } from "./Edge.ts"
+import { makeRefuse } from "./Edge.ts"
+import { API_PREFIX, OPENAPI_PATH } from "./KnownPaths.ts"
 import { Exchange } from "./Exchange.ts"
 
 /** Pages load nothing from elsewhere and run no inline script. */

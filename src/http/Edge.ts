@@ -8,10 +8,8 @@ import {
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
-import type { HttpApiEndpoint } from "effect/http-api"
-import type { ServerResponse } from "node:http"
-import { Api } from "../../schemas/Api.ts"
-import { Failure, failure, type Reason } from "../domain/Failure.ts"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
 import type { PresetUse } from "../inference/Request.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Config } from "../platform/Config.ts"
@@ -23,11 +21,10 @@ import type { Verdict } from "../ratelimit/Store.ts"
 import { cameByHttps, clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { WrittenBody } from "./EventStream.ts"
-import { type ErrorForm, Exchange } from "./Exchange.ts"
+import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
+import { API_PREFIX, knownPaths, unrouted } from "./KnownPaths.ts"
 import { spanOf } from "./Observed.ts"
-
-export const API_PREFIX = "/api/v1"
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
 
@@ -146,13 +143,13 @@ export const askedOf = ({ method, url }: Pick<HttpServerRequest.HttpServerReques
 
 const READS = new Set(["GET", "HEAD"])
 
+/** HTTP/1.1 requires the header, HTTP/1.0 does not know it. */
+const lacksHost = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  headers.host === undefined && httpVersion === "1.1"
+
+const hostless = invalid("Host", "HTTP/1.1 requires this header")
+
 const notRepeated = { "x-should-retry": "false" }
-
-/** The document of the API, which the API does not list itself. */
-export const OPENAPI_PATH = `${API_PREFIX}/openapi.json`
-
-/** Where a file is, by its id. */
-export const FILE_ROUTE = `${FILES_PATH}/:id` as const
 
 /** What the API never answers to; a HEAD goes where its GET goes. */
 const REFUSED = [...METHODS, "OPTIONS"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
@@ -250,6 +247,8 @@ export const makeEdge = Effect.gen(function* () {
   })
 
   return {
+    refuse,
+
     /** Its exchange, with a new id. */
     begin: ({ headers, peer, source }: Coming): Exchange => {
       const { trustedProxies } = config.http
@@ -279,9 +278,9 @@ export const makeEdge = Effect.gen(function* () {
     /** Its response where it has failed; undefined where its client has left. */
     answer: ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {
       if (isRouteNotFound(cause)) {
-        // Who asks for what there is not below messages is a client of Anthropic's, as for its batches.
-        if (path.startsWith(`${API_PREFIX}/messages/`)) exchange.errors = "messages"
-        return refuse(exchange, failure({ _tag: "UnknownRoute", method, path: pathOf(url) }))
+        const { form = exchange.errors, reason } = unrouted(method, path, pathOf(url))
+        exchange.errors = form
+        return refuse(exchange, failure(reason))
       }
       const failed = failureOf(cause)
       return failed === undefined ? undefined : Effect.as(logged(failed, exchange), respond(failed, exchange))
@@ -297,7 +296,7 @@ export const makeEdge = Effect.gen(function* () {
  * or is not there at all.
  */
 const Edge = HttpRouter.middleware(
-  Effect.map(makeEdge, ({ answer, begin, cutOff, dress }) => {
+  Effect.map(makeEdge, ({ answer, begin, cutOff, dress, refuse }) => {
     const finish = (asked: Asked, exchange: Exchange, response: HttpServerResponse.HttpServerResponse) =>
       Effect.map(dress(asked, exchange, response.status), (headers) => HttpServerResponse.setHeaders(response, headers))
     return (app) =>
@@ -310,6 +309,9 @@ const Edge = HttpRouter.middleware(
           isCutOff(response) ? finish(asked, exchange, cutOff(exchange)) : Effect.succeed(response)
         )
         if (asked.area.preflight && isPreflight(request)) return finish(asked, exchange, preflight)
+        if (lacksHost(source as IncomingMessage)) {
+          return Effect.flatMap(refuse(exchange, hostless), (response) => finish(asked, exchange, response))
+        }
         return Effect.matchCauseEffect(Effect.provideService(app, Exchange, exchange), {
           onFailure: (cause) => {
             const answered = answer(asked, exchange, cause)
@@ -327,31 +329,11 @@ const Edge = HttpRouter.middleware(
   { global: true }
 )
 
-/** Groups whose failures have a form of their own. */
-const forms: Readonly<Record<string, ErrorForm>> = {
-  legacy: "legacy",
-  legacyVideos: "legacy",
-  sessions: "legacy",
-  messages: "messages"
-}
-
-/** A known path under another method is answered 405; what has no route at all is left to the edge. */
+/** A known path under another method is answered 405, before any route for whole trees of paths; all else is left to the edge. */
 const Fallbacks = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const refuse = yield* makeRefuse
-    const methodsByPath = new Map<string, Set<string>>([
-      [OPENAPI_PATH, new Set(["GET"])],
-      [FILE_ROUTE, new Set(["GET"])]
-    ])
-    const formByPath = new Map<string, ErrorForm>()
-    for (const [name, group] of Object.entries(Api.groups)) {
-      for (const endpoint of Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>) {
-        methodsByPath.set(endpoint.path, (methodsByPath.get(endpoint.path) ?? new Set()).add(endpoint.method))
-        formByPath.set(endpoint.path, forms[name] ?? "standard")
-      }
-    }
-    for (const [path, methods] of methodsByPath) {
-      const allowed = methods.has("GET") ? [...methods, "HEAD"] : [...methods]
+    for (const { allowed, form, methods, path } of knownPaths) {
       for (const method of REFUSED) {
         if (methods.has(method)) continue
         yield* router.add(
@@ -360,7 +342,7 @@ const Fallbacks = HttpRouter.use((router) =>
           Effect.gen(function* () {
             const request = yield* HttpServerRequest.HttpServerRequest
             const exchange = yield* Exchange
-            exchange.errors = formByPath.get(path) ?? "standard"
+            exchange.errors = form
             return yield* refuse(exchange, failure({ _tag: "MethodNotAllowed", method: request.method, allowed }))
           })
         )

@@ -117,6 +117,11 @@ const creditsMessage = (reason: InsufficientCredits): string => {
   }
 }
 
+const unknownModelMessage = (reason: Extract<Reason, { readonly _tag: "UnknownModel" }>): string => {
+  const meant = reason.nearest === undefined ? "" : `. Did you mean ${reason.nearest}?`
+  return `${reason.detail ?? `There is no model ${reason.model}`}${meant || "."} GET /models lists all models`
+}
+
 /** What is said of reasons that say nothing more themselves. */
 const sentences = {
   MissingApiKey: "Send your API key as `Authorization: Bearer <key>`",
@@ -151,7 +156,7 @@ const sentenceOf = (reason: Reason): string => {
     case "Conflict":
       return reason.detail
     case "UnknownModel":
-      return reason.detail ?? `There is no model ${reason.model}`
+      return unknownModelMessage(reason)
     case "NoModelInBudget":
       return `No model of this request fits a budget of ${reason.budgetCents} cents; the least would be ${formatUsd(reason.least)}`
     case "NotVisionCapable":
@@ -173,7 +178,7 @@ const sentenceOf = (reason: Reason): string => {
     case "NotFound":
       return `There is no ${reason.what} ${reason.id}`
     case "UnknownRoute":
-      return `There is nothing at ${reason.method} ${reason.path}`
+      return `There is nothing at ${reason.method} ${reason.path}${reason.hint === undefined ? "" : `; ${reason.hint}`}`
     case "MethodNotAllowed":
       return `${reason.method} is not allowed here; use ${reason.allowed.join(" or ")}`
     case "KeyLimitReached":

@@ -29,7 +29,8 @@ import { layer as consoleSignIn } from "./console/SignIn.ts"
 import { layer as consoleTopUps } from "./console/TopUps.ts"
 import { makeDirect } from "./Direct.ts"
 import { layer as documentation } from "./Documentation.ts"
-import { layer as edge, OPENAPI_PATH } from "./Edge.ts"
+import { layer as edge } from "./Edge.ts"
+import { OPENAPI_PATH } from "./KnownPaths.ts"
 import { layer as embeddings } from "./Embeddings.ts"
 import { bodyOf, headersOf, table } from "./Failures.ts"
 import { layer as files } from "./Files.ts"
@@ -174,7 +175,9 @@ export const layerListening = <R = never>(
         keepAliveTimeout: patience.keepAliveMs,
         // No other protocol is spoken here. A connection that is given up to one is no longer Node's to end: not when it idles, nor
         // when its client keeps its half open, nor at a stop.
-        shouldUpgradeCallback: () => false
+        shouldUpgradeCallback: () => false,
+        // Node would answer without a body; the edge refuses it in the error envelope.
+        requireHostHeader: false
       })
       const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
       observe(server, yield* Metrics, yield* Tracing, (response) => {

@@ -12,6 +12,7 @@ import { explain, lowerCased, type Restriction, restrictionsOf } from "./Restric
 import { type Contender, likelyPriceUsd, Standings } from "./Standings.ts"
 import { arrange, explore, type Standing } from "./Strategy.ts"
 import { planWork, type WorkPlanRequest } from "./WorkPlan.ts"
+import { unknownModel } from "./UnknownModel.ts"
 
 /** What a request asks of whoever serves it. */
 export interface PlanRequest {
@@ -126,7 +127,7 @@ export const modelsOf = (
   const models: Array<Model> = []
   for (const id of ids) {
     const model = catalogue.find(id)
-    if (model === undefined) return Result.fail(failure({ _tag: "UnknownModel", model: id }))
+    if (model === undefined) return Result.fail(unknownModel(catalogue, id, "text"))
     if (model.modality !== "text") {
       return Result.fail(failure({ _tag: "UnknownModel", model: id, detail: `${id} is not a chat model` }))
     }

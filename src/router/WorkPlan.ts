@@ -8,6 +8,7 @@ import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import type { Price } from "../domain/Pricing.ts"
 import { explain, lowerCased, type Restrictable, restrictionsOf } from "./Restrictions.ts"
 import { ratesOf } from "./Standings.ts"
+import { unknownModel } from "./UnknownModel.ts"
 
 /** What work other than chat asks of whoever does it. */
 export interface WorkPlanRequest {
@@ -76,7 +77,7 @@ const ordered = (permitted: ReadonlyArray<Able>, order: ReadonlyArray<string>): 
 
 const modelOf = (catalogue: Snapshot, id: string, modality: Modality): Result.Result<Model, Failure> => {
   const model = catalogue.find(id)
-  if (model === undefined) return Result.fail(failure({ _tag: "UnknownModel", model: id }))
+  if (model === undefined) return Result.fail(unknownModel(catalogue, id, modality))
   if (model.modality !== modality) {
     return Result.fail(failure({ _tag: "UnknownModel", model: id, detail: `${id} is not ${kinds[modality]}` }))
   }

@@ -213,7 +213,7 @@ describe("the edge", () => {
       }
       assert.deepStrictEqual(seen, [
         [404, "unknown_route", "2"],
-        [404, "unknown_route", "1"],
+        [404, "not_found", "1"],
         [404, "unknown_route", "0"],
         [429, "rate_limit_exceeded", "0"]
       ])

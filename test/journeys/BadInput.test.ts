@@ -385,12 +385,12 @@ const lists: ReadonlyArray<readonly [path: string, told: Told]> = [
   ["/models/gpt-0", told(404, "not_found")],
   ["/models/no/thing", told(404, "not_found")],
   [`/models/${"m".repeat(161)}`, wrong("id")],
-  ["/models/%ff", told(404, "unknown_route")],
-  [`/models/${"m".repeat(600)}`, told(404, "unknown_route")],
+  ["/models/%ff", told(404, "not_found")],
+  [`/models/${"m".repeat(600)}`, told(404, "not_found")],
   ["/requests?model=%00", wrong("model")],
   ["/nothing", told(404, "unknown_route")],
   ["/chat/nothing", told(404, "unknown_route")],
-  ["/models/a/b/c", told(404, "unknown_route")]
+  ["/models/a/b/c", told(404, "not_found")]
 ]
 
 const paths: ReadonlyArray<readonly [path: string, allowed: string]> = [

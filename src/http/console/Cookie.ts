@@ -1,7 +1,7 @@
 /** The cookie of a session (RFC 6265). */
 import { Duration } from "effect"
 import { SESSION_LIFE } from "../../account/OwnerSessions.ts"
-import { API_PREFIX } from "../Edge.ts"
+import { API_PREFIX } from "../KnownPaths.ts"
 
 const NAME = "svc_session"
 

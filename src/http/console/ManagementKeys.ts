@@ -13,10 +13,9 @@ import type { KeyRecord } from "../../account/KeysSql.ts"
 import { Mutations } from "../../account/Mutations.ts"
 import { Auth } from "../../auth/Auth.ts"
 import { decoder } from "../../dialects/Decode.ts"
-import { failure } from "../../domain/Failure.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import { readJson } from "../Body.ts"
-import { answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
+import { alreadyRevoked, answer, answered, asOwner, makeMutate, pageOf, withoutBody } from "../management/Answers.ts"
 
 const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000)
 
@@ -70,7 +69,7 @@ export const layer = HttpApiBuilder.group(
         Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
           revoked
             ? Effect.succeed({ data: { id, object: "management_key", status: "revoked" } })
-            : Effect.fail(failure({ _tag: "NotFound", what: "key", id }))
+            : Effect.flatMap(keys.get(ofAccount(accountId), id), () => Effect.fail(alreadyRevoked))
         )
       )
     }

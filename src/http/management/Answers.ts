@@ -107,6 +107,9 @@ export interface Asked {
 }
 
 /** Who asks: the account, and whom its audit log names. */
+/** Why a key that is there cannot be revoked. */
+export const alreadyRevoked = failure({ _tag: "Conflict", detail: "This key has been revoked." })
+
 export interface Asker {
   readonly accountId: string
   readonly actor: Actor

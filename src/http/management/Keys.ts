@@ -15,13 +15,14 @@ import type { KeyRecord, KeysOf } from "../../account/KeysSql.ts"
 import { Mutations } from "../../account/Mutations.ts"
 import { Auth } from "../../auth/Auth.ts"
 import { decoder } from "../../dialects/Decode.ts"
-import { failure, invalid } from "../../domain/Failure.ts"
+import { invalid } from "../../domain/Failure.ts"
 import { centsFromNano } from "../../domain/Money.ts"
 import { newResourceId } from "../../platform/Ids.ts"
 import { Usage } from "../../usage/Usage.ts"
 import type { KeyTotal } from "../../usage/UsageSql.ts"
 import { readJson } from "../Body.ts"
 import {
+  alreadyRevoked,
   answer,
   answered,
   asKey,
@@ -180,7 +181,7 @@ export const layer = HttpApiBuilder.group(
         Effect.flatMap(keys.revoke(id, actor, ofAccount(accountId)), (revoked) =>
           revoked
             ? Effect.succeed({ data: { id, object: "key", status: "revoked" } })
-            : Effect.fail(failure({ _tag: "NotFound", what: "key", id }))
+            : Effect.flatMap(keys.get(ofAccount(accountId), id), () => Effect.fail(alreadyRevoked))
         )
       )
     }

@@ -1,14 +1,25 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Caller } from "../../../schemas/Access.ts"
 import { Api } from "../../../schemas/Api.ts"
-import type { Preset, PresetResult, PresetSummary, PresetVersion } from "../../../schemas/management/Presets.ts"
+import type {
+  Preset,
+  PresetConfig,
+  PresetResult,
+  PresetSummary,
+  PresetVersion
+} from "../../../schemas/management/Presets.ts"
 import { DEFAULT_LIMIT } from "../../../schemas/Page.ts"
 import { Mutations } from "../../account/Mutations.ts"
-import { type Failure, failure } from "../../domain/Failure.ts"
+import { Catalogue } from "../../catalogue/Catalogue.ts"
+import type { Snapshot } from "../../catalogue/Snapshot.ts"
+import { type Failure, failure, type Reason } from "../../domain/Failure.ts"
 import { decodeChange, decodeNew } from "../../presets/PresetInput.ts"
+import type { Unavailable } from "../../platform/Sql.ts"
 import { type PresetLimitReached, Presets, type SlugTaken } from "../../presets/Presets.ts"
 import type { ActivePresetRow, PresetRow, VersionRow } from "../../presets/PresetsSql.ts"
+import { parseChain } from "../../router/Chain.ts"
+import { modelsOf } from "../../router/Router.ts"
 import { readJson } from "../Body.ts"
 import { answer, answered, type Asker, asKey, makeMutate, pageOf, withoutBody } from "./Answers.ts"
 
@@ -49,6 +60,30 @@ const inTheWay = {
     )
 }
 
+/** Refuses models that a request to the preset would be refused for. */
+const checkModels = (catalogue: Snapshot, config: PresetConfig | undefined): Result.Result<unknown, Failure> => {
+  const [model, models] = [config?.model ?? undefined, config?.models ?? undefined]
+  if (model === undefined && models === undefined) return Result.void
+  const named = Result.flatMap(parseChain(model, models), (ids) => modelsOf(catalogue, ids))
+  return Result.mapError(named, ({ reason }) =>
+    "param" in reason || reason._tag === "UnknownModel" || reason._tag === "InvalidFallbackChain"
+      ? failure({ ...reason, param: model === undefined ? "config.models" : "config.model" } as Reason)
+      : failure(reason)
+  )
+}
+
+/** Writes a configuration once its models are known to exist. A repeat under an idempotency key is answered before that. */
+const checked = (
+  catalogue: Catalogue["Service"],
+  config: PresetConfig | undefined,
+  write: Effect.Effect<ActivePresetRow, Failure | SlugTaken | PresetLimitReached | Unavailable>
+) =>
+  Effect.suspend(() => Effect.fromResult(checkModels(catalogue.current(), config))).pipe(
+    Effect.andThen(write),
+    Effect.catchTags(inTheWay),
+    Effect.map(resultOf)
+  )
+
 const notFound = (slug: string): Failure => failure({ _tag: "NotFound", what: "preset", id: slug })
 
 /** `/management/presets` and all below it. In the audit log a preset is called by its slug. */
@@ -56,7 +91,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "managementPresets",
   Effect.fnUntraced(function* (handlers) {
-    const presets = yield* Presets
+    const [catalogue, presets] = [yield* Catalogue, yield* Presets]
     const mutate = makeMutate(yield* Mutations)
     const find = (slug: string) =>
       Effect.gen(function* () {
@@ -82,9 +117,9 @@ export const layer = HttpApiBuilder.group(
         answered(
           Effect.gen(function* () {
             const body = yield* readJson(request)
-            const { slug } = yield* Effect.fromResult(decodeNew(body))
+            const { config, slug } = yield* Effect.fromResult(decodeNew(body))
             return yield* change({ request, body, type: "preset.created" }, slug, (asker) =>
-              Effect.map(Effect.catchTags(presets.create({ ...asker, preset: body }), inTheWay), resultOf)
+              checked(catalogue, config, presets.create({ ...asker, preset: body }))
             )
           })
         )
@@ -93,11 +128,10 @@ export const layer = HttpApiBuilder.group(
         answered(
           Effect.gen(function* () {
             const body = yield* readJson(request)
-            yield* Effect.fromResult(decodeChange(body))
-            return yield* change({ request, body, type: "preset.updated" }, slug, (asker) => {
-              const updated = presets.update({ ...doing(asker, slug), change: body })
-              return Effect.map(Effect.catchTag(updated, "PresetLimitReached", inTheWay.PresetLimitReached), resultOf)
-            })
+            const { config } = yield* Effect.fromResult(decodeChange(body))
+            return yield* change({ request, body, type: "preset.updated" }, slug, (asker) =>
+              checked(catalogue, config, presets.update({ ...doing(asker, slug), change: body }))
+            )
           })
         )
       )

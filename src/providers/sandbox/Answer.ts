@@ -149,7 +149,8 @@ const contentOf = (call: ChatCall, steering: Steering): Content => {
 /** The tool that must be called, else all that the user's last message names, else the first; one where only one may be. */
 const toolsOf = ({ conversation }: ChatCall): ReadonlyArray<Tool> => {
   const { messages, parallelToolCalls, toolChoice, tools } = conversation
-  const last = messages.at(-1)
+  // A system message may follow the user's, as agents send reminders.
+  const last = messages.findLast(({ role }) => role !== "system")
   if (tools.length === 0 || toolChoice.type === "none" || last?.role !== "user") return []
   if (toolChoice.type === "tool") return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1)
   const words = wordsOf(last)

@@ -58,7 +58,7 @@ describe("management keys", () => {
       const revoked = decodeRevoked((yield* ann.ask("DELETE", `/management-keys/${data.id}`)).body)
       assert.strictEqual(revoked.data.status, "revoked")
       assert.strictEqual((yield* get(balance, key)).status, 401)
-      assert.strictEqual((yield* ann.ask("DELETE", `/management-keys/${data.id}`)).status, 404)
+      assert.strictEqual((yield* ann.ask("DELETE", `/management-keys/${data.id}`)).status, 409)
     }).pipe(Effect.scoped)
   )
 

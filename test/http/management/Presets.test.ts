@@ -111,6 +111,17 @@ describe("presets of an account", () => {
         "validation_error",
         "slug"
       ])
+      for (const [config, status, code, param] of [
+        [{ model: "gpt-4o-mimi" }, 400, "unknown_model", "config.model"],
+        [{ model: "gpt-4o, no-such-model" }, 400, "unknown_model", "config.model"],
+        [{ models: ["gpt-4o", "no-such-model"] }, 400, "unknown_model", "config.models"],
+        [{ model: "text-embedding-3-small" }, 400, "unknown_model", "config.model"]
+      ] as const) {
+        const made = yield* ask("POST", "/presets", { ...wanted, slug: "q", config })
+        assert.deepStrictEqual(refusal(made), [status, code, param], JSON.stringify(config))
+        const changed = yield* ask("PATCH", "/presets/p", { config })
+        assert.deepStrictEqual(refusal(changed), [status, code, param], JSON.stringify(config))
+      }
       // Whoever may write and not read is shown nothing for a change of nothing.
       assert.deepStrictEqual(refusal(yield* ask("PATCH", "/presets/p", {})), [400, "validation_error", "body"])
       for (const [method, path] of [

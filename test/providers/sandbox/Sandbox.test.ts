@@ -100,6 +100,9 @@ describe("the sandbox's answers", () => {
         ])
       const first = ["tool_calls", 'weather({"city":"sample city"})']
       assert.deepStrictEqual(yield* called({}), first)
+      const [question] = talk({}).conversation.messages
+      const reminder = { role: "system", content: [{ type: "text", text: "Be brief." }] } as const
+      assert.deepStrictEqual(yield* called({ messages: [question!, reminder] }), first)
       assert.deepStrictEqual(yield* called({ toolChoice: { type: "required" } }), first)
       assert.deepStrictEqual(yield* called({ toolChoice: { type: "tool", name: "clock" } }), [
         "tool_calls",
