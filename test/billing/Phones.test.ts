@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { STARTER_CREDIT } from "../../src/billing/Phones.ts"
+import { Secrets } from "../../src/platform/Secrets.ts"
 import { page } from "../support/Console.ts"
 import { layerUrl } from "../support/Database.ts"
 import { postbox } from "../support/Postbox.ts"
@@ -158,6 +159,27 @@ describe("Phones", () => {
       ]
       assert.deepStrictEqual(begun, [sent, sent, sent, full, full])
       assert.lengthOf(verify.asked, 3)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("give simulated money for a code that was only printed", () =>
+    Effect.gen(function* () {
+      const mail = yield* postbox()
+      const SECRETS_KEY = "k".repeat(32)
+      const service = yield* startService({ ...mail.settings, SECRETS_KEY })
+      const here = page(service.origin)
+      const { body } = yield* here.signIn(mail, "ann@example.com")
+      yield* here.ask("POST", "/phone", { phone: NUMBER })
+      const [sent] = yield* service.sql<{ reference: string }>`
+        SELECT reference FROM verification_code WHERE reference IS NOT NULL`
+      const { digest } = yield* Effect.provide(Secrets, Secrets.layerFrom(Redacted.make(SECRETS_KEY)))
+      const printed = digest(sent!.reference, "code of a sandbox").readUInt32BE() % 1_000_000
+      yield* here.ask("POST", "/phone/verify", { phone: NUMBER, code: String(printed).padStart(6, "0") })
+      assert.deepStrictEqual(yield* service.balance(body.account.id), {
+        ...{ posted: STARTER_CREDIT, held: 0n },
+        play: { posted: STARTER_CREDIT, held: 0n }
+      })
+      assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
 
