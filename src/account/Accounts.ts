@@ -5,23 +5,25 @@ import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { accountByEmail, type AccountRow, anyAccount, insertAccount, setLimitScale } from "./AccountsSql.ts"
 import { type Actor, Audit } from "./Audit.ts"
 
-/** There is an account with this address already. */
+/** An account with this address exists already. */
 export class EmailTaken extends Data.TaggedError("EmailTaken")<{ readonly email: string }> {}
 
-/** Who pays. An account is made with an empty balance; money comes by the ledger alone. */
+/** The paying accounts. A new account has an empty balance; only the ledger changes it. */
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** `told`: the id that it is to have, unless it gets one, and the request that asked for it. */
+    /**
+     * `told` holds the ID for the account and the ID of the request that asked for it. Without it, the account gets a generated ID.
+     */
     readonly create: (
       email: string,
       actor: Actor,
       told?: { readonly id: string; readonly requestId: string }
     ) => Effect.Effect<AccountRow, EmailTaken | Unavailable>
-    /** Addresses are compared without regard to case. */
+    /** Compares addresses without regard to case. */
     readonly findByEmail: (email: string) => Effect.Effect<AccountRow | undefined, Unavailable>
     readonly exist: Effect.Effect<boolean, Unavailable>
-    /** Multiplies every rate limit of the account; must be above zero. */
+    /** Sets the factor that multiplies every rate limit of the account. It must be greater than 0. */
     readonly setLimitScale: (account: AccountRow, scale: number, actor: Actor) => Effect.Effect<void, Unavailable>
   }
 >()("tollgate/account/Accounts") {

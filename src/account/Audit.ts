@@ -14,26 +14,26 @@ import {
 } from "./AuditSql.ts"
 import { withoutSecrets } from "./SecretForms.ts"
 
-/** Who did it: somebody at the command line, the service itself, the holder of a key, or the owner in the console. */
+/** The actor of an event: an operator at the command line, the service itself, an API key, or the owner in the console. */
 export interface Actor {
   readonly type: "operator" | "service" | "key" | "owner"
   readonly id: string
 }
 
-/** What was done by whom to what. */
+/** An event to record: the action, its actor and its resource. */
 export interface AuditEvent {
   readonly accountId: string
-  /** The deed in the past tense, such as `key.revoked`. */
+  /** The action in the past tense, such as `key.revoked`. */
   readonly type: string
   readonly actor: Actor
   readonly resource: { readonly type: string; readonly id: string }
-  /** What changed. Never a secret: what has the form of one of ours is left out. */
+  /** The changed fields. `append` redacts everything that has the form of one of our secrets. */
   readonly changes: object
-  /** The request that asked for it, where no line was opened for that. */
+  /** The request that caused the event, when no entry was opened for it. */
   readonly requestId?: string
 }
 
-/** A line that was opened before its deed, and takes what the deed says of its changes. */
+/** An entry written before its action runs. It collects the changes that the action reports. */
 export interface OpenEntry {
   readonly id: string
   readonly type: string
@@ -41,64 +41,64 @@ export interface OpenEntry {
   changes: object
 }
 
-/** The line that was opened for the deed under way, if one was: what is appended of the same type becomes part of it. */
+/** The open entry of the current action, if there is one. `append` merges an event of the same type into it. */
 export const CurrentEntry = Context.Reference<OpenEntry | undefined>("tollgate/account/CurrentEntry", {
   defaultValue: () => undefined
 })
 
-/** Lines that are asked for. What is narrowed to several values is to be of any of them, and at most 32 combinations. */
+/** A page of entries. Each list matches any of its values. The lists may form at most 32 combinations. */
 export interface AuditPage {
   readonly limit: number
-  /** The id after which, going back in time, the page begins. */
+  /** The page continues with entries older than this ID. */
   readonly cursor?: string | undefined
-  /** From this moment on, in milliseconds since 1970. */
+  /** The first moment of the range, in milliseconds since 1970 (inclusive). */
   readonly fromMs?: number | undefined
-  /** Before this moment. */
+  /** The end of the range, in milliseconds since 1970 (exclusive). */
   readonly untilMs?: number | undefined
   readonly types?: ReadonlyArray<string> | undefined
   readonly actors?: ReadonlyArray<string> | undefined
   readonly resources?: ReadonlyArray<string> | undefined
 }
 
-/** No deed takes as long: who was to complete a line of before is gone. */
+/** No action runs this long. An entry that is still pending after this time has lost the process that would complete it. */
 export const PENDING_AFTER_MS = 60_000
 
-/** Combinations of a type, an actor and a resource that one page may be asked for. */
+/** The most combinations of type, actor and resource that one page may select. */
 export const MAX_COMBINATIONS = 32
 
-/** The log of what was done to an account. Lines are never changed: what is found out later is a line of its own beside them. */
+/** The audit log of an account. Entries never change: the outcome of an action is a separate row beside its entry. */
 export class Audit extends Context.Service<
   Audit,
   {
     /**
-     * Writes in the caller's transaction when there is one, so that the deed and its record are one. Within a deed whose line was
-     * opened before, the changes are kept for its completion instead.
+     * Writes in the caller's transaction if there is one, so that the action and its entry commit together. Within an action that
+     * has an open entry, it keeps the changes for that entry's completion instead.
      */
     readonly append: (event: AuditEvent) => Effect.Effect<void, SqlError.SqlError>
-    /** Writes, durably and before the deed, that it is about to be done. */
+    /** Durably records, before the action runs, that it is about to run. */
     readonly open: (
       event: Omit<AuditEvent, "changes"> & { readonly requestId: string }
     ) => Effect.Effect<OpenEntry, Unavailable>
-    /** Writes how it ended: with its changes, or with the code of an error. Until then the line is pending. */
+    /** Records the outcome: the changes, or the code of an error. Until then the entry is pending. */
     readonly complete: (entry: OpenEntry, code: string | undefined) => Effect.Effect<void, Unavailable>
-    /** The newest first. */
+    /** Returns the newest entries first. */
     readonly list: (accountId: string, limit: number) => Effect.Effect<ReadonlyArray<AuditRow>, Unavailable>
-    /** The newest first, and the cursor of the next page. Costs the same whatever it is narrowed to. */
+    /** Returns entries, newest first, and the cursor of the next page. The cost does not depend on the filters. */
     readonly page: (
       accountId: string,
       page: AuditPage
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<AuditRow>; readonly next: string | null }, Unavailable>
     /**
-     * The oldest lines, 1,000 at most, that have been pending for so long, and how many there are in all; of one account where it is
-     * named. How their deeds ended is to be looked into.
+     * Returns the oldest entries, at most 1,000, that have been pending for longer than `olderThanMs`, and their total number. With
+     * an account ID, it returns only that account's entries. An operator must find out how their actions ended.
      */
     readonly pending: (
       olderThanMs: number,
       accountId?: string
     ) => Effect.Effect<{ readonly total: number; readonly rows: ReadonlyArray<PendingRow> }, Unavailable>
     /**
-     * Counts a line no more among those that have been pending for over a minute, because it was looked into. It stays as it is, and a
-     * line of its own says who did. Answers whose it is; undefined where no such line is pending.
+     * Removes an entry from the list of those pending for over a minute, because an operator has investigated it. The entry itself
+     * does not change; a new entry names the actor. Returns the account, or undefined when no such entry is pending.
      */
     readonly acknowledge: (id: string, actor: Actor) => Effect.Effect<string | undefined, Unavailable>
   }
@@ -159,7 +159,7 @@ export class Audit extends Context.Service<
 
 const told = (changes: object): string => storable(withoutSecrets(JSON.stringify(changes)))
 
-/** Above every id. */
+/** Sorts after every ID. */
 const NO_ID = "g"
 
 const MAX_MS = 2 ** 48 - 1
@@ -168,7 +168,7 @@ const idAt = (timeMs: number): string => firstResourceIdAt(Math.min(Math.max(Mat
 
 const distinct = (values: ReadonlyArray<string> | undefined) => values && [...new Set(values)]
 
-/** One line more than is asked for says whether there is a next page. A line's moment is that of its id. */
+/** Requests one extra row to learn whether there is a next page. The time of an entry is the time in its ID. */
 const selected = (
   accountId: string,
   { actors, cursor = NO_ID, fromMs = 0, limit, resources, types, untilMs }: AuditPage

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { limitTo } from "../platform/Sql.ts"
 
-/** One line of an account's audit log. */
+/** One entry of an account's audit log. */
 export interface AuditRow {
   readonly id: string
   readonly type: string
@@ -12,11 +12,11 @@ export interface AuditRow {
   readonly resource_id: string
   readonly request_id: string | null
   readonly effective_at: Date
-  /** `pending` while nobody knows how the deed ended. */
+  /** `pending` while the outcome of the action is unknown. */
   readonly status: "completed" | "pending"
-  /** Null while it is pending. */
+  /** Null while the entry is pending. */
   readonly outcome: "succeeded" | "failed" | null
-  /** The code of the error it failed with. */
+  /** The code of the error that the action failed with. */
   readonly code: string | null
   readonly changes: unknown
 }
@@ -28,14 +28,14 @@ type Written = Pick<
   readonly account_id: string
 }
 
-/** A line that is whole: its deed is done in the same transaction. `changes` is JSON. */
+/** Inserts a complete entry. Its action commits in the same transaction. `changes` is JSON text. */
 export const insertAuditEvent = (sql: SqlClient.SqlClient, row: Written & { readonly changes: string }) =>
   sql`INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id, request_id, effective_at,
       changes)
     VALUES (${row.id}, ${row.account_id}, ${row.type}, ${row.actor_type}, ${row.actor_id}, ${row.resource_type},
       ${row.resource_id}, ${row.request_id}, ${row.effective_at}, ${row.changes}::jsonb)`
 
-/** A line whose deed is still to come. */
+/** Inserts an entry for an action that has not run yet. */
 export const openAuditEvent = (sql: SqlClient.SqlClient, row: Written) =>
   sql`WITH opened AS (
     INSERT INTO audit_event (id, account_id, type, actor_type, actor_id, resource_type, resource_id, request_id, effective_at,
@@ -44,7 +44,7 @@ export const openAuditEvent = (sql: SqlClient.SqlClient, row: Written) =>
         ${row.resource_id}, ${row.request_id}, ${row.effective_at}, true)
   ) INSERT INTO audit_open (event_id) VALUES (${row.id})`
 
-/** How the deed of an opened line ended; said once. `changes` is JSON. */
+/** Records the outcome of an open entry, once. `changes` is JSON text. */
 export const completeAuditEvent = (
   sql: SqlClient.SqlClient,
   row: { readonly id: string; readonly code: string | null; readonly changes: string }
@@ -54,7 +54,10 @@ export const completeAuditEvent = (
       VALUES (${row.id}, ${row.code === null ? "succeeded" : "failed"}, ${row.code}, ${row.changes}::jsonb)
   ) DELETE FROM audit_open WHERE event_id = ${row.id}`
 
-/** Takes a line that has been pending for so long out of those that are to be looked into; answers whose it is, if it was one. */
+/**
+ * Removes an entry that has been pending for longer than `olderThanMs` from the pending ones. Returns its account, or undefined
+ * when no such entry is pending.
+ */
 export const closePending = (
   sql: SqlClient.SqlClient,
   { id, olderThanMs }: { readonly id: string; readonly olderThanMs: number }
@@ -68,8 +71,8 @@ export const closePending = (
   )
 
 /**
- * Lines of an account: those with ids from `least` on and before `end`; of these types, actors and resources where a list of them is
- * given, so that there are none where one is empty. No list has a value twice.
+ * Selects an account's entries with IDs from `least` (inclusive) to `end` (exclusive). A list limits the type, actor or resource to
+ * its values; an empty list selects nothing. No list contains a value twice.
  */
 export interface AuditSelection {
   readonly accountId: string
@@ -81,7 +84,7 @@ export interface AuditSelection {
   readonly limit: number
 }
 
-/** The columns that a selection may be narrowed by, in the order that `audit_place` takes them in. */
+/** The columns that a selection can filter by, in the order of `audit_place`'s arguments. */
 const narrowing = [
   ["types", "type"],
   ["actors", "actor_id"],
@@ -89,12 +92,12 @@ const narrowing = [
 ] as const
 
 /**
- * The newest of a selection. Each combination of what it is narrowed to is a scan of its own, of no more than the page, of the
- * index on just that place; a place is a hash, so that what was found there is looked at once more.
+ * Returns the newest entries of a selection. Each combination of filter values is a separate index scan that reads at most one
+ * page. The index is on `audit_place`, which is a hash, so the outer query compares the real values again.
  *
- * A plan for any selection is as good as one for just this, and must seem so, or each read is planned anew, which takes longer than
- * the read. So how many values it is narrowed to stands in the text, and `OFFSET 0` keeps the planner from looking up how common they
- * are, and how much lies between the ids.
+ * A generic plan is as good as a plan for one selection, and PostgreSQL must estimate it so. Otherwise it plans each read anew,
+ * which takes longer than the read. Therefore the text contains the number of filter values, and `OFFSET 0` stops the planner from
+ * estimating how common the values are and how many rows lie between the IDs.
  */
 export const auditEvents = (
   sql: SqlClient.SqlClient,
@@ -134,7 +137,7 @@ export const auditEvents = (
     ORDER BY e.id COLLATE "C" DESC`
 }
 
-/** A line that nobody completed. */
+/** An entry without an outcome. */
 export interface PendingRow {
   readonly id: string
   readonly account_id: string
@@ -147,7 +150,10 @@ export interface PendingRow {
   readonly effective_at: Date
 }
 
-/** The oldest lines that have been pending for so long, of one account or of all, and how many there are of them. */
+/**
+ * Returns the oldest entries that have been pending for longer than `olderThanMs`, of one account or of all, and their total
+ * number.
+ */
 export const pendingEvents = (
   sql: SqlClient.SqlClient,
   of: { readonly olderThanMs: number; readonly accountId: string | undefined; readonly limit: number }

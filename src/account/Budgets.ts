@@ -6,21 +6,21 @@ import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { type BudgetRow, budgetsById, budgetsOfKey, changeLimit, insertBudget } from "./BudgetsSql.ts"
 
-/** The most that a budget may be, in cents: what is beyond it no account has, and all of it fits the books' integers. */
+/** The largest budget, in cents. No account holds more, and the value in nano-USD fits the ledger's 64-bit integers. */
 export const MAX_BUDGET_CENTS = 100_000_000_000
 
-/** What a key or a project may spend in a period, which it or its account asks for. */
+/** A requested budget for a key or a project. */
 export interface BudgetWish {
   readonly accountId: string
   readonly owner: { readonly scope: "key" | "project"; readonly id: string }
-  /** The one that it has. */
+  /** The ID of the owner's current budget. */
   readonly budgetId: string | null
-  /** An integer from 0 to `MAX_BUDGET_CENTS`; null takes the budget away. */
+  /** An integer from 0 to `MAX_BUDGET_CENTS`; null removes the budget. */
   readonly limitCents: number | null
   readonly period: BudgetPeriodName
 }
 
-/** A budget in the period that runs. What running requests hold is neither spent nor remaining. Cents may have fractions. */
+/** A budget in the current period. Amounts held by running requests are neither spent nor remaining. Cents may have fractions. */
 export interface BudgetState {
   readonly period: BudgetPeriodName
   readonly budgetCents: number
@@ -29,23 +29,23 @@ export interface BudgetState {
 }
 
 /**
- * What keys and projects may spend in a day, a week, a month or ever, by UTC. The ledger counts towards budgets and enforces them;
- * here is decided what they are.
+ * The spending limits of keys and projects per day, week, month or lifetime, in UTC. This service sets them; the ledger counts
+ * spending toward them and enforces them.
  */
 export class Budgets extends Context.Service<
   Budgets,
   {
     /**
-     * Answers the budget that the owner has from now on, whose row the caller writes it to (`budget_id`) in the same transaction.
-     * What is spent in a period stays when its limit changes; another kind of period begins a new budget, of which nothing is
-     * spent. Every hold that begins after the commit obeys it, on all nodes; what is held already stays as it was.
+     * Returns the ID of the owner's new or changed budget. The caller writes it to the owner's `budget_id` in the same transaction.
+     * A new limit keeps the spending of the current period. A new kind of period starts a new budget with nothing spent. Every hold
+     * opened after the commit obeys the limit, on all nodes; existing holds do not change.
      */
     readonly set: (wish: BudgetWish) => Effect.Effect<string | null, SqlError.SqlError>
-    /** By their ids, of which those of no budget are left out. */
+    /** Returns budget states by ID and leaves out unknown IDs. */
     readonly statesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, BudgetState>, Unavailable>
-    /** What a hold that counts towards all of these may be at the most; undefined where there is none of them. */
+    /** Returns the largest hold that fits all of these budgets; undefined when none of them exists. */
     readonly roomIn: (ids: ReadonlyArray<string>) => Effect.Effect<Nano | undefined, Unavailable>
-    /** Whether so much fits into all budgets that a key's requests count towards, once nothing else is held of them. */
+    /** Reports whether the amount would fit all budgets of a key if no other request held anything. */
     readonly fitsWhenFree: (keyId: string, amount: Nano) => Effect.Effect<boolean, Unavailable>
   }
 >()("tollgate/account/Budgets") {
@@ -78,7 +78,7 @@ export class Budgets extends Context.Service<
   )
 }
 
-/** The days on which the periods that run have begun. */
+/** Returns the start dates of the current periods. */
 const startsAt = (nowMs: number) => ({
   daily: periodStart("daily", nowMs),
   weekly: periodStart("weekly", nowMs),

@@ -6,12 +6,11 @@ export interface BudgetRow {
   readonly id: string
   readonly limit_nano: Nano
   readonly period: string
-  /** In the period that runs. */
+  /** Amounts in the current period. */
   readonly spent: Nano
   readonly held: Nano
 }
 
-/** A new budget of a key or of a project. */
 export const insertBudget = (
   sql: SqlClient.SqlClient,
   budget: {
@@ -26,7 +25,7 @@ export const insertBudget = (
   sql`INSERT INTO budget (id, account_id, scope, owner_id, limit_nano, period)
     VALUES (${budget.id}, ${budget.accountId}, ${budget.scope}, ${budget.ownerId}, ${budget.limit}, ${budget.period})`
 
-/** Changes the limit of an account's budget; false where it has no such one of this period. */
+/** Changes the limit of an account's budget. Returns false when the account has no such budget with this period. */
 export const changeLimit = (
   sql: SqlClient.SqlClient,
   budget: {
@@ -43,7 +42,7 @@ export const changeLimit = (
     (rows) => rows.length === 1
   )
 
-/** The days on which the periods of each name that run began. */
+/** The start dates of the current periods. */
 type Starts = Readonly<Record<"daily" | "weekly" | "monthly" | "lifetime", string>>
 
 const budgetsWhere = (sql: SqlClient.SqlClient, named: Statement.Fragment, starts: Starts) =>
@@ -53,7 +52,7 @@ const budgetsWhere = (sql: SqlClient.SqlClient, named: Statement.Fragment, start
       WHEN 'monthly' THEN ${starts.monthly}::date ELSE ${starts.lifetime}::date END
     WHERE ${named}`
 
-/** Budgets with what is spent of each. */
+/** Returns budgets with their spending. */
 export const budgetsById = (
   sql: SqlClient.SqlClient,
   ids: ReadonlyArray<string>,
@@ -61,7 +60,7 @@ export const budgetsById = (
 ): Effect.Effect<ReadonlyArray<BudgetRow>, SqlError.SqlError> =>
   budgetsWhere(sql, sql`b.id = ANY (${[...ids]}::text[])`, starts)
 
-/** The same of those that a key's requests count towards: its own and its project's. */
+/** Returns the budgets that a key's requests count toward: its own and its project's. */
 export const budgetsOfKey = (
   sql: SqlClient.SqlClient,
   keyId: string,

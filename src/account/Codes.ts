@@ -7,16 +7,16 @@ import { Secrets } from "../platform/Secrets.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { type CodeRow, countAttempt, countSend, deleteCode, dropOver, replaceCode, secondsLeft } from "./CodesSql.ts"
 
-/** As long as a letter or a text message may take, and no longer. */
+/** Long enough for an email or a text message to arrive, and no longer. */
 export const CODE_LIFE = Duration.minutes(10)
 
-/** Guesses at one code. Of a million codes one in 200,000 is guessed so. */
+/** Guesses at one code. Five guesses hit one code in 200,000 among a million. */
 export const MAX_ATTEMPTS = 5
 
-/** Of how many codes there are: six digits. */
+/** The number of different codes: six digits. */
 const CODES = 1_000_000
 
-/** So many codes may be sent to somebody, or for somebody, within a time. */
+/** The most codes that the gateway may send to or for a subject within a window. */
 export interface Bound {
   readonly subject: string
   readonly sends: number
@@ -26,30 +26,33 @@ export interface Bound {
 /** A guess that was counted. */
 export interface Attempt {
   readonly id: string
-  /** By what somebody else checks the code; null for one of ours. */
+  /** The external verification service's reference for the code; null for the gateway's own codes. */
   readonly reference: string | null
-  /** Whether this is the code, told in the same time whatever it is. */
+  /** Compares in constant time whether this is the code. */
   readonly matches: (code: string) => boolean
 }
 
 /**
- * Codes that prove an address or a telephone, one at a time for each subject: what it is for, and whom it was sent to. Neither
- * stands in the database but as a digest with a key that is not in it.
+ * Codes that prove control of an email address or a phone number. Each subject, which is a purpose and a recipient, has one code at
+ * a time. The database stores subjects and codes only as digests, keyed with a secret that it does not contain.
  */
 export class Codes extends Context.Service<
   Codes,
   {
-    /** Counts one code that is about to be sent towards all of these. Fails with `RateLimitExceeded` and counts none if one is full. */
+    /**
+     * Counts one code about to be sent toward all of these bounds. Fails with `RateLimitExceeded` and counts nothing when one of
+     * them is full.
+     */
     readonly admit: (bounds: ReadonlyArray<Bound>) => Effect.Effect<void, Failure | Unavailable>
-    /** Makes a code of six digits. The one before is dead. */
+    /** Issues a code of six digits and invalidates the one before it. */
     readonly issue: (subject: string) => Effect.Effect<string, Unavailable>
-    /** The same in the caller's transaction for a code that somebody else made and checks. */
+    /** Does the same, in the caller's transaction, for a code that an external service issued and checks. */
     readonly refer: (subject: string, reference: string) => Effect.Effect<void, SqlError.SqlError>
-    /** Counts a guess, before anything is compared; undefined where there is no code, or it may be guessed at no more. */
+    /** Counts a guess before comparing anything. Returns undefined when there is no code or no guess is left. */
     readonly attempt: (subject: string) => Effect.Effect<Attempt | undefined, Unavailable>
-    /** Uses a code up in the caller's transaction; false where it was used or replaced before. */
+    /** Uses up a code in the caller's transaction. Returns false when it was used or replaced before. */
     readonly use: (subject: string, id: string) => Effect.Effect<boolean, SqlError.SqlError>
-    /** Drops what is over, a bounded number at a time; answers how many. */
+    /** Deletes expired codes and windows, a bounded number at a time. Returns how many it deleted. */
     readonly dropOver: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/account/Codes") {
@@ -102,15 +105,15 @@ const admit = (
       const windowMs = Duration.toMillis(window)
       return { sends, windowMs, subject: digest(`${windowMs} ${subject}`, "sends of codes") }
     })
-    // In one order, so that two that meet at several do not wait for each other.
+    // Sorted, so that two transactions that share several rows lock them in the same order and cannot deadlock.
     rows.sort((one, other) => Buffer.compare(one.subject, other.subject))
     const full: Array<{ readonly limit: number; readonly retryAfterSeconds: number }> = []
     for (const row of rows) {
       if (yield* countSend(sql, row)) continue
       full.push({ limit: row.sends, retryAfterSeconds: yield* secondsLeft(sql, row.subject) })
     }
-    // Of several that are full, who comes back by the first that has room is refused by the next.
+    // Reports the bound that frees up last. A client that returned when the first one freed up would be refused by the next.
     const [last] = full.toSorted((one, other) => other.retryAfterSeconds - one.retryAfterSeconds)
     if (last === undefined) return
-    return yield* failure({ _tag: "RateLimitExceeded", ...last, detail: "Too many codes were sent of late" })
+    return yield* failure({ _tag: "RateLimitExceeded", ...last, detail: "Too many codes were sent recently." })
   }).pipe(sql.withTransaction, storeErrors)

@@ -1,14 +1,17 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** A code that may be guessed at once more. One of both is there: the code's own digest, or by what somebody else checks it. */
+/**
+ * A code that accepts guesses. Exactly one of `digest` (the gateway's own code) and `reference` (a code that an external service
+ * checks) is set.
+ */
 export interface CodeRow {
   readonly id: string
   readonly digest: Uint8Array | null
   readonly reference: string | null
 }
 
-/** Puts a code in the place of the one before. */
+/** Stores a code in place of the previous one. */
 export const replaceCode = (
   sql: SqlClient.SqlClient,
   code: CodeRow & { readonly subject: Uint8Array; readonly lifeMs: number }
@@ -18,7 +21,9 @@ export const replaceCode = (
     ON CONFLICT (subject) DO UPDATE SET id = EXCLUDED.id, digest = EXCLUDED.digest, reference = EXCLUDED.reference,
       attempts = 0, expires_at = EXCLUDED.expires_at`
 
-/** Counts an attempt, behind the row's lock: of any number at once, on any nodes, so many get the row and no more. */
+/**
+ * Counts an attempt under the row's lock. However many attempts run at once, on any nodes, at most `attempts` of them get the row.
+ */
 export const countAttempt = (
   sql: SqlClient.SqlClient,
   subject: Uint8Array,
@@ -30,7 +35,7 @@ export const countAttempt = (
     (rows) => rows[0]
   )
 
-/** Uses a code up; false where it was used or replaced before. */
+/** Deletes a code. Returns false when it was used or replaced before. */
 export const deleteCode = (
   sql: SqlClient.SqlClient,
   subject: Uint8Array,
@@ -41,7 +46,7 @@ export const deleteCode = (
     (rows) => rows.length === 1
   )
 
-/** Counts one more in the window that runs, or begins one; false where it is full. */
+/** Counts one code in the current window, or starts a window. Returns false when the window is full. */
 export const countSend = (
   sql: SqlClient.SqlClient,
   bound: { readonly subject: Uint8Array; readonly sends: number; readonly windowMs: number }
@@ -55,7 +60,7 @@ export const countSend = (
     (rows) => rows.length === 1
   )
 
-/** Whole seconds until a window ends, at least one. */
+/** Returns the whole seconds until a window ends, at least one. */
 export const secondsLeft = (sql: SqlClient.SqlClient, subject: Uint8Array): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql<{ seconds: number }>`SELECT GREATEST(1, ceil(extract(epoch FROM ends_at - now())))::int AS seconds
@@ -63,7 +68,7 @@ export const secondsLeft = (sql: SqlClient.SqlClient, subject: Uint8Array): Effe
     (rows) => rows[0]?.seconds ?? 1
   )
 
-/** Drops codes and windows that are over, a bounded number at a time; answers how many. */
+/** Deletes expired codes and windows, a bounded number at a time. Returns how many it deleted. */
 export const dropOver = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql<{ count: number }>`WITH codes AS (

@@ -1,4 +1,4 @@
-/** Each member of a thing that is another than before, as it was and as it is: what the audit log says of a change. */
+/** Returns each field that differs between two states, with its old and new value. The audit log records changes in this form. */
 export const differences = <A extends object>(
   before: A,
   after: A

@@ -36,30 +36,32 @@ export type KeyKind = "inference" | "management"
 const prefixes: Record<KeyKind, string> = { inference: "svc_sk_", management: "svc_mk_" }
 const wellFormed = /^svc_[sm]k_[A-Za-z0-9_-]{43}$/
 
-/** Whether a text has the form of a key at all. */
+/** Reports whether a string has the form of an API key. */
 export const isWellFormedKey = (key: string): boolean => wellFormed.test(key)
 
-/** What is stored of a key. It has 256 random bits, so that a plain digest cannot be searched backwards. */
+/**
+ * Returns the digest that the database stores for a key. A key has 256 random bits, so a plain SHA-256 cannot be reversed by
+ * guessing.
+ */
 export const hashKey = (key: string): Buffer => hash("sha256", key, "buffer")
 
-/** The same as a text, by which a key is found again in memory: made without a buffer, it costs a third. */
+/** Returns the same digest as text, for lookups in memory. Making it without a buffer costs a third as much. */
 export const hashTextOf = (key: string): string => hash("sha256", key, "base64")
 
-/** A key that was made, and the only time that it is told. */
+/** A new key. Its secret appears here once and is not stored. */
 export interface MadeKey {
   readonly id: string
   readonly key: string
 }
 
-/** What may be spent with a key in each period: integer cents. */
+/** The most that a key may spend in each period, in whole cents. */
 export interface KeyBudget {
   readonly limitCents: number
   readonly period: BudgetPeriodName
 }
 
-/** A key to be made. */
 export interface NewKey {
-  /** Unless told, it gets one. */
+  /** Generated when absent. */
   readonly id?: string
   readonly accountId: string
   readonly kind: KeyKind
@@ -72,17 +74,17 @@ export interface NewKey {
   readonly routing?: RoutingPolicy | null | undefined
 }
 
-/** What is to be otherwise with a key; what is undefined stays, what is null is taken away. */
+/** A change to a key. The gateway leaves `undefined` fields as they are and clears `null` fields. */
 export interface KeyChange {
   readonly name?: string | undefined
   readonly projectId?: string | null | undefined
-  /** The limit, or the period, of a budget that there is stays where it is undefined. */
+  /** `undefined` fields of an existing budget keep their values. */
   readonly budget?: Partial<KeyBudget> | null | undefined
   readonly expiresAt?: Date | null | undefined
   readonly routing?: RoutingPolicy | null | undefined
 }
 
-/** Whose inference key, and who does it. */
+/** An inference key, its account, and the actor that changes it. */
 interface Doing {
   readonly accountId: string
   readonly id: string
@@ -90,18 +92,18 @@ interface Doing {
 }
 
 /**
- * The keys of accounts. A key is shown once, when it is made; only its hash is kept. One that has expired is as one that was
- * revoked, and neither ever works again. Whatever is another account's is not there.
+ * The API keys of accounts. The gateway shows a key once, when it creates it, and stores only its hash. Expired and revoked keys
+ * never work again. Each method treats a key of another account as not found.
  */
 export class Keys extends Context.Service<
   Keys,
   {
     /**
-     * Makes a key. Fails with `KeyLimitReached` when the account has five active inference keys, and with `ValidationError` when
-     * its project is not an open one of the account or its expiry has passed.
+     * Creates a key. Fails with `KeyLimitReached` when the account has five active inference keys, and with `ValidationError` when
+     * the project is not an open project of the account or the expiry has passed.
      */
     readonly create: (input: NewKey) => Effect.Effect<MadeKey, Failure | Unavailable>
-    /** Keys of one kind, newest first, from behind the cursor, and the cursor of the next page. */
+    /** Returns keys of one kind, newest first, that come after the cursor, and the cursor of the next page. */
     readonly list: (
       of: KeysOf,
       page: { readonly limit: number; readonly cursor: string | undefined }
@@ -109,20 +111,23 @@ export class Keys extends Context.Service<
     /** Fails with `NotFound`. */
     readonly get: (of: KeysOf, id: string) => Effect.Effect<KeyRecord, Failure | Unavailable>
     /**
-     * Makes a key in the place of an inference key, like it but for its secret. That one stops at once, or after `graceSeconds`, at
-     * most a day, in which it does not count as one of five. Fails with `NotFound`, and with `Conflict` for a key that does not
-     * work or was rotated before, and where five are in their grace.
+     * Creates a new key with a new secret and the settings of an inference key. The old key stops at once, or after `graceSeconds`
+     * (at most one day). During its grace period it does not count toward the limit of five. Fails with `NotFound`, and with
+     * `Conflict` when the key is inactive, was rotated before, or five rotated keys are still in their grace period.
      */
     readonly rotate: (
       input: Doing & { readonly newId: string; readonly graceSeconds: number }
     ) => Effect.Effect<MadeKey, Failure | Unavailable>
-    /** Changes an inference key. Fails with `NotFound`, with `Conflict` as rotation does, and with `ValidationError` as creation. */
+    /**
+     * Changes an inference key. Fails with `NotFound`, with `Conflict` as `rotate` does, and with `ValidationError` as `create`
+     * does.
+     */
     readonly update: (input: Doing & { readonly change: KeyChange }) => Effect.Effect<KeyRecord, Failure | Unavailable>
-    /** Revokes at once, on every node. False when there is no such key that is not revoked, among those `of` which it has to be. */
+    /** Revokes a key at once, on every node. Returns false when no unrevoked key with this ID matches `of`. */
     readonly revoke: (id: string, actor: Actor, of?: KeysOf) => Effect.Effect<boolean, Unavailable>
     readonly findByHash: (hash: Uint8Array) => Effect.Effect<KeyRow | undefined, Unavailable>
     readonly findById: (id: string) => Effect.Effect<KeyRow | undefined, Unavailable>
-    /** Whether a key is neither revoked nor expired at this moment. */
+    /** Reports whether a key is neither revoked nor expired at this moment. */
     readonly isActive: (id: string) => Effect.Effect<boolean, Unavailable>
   }
 >()("tollgate/account/Keys") {
@@ -175,7 +180,7 @@ const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail
 const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `key.${type}`, actor, resource: { type: "key", id }, changes })
 
-/** A secret, and what is stored of it. */
+/** Generates a secret and the fields that the database stores for it. */
 const newSecret = (kind: KeyKind) => {
   const key = prefixes[kind] + randomBytes(32).toString("base64url")
   return { key, stored: { hash: hashKey(key), prefix: key.slice(0, 11), last4: key.slice(-4) } }
@@ -189,20 +194,20 @@ const get = Effect.fnUntraced(function* ({ sql }: Desk, of: KeysOf, id: string) 
   return found ?? (yield* failure({ _tag: "NotFound", what: "key", id }))
 })
 
-/** A project that a key can be put into; another account's is as one that there is not. */
+/** Checks that the key may join the project. A project of another account counts as missing. */
 const checkProject = ({ sql }: Desk, accountId: string, id: string | null) =>
   Effect.gen(function* () {
     if (id === null || (yield* lockActiveProject(sql, accountId, id))) return
-    return yield* invalid("project_id", `there is no open project ${id}`)
+    return yield* invalid("project_id", `must name an open project; got ${id}.`)
   })
 
 const checkExpiry = (expiresAt: Date | null) =>
   Effect.gen(function* () {
     if (expiresAt === null || expiresAt.getTime() > (yield* Clock.currentTimeMillis)) return
-    return yield* invalid("expires_at", "must lie in the future")
+    return yield* invalid("expires_at", `must lie in the future; got ${expiresAt.toISOString()}.`)
   })
 
-/** The budget that a key has from now on. */
+/** Returns the ID of the budget that the key has after the change. */
 const budgetOf = (
   { budgets }: Desk,
   { accountId, id }: Omit<Doing, "actor">,
@@ -217,7 +222,7 @@ const budgetOf = (
       ...(wanted ?? { limitCents: null })
     }
     if (limitCents === null && wanted !== null) {
-      return yield* invalid("budget_period", "needs budget_cents: this key has no budget")
+      return yield* invalid("budget_period", "requires `budget_cents`, because this key has no budget.")
     }
     return yield* budgets.set({ ...of, limitCents, period })
   })
@@ -251,15 +256,15 @@ const create = (desk: Desk, input: NewKey) =>
     return { id, key }
   }).pipe(desk.sql.withTransaction)
 
-/** The key of an account as it stays until the transaction ends. */
+/** Returns an active key of the account and locks it until the transaction ends. */
 const locked = (desk: Desk, { accountId, id }: Doing) =>
   Effect.gen(function* () {
     yield* lockAccount(desk.sql, accountId)
     yield* lockKey(desk.sql, accountId, id)
     const row = yield* get(desk, { accountId, kind: "inference" }, id)
-    if (!row.active) return yield* conflict("This key works no more, and will not again: make another one")
+    if (!row.active) return yield* conflict("This key is revoked or expired. Create a new key.")
     if (row.replaced_by !== null) {
-      return yield* conflict(`This key was rotated: ${row.replaced_by} is in its place`)
+      return yield* conflict(`This key was rotated; ${row.replaced_by} replaces it.`)
     }
     return row
   })
@@ -269,9 +274,9 @@ const rotate = (desk: Desk, { graceSeconds, newId, ...doing }: Parameters<Keys["
     const { accountId, id } = doing
     const row = yield* locked(desk, doing)
     const { replaced } = yield* workingKeys(desk.sql, accountId)
-    // Else each rotation would leave one more that works.
+    // Otherwise each rotation would leave one more working key.
     if (graceSeconds > 0 && replaced >= MAX_ACTIVE_INFERENCE_KEYS) {
-      const detail = `At most ${MAX_ACTIVE_INFERENCE_KEYS} rotated keys go on working at a time: rotate this one without grace_seconds`
+      const detail = `At most ${MAX_ACTIVE_INFERENCE_KEYS} rotated keys may be in a grace period. Rotate without \`grace_seconds\`.`
       return yield* conflict(detail)
     }
     const { key, stored } = newSecret("inference")
@@ -285,7 +290,7 @@ const rotate = (desk: Desk, { graceSeconds, newId, ...doing }: Parameters<Keys["
     return { id: newId, key }
   }).pipe(desk.sql.withTransaction)
 
-/** What of a key may change, as the audit log has it. */
+/** Returns the changeable settings of a key in the form of the audit log. */
 const settingsOf = (row: KeyRecord) => ({
   name: row.name,
   project_id: row.project_id,

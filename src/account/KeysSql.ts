@@ -7,7 +7,7 @@ import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A key as Auth needs it, with what of its account decides a request. */
+/** A key as `Auth` needs it, with the account's fields that decide a request. */
 export interface KeyRow {
   readonly id: string
   readonly account_id: string
@@ -17,16 +17,16 @@ export interface KeyRow {
   readonly active: boolean
   readonly expires_at: Date | null
   readonly limit_scale: number
-  /** The key's own budget. */
+  /** The budget of the key itself. */
   readonly budget_id: string | null
   readonly budget_period: BudgetPeriodName | null
-  /** That of its project. */
+  /** The budget of its project. */
   readonly project_budget_id: string | null
   readonly project_budget_period: BudgetPeriodName | null
   readonly budgets_epoch: number
-  /** The key's own. */
+  /** The routing policy of the key itself. */
   readonly routing: RoutingPolicy | null
-  /** Those of its project; null without one. */
+  /** The policies of its project; null without a project. */
   readonly project_routing: RoutingPolicy | null
   readonly project_data_policy: DataPolicy | null
 }
@@ -47,7 +47,7 @@ export const keyByHash = (sql: Sql, hash: Uint8Array) => keyWhere(sql, sql`k.has
 
 export const keyRowById = (sql: Sql, id: string) => keyWhere(sql, sql`k.id = ${id}`)
 
-/** Whether a key may be used now; false where there is none. */
+/** Reports whether a key is usable now. Returns false for an unknown key. */
 export const keyIsActive = (sql: Sql, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`SELECT 1 FROM api_key WHERE id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`,
@@ -55,13 +55,14 @@ export const keyIsActive = (sql: Sql, id: string): Effect.Effect<boolean, SqlErr
   )
 
 /**
- * Locks the account, so that two creations cannot both find the last free place. Whatever only names the account goes on: a claim
- * that its transaction has laid before would else make two of them wait for each other.
+ * Locks the account, so that two concurrent creations cannot both take the last free place. `FOR NO KEY UPDATE` does not block rows
+ * that only reference the account. Otherwise two transactions that have each inserted a claim for the account would wait for each
+ * other.
  */
 export const lockAccount = (sql: Sql, accountId: string) =>
   sql`SELECT id FROM account WHERE id = ${accountId} FOR NO KEY UPDATE`
 
-/** Inference keys that work, of which those that were rotated do for a while only. */
+/** Counts of working inference keys: `active` ones, and `replaced` ones that still work during their grace period. */
 export interface WorkingKeys {
   readonly active: number
   readonly replaced: number
@@ -75,7 +76,6 @@ export const workingKeys = (sql: Sql, accountId: string): Effect.Effect<WorkingK
     ([row = { active: 0, replaced: 0 }]) => row
   )
 
-/** A key to be. */
 export interface NewKeyRow {
   readonly id: string
   readonly accountId: string
@@ -88,7 +88,7 @@ export interface NewKeyRow {
   readonly projectId: string | null
   readonly budgetId: string | null
   readonly expiresAt: Date | null
-  /** JSON. */
+  /** JSON text. */
   readonly routing: string | null
 }
 
@@ -98,13 +98,12 @@ export const insertKey = (sql: Sql, key: NewKeyRow) =>
       ${[...key.scopes]}::text[], ${key.projectId}::text, ${key.budgetId}::text, ${key.expiresAt}::timestamptz,
       ${key.routing}::json)`
 
-/** Whose keys, and of which kind. */
 export interface KeysOf {
   readonly accountId: string
   readonly kind: "inference" | "management"
 }
 
-/** Revokes a key that is not; answers its account, or undefined when there is none such. */
+/** Revokes a key unless it is revoked already. Returns its account, or undefined when no key matched. */
 export const revokeKey = (sql: Sql, id: string, of: KeysOf | undefined) =>
   Effect.map(
     sql<{ account_id: string }>`UPDATE api_key SET revoked_at = now() WHERE id = ${id} AND revoked_at IS NULL
@@ -113,7 +112,7 @@ export const revokeKey = (sql: Sql, id: string, of: KeysOf | undefined) =>
     (rows) => rows[0]?.account_id
   )
 
-/** A key as it is shown, with its budget in the period that runs; amounts are nano-USD. */
+/** A key as lists show it, with its budget in the current period. Amounts are in nano-USD. */
 export interface KeyRecord {
   readonly id: string
   readonly name: string
@@ -133,10 +132,10 @@ export interface KeyRecord {
   readonly revoked_at: Date | null
 }
 
-/** The days on which the periods that run have begun. */
+/** The start dates of the current periods. */
 export type PeriodStarts = Readonly<Record<BudgetPeriodName, string>>
 
-/** Budgets are looked up key by key, so that a page costs the same however many there are. */
+/** Looks up the budget of each key separately, so that the cost of a page does not grow with the number of budgets. */
 const records = (sql: Sql, starts: PeriodStarts) => sql`
   SELECT k.id, k.name, k.prefix, k.last4, k.scopes, k.project_id, k.replaced_by, k.routing, k.budget_id, k.created_at,
     k.expires_at, k.revoked_at, k.revoked_at IS NULL AND COALESCE(k.expires_at > now(), true) AS active,
@@ -148,7 +147,7 @@ const records = (sql: Sql, starts: PeriodStarts) => sql`
     FROM budget g WHERE g.id = k.budget_id LIMIT 1
   ) AS b ON true`
 
-/** Which of them: so many, newest first, from behind the cursor. */
+/** A page of at most `limit` keys, newest first, that come after the cursor. */
 export interface KeysPage {
   readonly cursor: string | null
   readonly limit: number
@@ -158,11 +157,11 @@ const behind = (sql: Sql, { accountId, kind }: KeysOf, { cursor, limit }: KeysPa
   WHERE k.account_id = ${accountId} AND k.kind = ${kind} AND k.id COLLATE "C" < COALESCE(${cursor}::text, 'g')
   ORDER BY k.id COLLATE "C" DESC ${limitTo(sql, limit)}`
 
-/** The ids of a page, as a query for others to stand in. */
+/** Returns a subquery for the IDs of a page, for use in other statements. */
 export const idsOfPage = (sql: Sql, of: KeysOf, page: KeysPage): Statement.Fragment =>
   sql`SELECT k.id FROM api_key k ${behind(sql, of, page)}`
 
-/** Newest first, from behind the cursor. */
+/** Returns keys, newest first, that come after the cursor. */
 export const keysOf = (
   sql: Sql,
   of: KeysOf,
@@ -181,11 +180,11 @@ export const keyById = (
     (rows) => rows[0]
   )
 
-/** Keeps others from changing the key until the transaction ends. */
+/** Prevents other transactions from changing the key until this one ends. */
 export const lockKey = (sql: Sql, accountId: string, id: string) =>
   sql`SELECT 1 FROM api_key WHERE id = ${id} AND account_id = ${accountId} FOR NO KEY UPDATE`
 
-/** Puts another key into the place of one: it stops now, or after so many seconds if it would not before. */
+/** Replaces a key with another one. The old key stops now, or after `graceSeconds` unless it expires earlier. */
 export const replaceKey = (
   sql: Sql,
   {
@@ -203,13 +202,13 @@ export const replaceKey = (
         ELSE LEAST(expires_at, now() + ${graceSeconds}::int * interval '1 second') END
     WHERE id = ${id} AND account_id = ${accountId}`
 
-/** What may change of a key. */
+/** The changeable settings of a key. */
 export interface KeySettings {
   readonly name: string
   readonly projectId: string | null
   readonly budgetId: string | null
   readonly expiresAt: Date | null
-  /** JSON. */
+  /** JSON text. */
   readonly routing: string | null
 }
 

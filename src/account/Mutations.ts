@@ -6,58 +6,66 @@ import { type Actor, Audit, CurrentEntry, type OpenEntry } from "./Audit.ts"
 import { claimOf, type ClaimRow, dropClaims, insertClaim, keepAnswer } from "./MutationsSql.ts"
 import { holdsSecret } from "./SecretForms.ts"
 
-/** A change to an account that somebody asked for. */
+/** A requested change to an account. */
 export interface Mutation<A extends object> {
   readonly accountId: string
   readonly actor: Actor
   readonly requestId: string
-  /** The deed in the past tense, as in the audit log: `key.revoked`. */
+  /** The action in the past tense, as in the audit log: `key.revoked`. */
   readonly type: string
-  /** What is made has its id before it is made. */
+  /** A new resource gets its ID before it exists. */
   readonly resource: { readonly type: string; readonly id: string }
-  /** The idempotency key it came with, in its scope, and the digest of the request. */
+  /** The request's idempotency key within its scope, and the digest of the request. */
   readonly claim: { readonly claim: string; readonly fingerprint: string } | undefined
-  /** Whether its answer may be kept for repeats; one with a secret may not. */
+  /** Whether the answer may be stored for repeated requests. Answers with a secret may not. */
   readonly keepAnswer: boolean
-  /** What the audit log calls what it failed with: the code that its caller is told. */
+  /** Returns the error code for a failure. The audit log records it and the client receives it. */
   readonly codeOf: (reason: Reason) => string
   /**
-   * Its work changes nothing in the database but asks others, who may take their time: it runs in no transaction, under no key, and
-   * ends when its caller leaves.
+   * Marks work that changes nothing in the database but calls other services, which may be slow. It runs without a transaction and
+   * without an idempotency key, and ends when the client disconnects.
    */
   readonly outside?: true
-  /** Answers what the caller is told. Runs in a transaction, and may run one of its own inside. */
+  /** Returns the answer for the client. Runs in a transaction and may open a nested one. */
   readonly work: Effect.Effect<A, Failure | Unavailable | SqlError.SqlError>
-  /** Done once it is committed, and also where nobody knows whether it is: what is remembered of it must be forgotten. */
+  /**
+   * Runs after the commit, and also when the outcome of the commit is unknown. It must clear every cached copy of the changed data.
+   */
   readonly afterwards?: Effect.Effect<void>
 }
 
-/** What came of a mutation. */
 export interface Mutated {
   readonly answer: object
-  /** It was answered with what the same request was answered before. */
+  /** Whether this is the stored answer to an earlier identical request. */
   readonly replayed: boolean
-  /** False where it happened and its line of the audit log could not be completed. */
+  /** False when the change happened but its audit entry could not be completed. */
   readonly audited: boolean
 }
 
-/** Changes to accounts: each with a line of the audit log, opened before it and completed after it, and once per idempotency key. */
+/**
+ * Applies changes to accounts. Each change has an audit entry, opened before it and completed after it, and happens once per
+ * idempotency key.
+ */
 export class Mutations extends Context.Service<
   Mutations,
   {
     /**
-     * Carries out a mutation. Nothing is done unless its line of the audit log is written. Fails with what its work fails with, in
-     * which case nothing has changed; with `IdempotencyInProgress` while another is under way under the same key, with
-     * `IdempotencyKeyReused` where that was another request, and with `IdempotencyResultUnavailable` for a repeat whose answer was not
-     * kept. Goes on when its caller leaves. Where the answer to the commit is lost it fails with `Unavailable`, and the line stays
-     * pending: nobody knows what it is to say.
+     * Runs a mutation. The work does not start until its audit entry is written. The mutation continues when the client
+     * disconnects.
+     *
+     * When the work fails, nothing has changed and `run` fails with the same error. It fails with `IdempotencyInProgress` while
+     * another request with the same key runs, with `IdempotencyKeyReused` when the key belongs to a different request, and with
+     * `IdempotencyResultUnavailable` when the first answer was not stored.
+     *
+     * When the response to the commit is lost, it fails with `Unavailable` and the entry stays pending, because the outcome is
+     * unknown.
      */
     readonly run: <A extends object>(mutation: Mutation<A>) => Effect.Effect<Mutated, Failure | Unavailable>
-    /** Does once per idempotency key what the audit log does not tell of, and else as `run` does. */
+    /** Runs work once per idempotency key without an audit entry, and otherwise like `run`. */
     readonly once: <A extends object>(
       deed: Pick<Mutation<A>, "accountId" | "claim" | "requestId" | "work">
     ) => Effect.Effect<Mutated, Failure | Unavailable>
-    /** Frees idempotency keys that are older than this, a bounded number at a time; answers how many. */
+    /** Deletes idempotency keys older than this, a bounded number at a time. Returns how many it deleted. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>
   }
 >()("tollgate/account/Mutations") {
@@ -81,10 +89,10 @@ interface Desk {
   readonly audit: Audit["Service"]
 }
 
-/** What a line of the audit log says of a deed that another request had done by then, under the same key. */
+/** The audit outcome of an action that an earlier request with the same key had already performed. */
 const REPEATED = "idempotency_replayed"
 
-/** And of one that was given up because its caller left. */
+/** The audit outcome of an action cancelled because its client disconnected. */
 const LEFT = "request_cancelled"
 
 const run = <A extends object>(desk: Desk, mutation: Mutation<A>): Effect.Effect<Mutated, Failure | Unavailable> =>
@@ -96,7 +104,7 @@ const run = <A extends object>(desk: Desk, mutation: Mutation<A>): Effect.Effect
     const progress = { worked: false }
     const work = mutation.outside === true ? outside(mutation) : inTransaction(desk, mutation, progress)
     const done = yield* Effect.exit(storeErrors(Effect.provideService(work, CurrentEntry, entry)))
-    yield* Effect.catchCause(afterwards, (cause) => Effect.logError("what follows a mutation failed", cause))
+    yield* Effect.catchCause(afterwards, (cause) => Effect.logError("the step after a mutation failed", cause))
     if (Exit.isSuccess(done)) {
       const audited = yield* completed(desk, entry, done.value.replayed ? REPEATED : undefined)
       return { ...done.value, audited }
@@ -119,7 +127,7 @@ const codeOf = <A extends object>(
 const outside = <A extends object>({ work }: Mutation<A>) =>
   Effect.map(Effect.interruptible(work), (answer) => ({ answer, replayed: false, audited: true }))
 
-/** The work and the claim on its key, in one transaction; when only the commit is left, that is noted. */
+/** Runs the work and claims its key in one transaction. Sets `progress.worked` when only the commit is left. */
 const inTransaction = <A extends object>(
   { sql }: Desk,
   mutation: Pick<Mutation<A>, "accountId" | "claim" | "keepAnswer" | "requestId" | "work">,
@@ -151,7 +159,7 @@ const repeated = (
     : Effect.succeed({ answer, replayed: true, audited: true })
 }
 
-/** Whether the line could be completed. What could not be written stands in the log instead. */
+/** Completes the entry and reports whether that succeeded. On failure it logs the entry instead. */
 const completed = ({ audit }: Desk, entry: OpenEntry, code: string | undefined): Effect.Effect<boolean> =>
   audit.complete(entry, code).pipe(
     Effect.as(true),
@@ -159,6 +167,6 @@ const completed = ({ audit }: Desk, entry: OpenEntry, code: string | undefined):
   )
 
 const staysPending = ({ id, requestId, type }: OpenEntry, cause: Cause.Cause<unknown>) =>
-  Effect.annotateLogs(Effect.logError(`a line of the audit log stays pending: ${type} ${id}`, cause), {
+  Effect.annotateLogs(Effect.logError(`an audit entry stays pending: ${type} ${id}`, cause), {
     request_id: requestId
   })

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** What stands under an idempotency key of something that is not paid for. */
+/** The record of an idempotency key for an operation that costs nothing. */
 export interface ClaimRow {
   readonly fingerprint: string
   readonly request_id: string
-  /** Null where it was not kept, as one with a secret is. */
+  /** Null when the answer was not stored, for instance because it contains a secret. */
   readonly answer: object | null
 }
 
@@ -21,8 +21,8 @@ export const claimOf = (
   )
 
 /**
- * Lays a claim; false where it is another's. The row of one that is being laid is seen by nobody, and would be waited for. The lock,
- * which goes with the transaction, tells of it at once.
+ * Claims a key. Returns false when another request has it. An uncommitted row of another transaction is invisible, and inserting
+ * beside it would wait for that transaction. The advisory lock, which ends with the transaction, reveals the conflict at once.
  */
 export const insertClaim = (
   sql: SqlClient.SqlClient,
@@ -36,11 +36,11 @@ export const insertClaim = (
     (rows) => rows.length === 1
   )
 
-/** `answer` is JSON. */
+/** `answer` is JSON text. */
 export const keepAnswer = (sql: SqlClient.SqlClient, accountId: string, claim: string, answer: string) =>
   sql`UPDATE unpaid_claim SET answer = ${answer}::json WHERE account_id = ${accountId} AND claim = ${claim}`
 
-/** Drops claims older than this, a bounded number at a time; answers how many. */
+/** Deletes claims older than this, a bounded number at a time. Returns how many it deleted. */
 export const dropClaims = (sql: SqlClient.SqlClient, olderThanMs: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM unpaid_claim WHERE (account_id, claim) IN (

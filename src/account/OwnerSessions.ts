@@ -13,42 +13,51 @@ import {
   type SessionRow
 } from "./OwnerSessionsSql.ts"
 
-/** How long somebody stays signed in, whatever they do. */
+/** How long a session lasts, regardless of activity. */
 export const SESSION_LIFE = Duration.days(30)
 
-/** How long somebody stays signed in who does nothing. */
+/** How long a session lasts without activity. */
 export const SESSION_IDLE = Duration.hours(24)
 
 const lives: Lives = { wholeMs: Duration.toMillis(SESSION_LIFE), idleMs: Duration.toMillis(SESSION_IDLE) }
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/
 
-/** What is stored of a token. It has 256 random bits, so that a plain digest cannot be searched backwards. */
+/**
+ * Returns the digest that the database stores for a token. A token has 256 random bits, so a plain SHA-256 cannot be reversed by
+ * guessing.
+ */
 const hashOf = (token: string): Buffer => hash("sha256", token, "buffer")
 
-/** What a page has to send beside the cookie, which a page of another site cannot read: made from the token, and no way back. */
+/**
+ * Returns the CSRF token that a page sends beside the cookie and that a page of another site cannot read. It derives one-way from
+ * the session token.
+ */
 export const csrfTokenOf = (token: string): string =>
   createHmac("sha256", token).update("tollgate csrf token").digest("base64url")
 
-/** Whether this is the token's, told in the same time whatever it is. */
+/** Reports in constant time whether the CSRF token belongs to the session token. */
 export const isCsrfTokenOf = (token: string, csrfToken: string): boolean =>
   timingSafeEqual(hash("sha256", csrfTokenOf(token), "buffer"), hash("sha256", csrfToken, "buffer"))
 
-/** Who is signed in to the console. A session is known by a token that is in its cookie and nowhere else; only its hash is kept. */
+/**
+ * The console sessions of owners. A token in the session's cookie, and nowhere else, identifies a session. The database stores only
+ * its hash.
+ */
 export class OwnerSessions extends Context.Service<
   OwnerSessions,
   {
-    /** Begins a session in the caller's transaction, and answers its token. */
+    /** Begins a session in the caller's transaction and returns its token. */
     readonly begin: (
       accountId: string
     ) => Effect.Effect<{ readonly id: string; readonly token: string }, SqlError.SqlError>
-    /** The session of a token, and a note that it was used; undefined when there is none, or it has ended. */
+    /** Returns the session of a token and records its use; undefined when there is none or it has ended. */
     readonly find: (token: string) => Effect.Effect<SessionRow | undefined, Unavailable>
-    /** Ends one at once, on every node, in the caller's transaction. */
+    /** Ends a session at once, on every node, in the caller's transaction. */
     readonly end: (accountId: string, id: string) => Effect.Effect<void, SqlError.SqlError>
-    /** Ends all of an account's, in the caller's transaction; answers how many. */
+    /** Ends all sessions of an account in the caller's transaction. Returns how many there were. */
     readonly endAll: (accountId: string) => Effect.Effect<number, SqlError.SqlError>
-    /** Drops what has ended by itself, a bounded number at a time; answers how many. */
+    /** Deletes expired sessions, a bounded number at a time. Returns how many it deleted. */
     readonly dropEnded: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/account/OwnerSessions") {

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** A session that has not ended, with what of its account decides a request. */
+/** An active session with the account's fields that decide a request. */
 export interface SessionRow {
   readonly id: string
   readonly account_id: string
@@ -10,7 +10,7 @@ export interface SessionRow {
   readonly ends_at: Date
 }
 
-/** How long a session lasts, in milliseconds: in all, and unused. */
+/** How long a session lasts in total and without use, in milliseconds. */
 export interface Lives {
   readonly wholeMs: number
   readonly idleMs: number
@@ -21,7 +21,7 @@ export const insertSession = (
   row: { readonly id: string; readonly accountId: string; readonly hash: Uint8Array }
 ) => sql`INSERT INTO owner_session (id, account_id, hash) VALUES (${row.id}, ${row.accountId}, ${row.hash})`
 
-/** Notes the use at most once a minute: most requests then write nothing. */
+/** Records the use at most once a minute, so that most requests write nothing. */
 export const sessionByHash = (
   sql: SqlClient.SqlClient,
   hash: Uint8Array,
@@ -44,14 +44,14 @@ export const sessionByHash = (
 export const deleteSession = (sql: SqlClient.SqlClient, accountId: string, id: string) =>
   sql`DELETE FROM owner_session WHERE id = ${id} AND account_id = ${accountId}`
 
-/** Answers how many there were. */
+/** Returns how many sessions there were. */
 export const deleteSessionsOf = (
   sql: SqlClient.SqlClient,
   accountId: string
 ): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(sql`DELETE FROM owner_session WHERE account_id = ${accountId} RETURNING 1`, (rows) => rows.length)
 
-/** Drops sessions that have ended, a bounded number at a time; answers how many. */
+/** Deletes expired sessions, a bounded number at a time. Returns how many it deleted. */
 export const dropEndedSessions = (
   sql: SqlClient.SqlClient,
   { idleMs, wholeMs }: Lives

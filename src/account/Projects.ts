@@ -21,15 +21,15 @@ import {
   updateProject
 } from "./ProjectsSql.ts"
 
-/** Those that are archived among them: a project is never forgotten. */
+/** Archived projects count, because projects are never deleted. */
 export const MAX_PROJECTS_PER_ACCOUNT = 1_000
 
-/** A project with its budget as it stands, where it has one. */
+/** A project with the current state of its budget, if it has one. */
 export interface Project extends ProjectRow {
   readonly budget: BudgetState | undefined
 }
 
-/** Whose project, and who does it. */
+/** A project, its account, and the actor that changes it. */
 interface Doing {
   readonly accountId: string
   readonly id: string
@@ -37,13 +37,13 @@ interface Doing {
 }
 
 /**
- * Projects of accounts: what keys have in common. An account has at most 1,000, under slugs of which each stands for one. Whatever
- * is another account's is not there.
+ * The projects of accounts. Keys in a project share its budget and settings. An account has at most 1,000 projects, and each slug
+ * is unique within the account. Each method treats a project of another account as not found.
  */
 export class Projects extends Context.Service<
   Projects,
   {
-    /** Newest first, from behind the cursor, and the cursor of the next page. */
+    /** Returns projects, newest first, that come after the cursor, and the cursor of the next page. */
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
@@ -51,16 +51,16 @@ export class Projects extends Context.Service<
     /** Fails with `NotFound`. */
     readonly get: (accountId: string, id: string) => Effect.Effect<Project, Failure | Unavailable>
     /**
-     * Makes a project with this id. Fails with `Conflict` where its slug is another's or there are as many as there may be, and
-     * with `ValidationError` for the period of no budget.
+     * Creates a project with this ID. Fails with `Conflict` when its slug is taken or the account has the maximum number of
+     * projects, and with `ValidationError` when it names a period without a budget.
      */
     readonly create: (input: Doing & { readonly project: NewProject }) => Effect.Effect<Project, Failure | Unavailable>
-    /** Fails as creation does, with `NotFound`, and with `Conflict` for one that is archived. */
+    /** Fails as `create` does, with `NotFound`, and with `Conflict` when the project is archived. */
     readonly update: (
       input: Doing & { readonly change: ProjectChange }
     ) => Effect.Effect<Project, Failure | Unavailable>
     /**
-     * Archives a project for good and revokes its keys, at once and on every node. One that is archived stays as it is. Fails with
+     * Archives a project permanently and revokes its keys at once, on every node. An archived project stays unchanged. Fails with
      * `NotFound`.
      */
     readonly archive: (input: Doing) => Effect.Effect<Project, Failure | Unavailable>
@@ -111,7 +111,7 @@ const read = (desk: Desk, accountId: string, id: string) =>
 const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `project.${type}`, actor, resource: { type: "project", id }, changes })
 
-/** What the audit log says of a project. */
+/** Returns the fields of a project that the audit log records. */
 const shown = ({ budget, data_policy, name, routing, slug }: Project) => ({
   ...{ name, slug, routing, data_policy },
   budget_cents: budget?.budgetCents ?? null,
@@ -120,10 +120,10 @@ const shown = ({ budget, data_policy, name, routing, slug }: Project) => ({
 
 const textOf = (routing: RoutingPolicy | null): string | null => (routing === null ? null : JSON.stringify(routing))
 
-/** So that there is room behind it for the greatest number that can be needed. */
+/** Leaves room for a hyphen and the largest number that a unique slug may need. */
 const MAX_MADE_SLUG = 63 - String(-MAX_PROJECTS_PER_ACCOUNT).length
 
-/** What a name makes a slug of: its letters and digits, as far as they are Latin or can be written so. */
+/** Makes a slug from a name: its Latin letters and digits, including letters that decompose into Latin ones. */
 const slugOf = (name: string): string => {
   const letters = name
     .normalize("NFKD")
@@ -133,7 +133,7 @@ const slugOf = (name: string): string => {
   return letters.replace(/^-+/, "").slice(0, MAX_MADE_SLUG).replace(/-+$/, "") || "project"
 }
 
-/** A slug made of the name that no project of the account has: the name's own, or that with the least number behind it. */
+/** Returns the first free slug of the account: the one made from the name, or that slug with the smallest free number appended. */
 const freeSlug = ({ sql }: Desk, accountId: string, name: string) =>
   Effect.map(slugsFrom(sql, accountId, slugOf(name)), (slugs) => {
     const taken = new Set(slugs)
@@ -148,17 +148,20 @@ const checkSlug = (
   project: { readonly accountId: string; readonly id: string; readonly slug: string }
 ) =>
   Effect.flatMap(isSlugTaken(sql, project), (taken) =>
-    taken ? Effect.fail(conflict(`The account has a project with the slug ${project.slug}`)) : Effect.void
+    taken ? Effect.fail(conflict(`The account already has a project with the slug ${project.slug}.`)) : Effect.void
   )
 
-/** The period that is said for a budget of this limit; null beside null says nothing. */
+/** Returns the period for a budget with this limit. `null` beside a `null` limit is allowed and means nothing. */
 const periodOf = (limitCents: number | null, period: NewProject["budget_period"]) => {
-  if (limitCents === null && period != null) return invalid("budget_period", "requires budget_cents")
-  if (limitCents !== null && period === null) return invalid("budget_period", "may be null only without a budget")
+  if (limitCents === null && period != null) return invalid("budget_period", "requires `budget_cents`.")
+  if (limitCents !== null && period === null)
+    return invalid("budget_period", "must not be null when the project has a budget.")
   return Effect.succeed(period ?? undefined)
 }
 
-/** Under the account's lock, so that no two find the same slug free, and no key comes in while its project is archived. */
+/**
+ * Holds the account's lock, so that two requests cannot find the same slug free and no key joins a project while it is archived.
+ */
 const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"]["create"]>[0]) =>
   Effect.gen(function* () {
     const { accountId, id } = doing
@@ -167,7 +170,7 @@ const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"
     const period = yield* periodOf(limitCents, project.budget_period)
     yield* lockAccount(desk.sql, accountId)
     if ((yield* countProjects(desk.sql, accountId)) >= MAX_PROJECTS_PER_ACCOUNT) {
-      return yield* conflict(`An account has at most ${MAX_PROJECTS_PER_ACCOUNT} projects, archived ones among them`)
+      return yield* conflict(`An account has at most ${MAX_PROJECTS_PER_ACCOUNT} projects, including archived ones.`)
     }
     const slug = project.slug ?? (yield* freeSlug(desk, accountId, name))
     yield* checkSlug(desk, { accountId, id, slug })
@@ -180,7 +183,7 @@ const create = (desk: Desk, { project, ...doing }: Parameters<Projects["Service"
     return made
   }).pipe(desk.sql.withTransaction)
 
-/** The budget from now on; untouched where nothing is said of it. */
+/** Returns the budget ID after the change. A change without budget fields keeps the current budget. */
 const budgetOf = ({ budgets }: Desk, { accountId, id }: Doing, before: Project, change: ProjectChange) =>
   Effect.gen(function* () {
     const { budget_cents: limitCents = before.budget?.budgetCents ?? null } = change
@@ -197,8 +200,7 @@ const update = (desk: Desk, { change, ...doing }: Parameters<Projects["Service"]
     const { accountId, id } = doing
     yield* lockAccount(desk.sql, accountId)
     const before = yield* read(desk, accountId, id)
-    if (before.archived_at !== null)
-      return yield* conflict("This project is archived, which is final: make another one")
+    if (before.archived_at !== null) return yield* conflict("This project is archived. Create a new project.")
     const { data_policy: dataPolicy = before.data_policy, name = before.name } = change
     const { routing = before.routing, slug = before.slug } = change
     yield* checkSlug(desk, { accountId, id, slug })

@@ -6,7 +6,6 @@ import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A project. */
 export interface ProjectRow {
   readonly id: string
   readonly name: string
@@ -16,11 +15,11 @@ export interface ProjectRow {
   readonly data_policy: DataPolicy
   readonly created_at: Date
   readonly updated_at: Date
-  /** Set once and for all. */
+  /** Set once; never cleared. */
   readonly archived_at: Date | null
 }
 
-/** What of a project can be written; `routing` is JSON. */
+/** The writable columns of a project. `routing` is JSON text. */
 interface Written {
   readonly id: string
   readonly accountId: string
@@ -32,8 +31,8 @@ interface Written {
 }
 
 /**
- * Whether the account has this project and it is not archived, which it will not be before the caller's transaction has ended.
- * For whoever makes a key in it, after the lock on the account.
+ * Reports whether the account has this project and it is not archived. The row lock keeps it from being archived until the caller's
+ * transaction ends. Callers that create a key in it lock the account first.
  */
 export const lockActiveProject = (sql: Sql, accountId: string, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
@@ -46,7 +45,7 @@ export const countProjects = (sql: Sql, accountId: string): Effect.Effect<number
     Number(rows[0]?.count ?? 0n)
   )
 
-/** Slugs of the account that begin so. */
+/** Returns the account's slugs that start with `beginning`. */
 export const slugsFrom = (
   sql: Sql,
   accountId: string,
@@ -57,7 +56,7 @@ export const slugsFrom = (
     (rows) => rows.map(({ slug }) => slug)
   )
 
-/** Whether another project of the account has the slug. */
+/** Reports whether another project of the account has the slug. */
 export const isSlugTaken = (
   sql: Sql,
   { accountId, id, slug }: Pick<Written, "accountId" | "id" | "slug">
@@ -81,7 +80,10 @@ export const archiveProject = (sql: Sql, accountId: string, id: string) =>
   sql`UPDATE project SET archived_at = now(), updated_at = now()
     WHERE id = ${id} AND account_id = ${accountId} AND archived_at IS NULL`
 
-/** Revokes the keys of a project; answers which. In order of id, as the ledger locks keys, so that neither waits for the other. */
+/**
+ * Revokes the keys of a project and returns their IDs. It locks the keys in order of ID, as the ledger does, so that neither can
+ * deadlock with the other.
+ */
 export const revokeKeysOf = (
   sql: Sql,
   accountId: string,

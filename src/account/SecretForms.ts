@@ -1,8 +1,8 @@
-/** What our secrets look like, so that none is written where it does not belong. */
+/** The form of the gateway's secrets. Logs and audit entries must not contain them. */
 const SECRET = /(svc_[sm]k_|whsec_)[\w+/=-]{16,}/g
 
-/** The text with none of our keys and signing secrets in it; their first words stay, so that they can be told. */
+/** Returns the text with keys and signing secrets redacted. Their prefixes remain, so that readers can tell the kinds apart. */
 export const withoutSecrets = (text: string): string => text.replace(SECRET, "$1[redacted]")
 
-/** Whether one of our keys or signing secrets is in a text. */
+/** Reports whether the text contains a key or a signing secret. */
 export const holdsSecret = (text: string): boolean => text.search(SECRET) >= 0

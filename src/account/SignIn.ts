@@ -13,8 +13,8 @@ import { type Bound, CODE_LIFE, Codes } from "./Codes.ts"
 import { OwnerSessions } from "./OwnerSessions.ts"
 
 /**
- * Codes that one client has sent to one address: an owner needs one. Two days' worth, which may meet where windows do, is less than
- * either bound of the address, so that nobody locks an owner out alone.
+ * Codes that one client may request for one address; an owner needs one. Fixed windows can let through two days' worth in a row.
+ * Even that stays below either bound of the address, so no client can lock out an owner alone.
  */
 export const PER_CLIENT_AND_ADDRESS: ReadonlyArray<Omit<Bound, "subject">> = [
   { sends: 3, window: Duration.minutes(15) },
@@ -22,59 +22,61 @@ export const PER_CLIENT_AND_ADDRESS: ReadonlyArray<Omit<Bound, "subject">> = [
 ]
 
 /**
- * Codes to one address, whoever asks. A guess counts only where a code was sent, so that this bounds guesses as well, under whatever
- * ids: 20 codes of five guesses are 100 a day of a million, 1 in 10,000 for all clients together; for one of them 30, 1 in 33,000.
+ * Codes sent to one address, for all clients together. A guess counts only against a code that was sent, so this also bounds
+ * guesses under any sign-in ID. 20 codes with five guesses each are 100 guesses a day among a million codes: a chance of 1 in
+ * 10,000 for all clients together. One client gets 30 guesses, a chance of 1 in 33,000.
  */
 export const PER_ADDRESS: ReadonlyArray<Omit<Bound, "subject">> = [
   { sends: 15, window: Duration.hours(1) },
   { sends: 20, window: Duration.hours(24) }
 ]
 
-/** Codes that one client has sent to whomever, times `RATE_LIMIT_SCALE`. */
+/** Codes that one client may request for any addresses, multiplied by `RATE_LIMIT_SCALE`. */
 export const PER_CLIENT: ReadonlyArray<Omit<Bound, "subject">> = [
   { sends: 10, window: Duration.minutes(1) },
   { sends: 200, window: Duration.hours(24) }
 ]
 
-/** These bounds for one subject, widened so many times. */
+/** Returns the bounds for one subject, multiplied by `scale`. */
 export const boundsOf = (subject: string, bounds: ReadonlyArray<Omit<Bound, "subject">>, scale = 1) =>
   bounds.map(({ sends, window }) => ({ subject, window, sends: Math.max(1, Math.floor(sends * scale)) }))
 
-/** Somebody who has just signed in. */
+/** The result of a successful sign-in. */
 export interface SignedIn {
   readonly account: AccountRow
   readonly sessionId: string
-  /** For the cookie, and nothing else. */
+  /** Belongs in the cookie and nowhere else. */
   readonly token: string
 }
 
-/** What was sent to whom, as whoever asked for it shows it. */
+/** The proof that a client presents: the address, the ID of its sign-in request, and the code it received. */
 export interface Proof {
   readonly email: string
-  /** Of the request that the code was sent for. */
+  /** The ID of the request that caused the code to be sent. */
   readonly signInId: string
   readonly code: string
 }
 
-/** Of 128 random bits: who did not ask for a code cannot guess at it. */
+/** Generates an ID of 128 random bits. A client that did not request the code cannot guess it. */
 const newSignInId = (): string => randomBytes(16).toString("base64url")
 
 /**
- * Signs owners in without passwords: who can read what is sent to an address is its owner. Capital letters make no other address.
- * A code is good for who asked for it alone, so that nobody uses up another's guesses, or kills the code by asking for one.
- * Whether there is an account shows in nothing, the time it takes included, to who cannot read its mail.
+ * Signs owners in without passwords: the owner of an address is the person that can read its mail. Addresses are compared without
+ * regard to case. A code works only for the client that requested it, so no other client can use up its guesses or replace it. No
+ * response shows whether an account exists, by content or by timing, to a client that cannot read the mail.
  */
 export class SignIn extends Context.Service<
   SignIn,
   {
     /**
-     * Sends a code to an address, and looks for no account; answers the id that has to come with the code. Fails with
-     * `RateLimitExceeded`, with `ServiceUnavailable` where mail cannot be sent, and with `ValidationError` where the address takes none.
+     * Sends a code to an address without looking up an account, and returns the sign-in ID that must accompany the code. Fails with
+     * `RateLimitExceeded`, with `ServiceUnavailable` when mail cannot be sent, and with `ValidationError` when the address does not
+     * accept mail.
      */
     readonly request: (email: string, client: string) => Effect.Effect<string, Failure | Unavailable>
     /**
-     * Signs in by the code, and makes the account when there is none. Fails with `InvalidCode`, whatever is wrong.
-     * What else the answer needs is read before the code is used up for good: no session begins that nobody is told of.
+     * Signs in with a code and creates the account if there is none. Fails with `InvalidCode`, whatever part of the proof is wrong.
+     * `read` loads the rest of the response before the code is used up, so no session begins that the client never hears of.
      */
     readonly verify: <A>(
       proof: Proof,
@@ -100,7 +102,7 @@ export class SignIn extends Context.Service<
           if (found !== undefined) return found
           const id = newResourceId()
           return yield* accounts.create(email, { type: "owner", id }, { id, requestId }).pipe(
-            // Somebody made it in the same instant.
+            // Another request created the account at the same moment.
             Effect.catchTag("EmailTaken", () =>
               Effect.flatMap(accounts.findByEmail(email), (made) =>
                 made === undefined ? Effect.fail(failure({ _tag: "InternalError" })) : Effect.succeed(made)
@@ -130,7 +132,7 @@ export class SignIn extends Context.Service<
             const attempt = yield* codes.attempt(subject)
             if (attempt?.matches(code) !== true) return yield* failure({ _tag: "InvalidCode" })
             return yield* Effect.gen(function* () {
-              // Two may come with the right code at once, of whom one signs in.
+              // Two requests may present the right code at once; only one of them signs in.
               if (!(yield* codes.use(subject, attempt.id))) return yield* failure({ _tag: "InvalidCode" })
               const account = yield* accountOf(email, requestId)
               const { id: sessionId, token } = yield* sessions.begin(account.id)
@@ -152,12 +154,12 @@ export class SignIn extends Context.Service<
 const subjectOf = (email: string, signInId: string): string => `sign-in ${signInId} ${email}`
 
 const letterOf = (code: string) => ({
-  subject: `${code} is your code to sign in`,
+  subject: `${code} is your sign-in code`,
   text: [
-    `Your code to sign in: ${code}`,
+    `Your sign-in code: ${code}`,
     "",
-    `It is valid for ${Duration.toMinutes(CODE_LIFE)} minutes, and once. Nobody of this service will ever ask you for it.`,
-    "If you did not ask for it, you need do nothing: nobody can sign in without it.",
+    `It works once, within ${Duration.toMinutes(CODE_LIFE)} minutes. We will never ask you for it.`,
+    "If you did not request it, ignore this message: without the code, no sign-in is possible.",
     ""
   ].join("\n")
 })
@@ -165,12 +167,19 @@ const letterOf = (code: string) => ({
 const ofMail = (error: MailError): Failure => {
   switch (error.reason) {
     case "not set up":
-      return failure({ _tag: "ServiceUnavailable", detail: "Nobody can sign in here: no mail server is set up" }, error)
+      return failure(
+        { _tag: "ServiceUnavailable", detail: "Sign-in is unavailable because no mail server is configured." },
+        error
+      )
     case "refused":
-      return invalid("email", "takes no mail")
+      return invalid("email", "must be an address that accepts mail.")
     case "unreachable":
       return failure(
-        { _tag: "ServiceUnavailable", detail: "The code could not be sent; try again", retryAfterSeconds: 60 },
+        {
+          _tag: "ServiceUnavailable",
+          detail: "The gateway could not send the code. Try again later.",
+          retryAfterSeconds: 60
+        },
         error
       )
   }
