@@ -9,56 +9,56 @@ import { firstWaiting, newestTurn } from "./JobsSql.ts"
 
 export type QueueName = "videos" | "batches"
 
-/** What becomes of a job: it has ended, or it comes back after this time, in whole seconds (a part counts as one). */
+/** The outcome of a step: the job is done, or it runs again after a delay. Delays round up to whole seconds. */
 export type Outcome = "done" | { readonly again: Duration.Input }
 
 /**
- * Does the next step of the job with this id. `attempt` is 1 and counts up while the same step fails. A step may be delivered
- * twice, even at the same time, so what it does must be such that it happens once.
+ * Runs the next step of the job with this ID. `attempt` starts at 1 and increases while the same step fails. A step may be
+ * delivered twice, even concurrently, so its effects must be idempotent.
  */
 export type Handler = (id: string, attempt: number) => Effect.Effect<Outcome, unknown>
 
 export interface JobsOptions {
-  /** A job whose process says nothing for so long goes to another one; at least a second, counted in whole ones. */
+  /** How long a process may go without renewing its lock before another one takes the job. At least 1 second, in whole seconds. */
   readonly lease: Duration.Input
-  /** How long a job may lie that has become due. */
+  /** The longest time that a due job waits to be noticed. */
   readonly pollInterval: Duration.Input
-  /** How long one may lie that another process has enqueued while this one knew of none. */
+  /** The longest time that a job waits when another process enqueues it while this process sees no waiting jobs. */
   readonly idlePollInterval: Duration.Input
-  /** How long steps under way may take to end once their worker is told to stop. */
+  /** How long running steps may take to finish after their worker is asked to stop. */
   readonly grace: Duration.Input
 }
 
-/** A step failed; the log has why. */
+/** A step failed. The log contains the cause. */
 class StepFailed extends Data.TaggedError("StepFailed")<{ readonly queue: QueueName; readonly id: string }> {
   override get message() {
-    return `a step of ${this.id} of ${this.queue} failed`
+    return `a step of job ${this.id} in queue ${this.queue} failed`
   }
 }
 
-/** As often as anybody tries; the store keeps it in 32 bits. */
+/** Effectively unlimited attempts. The store keeps the number in 32 bits. */
 const WITHOUT_LIMIT = 2_147_483_647
 
-/** Failed steps are tried again after 1, 2, 4 … seconds, at most this many. */
+/** The gateway retries failed steps after 1, 2, 4 … seconds, up to this many. */
 const LONGEST_BACKOFF_SECONDS = 60
 
 const backoff = (attempts: number) =>
   Effect.succeed(Duration.seconds(Math.min(2 ** Math.min(attempts - 1, 30), LONGEST_BACKOFF_SECONDS)))
 
 /**
- * How often the store looks for jobs by itself. Its look is an update, whose text is another each time and so is planned each time:
- * too dear to be made all the time in a service that has no jobs.
+ * How often the store polls by itself. Its poll is an UPDATE with a different text each time, so PostgreSQL must plan each one.
+ * That is too expensive to run continuously in a service without jobs.
  */
 const STORE_POLL = "1 minute"
 
-/** Ended turns are kept for longer than any lease, so that a turn delivered twice has one successor. */
+/** Finished turns are kept for longer than any lease, so that a turn delivered twice has one successor. */
 const KEPT = "1 hour"
 
 const CLEANUP_INTERVAL = "5 minutes"
 
 /**
- * A job is an element of the store for each of its turns: `{id}.0`, `{id}.1` and so on. Who asks for the next turn names it after
- * the one before, so that any number of askers makes one.
+ * A job is one element of the store per turn: `{id}.0`, `{id}.1` and so on. A request for the next turn names it after the previous
+ * one, so any number of requests creates one turn.
  */
 const turnAfter = (id: string, element: string | undefined): string =>
   `${id}.${element === undefined ? 0 : Number(element.slice(id.length + 1)) + 1}`
@@ -71,9 +71,9 @@ const storeFailed = (error: PersistedQueue.PersistedQueueError): SqlError.SqlErr
 type Store = PersistedQueue.PersistedQueueStore["Service"]
 
 const cannotStart = (error: SqlError.SqlError): StartError =>
-  new StartError({ message: `The table of jobs cannot be used: ${describeSqlError(error)}` })
+  new StartError({ message: `The gateway cannot use the table of jobs: ${describeSqlError(error)}` })
 
-/** Puts a turn into the store and wakes the workers of this process once that is committed; one that is there stays as it is. */
+/** Puts a turn into the store and wakes this process's workers after the commit. An existing turn stays as it is. */
 const offer = (store: Store, queue: QueueName, id: string, element: string, delay: Duration.Duration) =>
   Effect.mapError(
     store.offer({
@@ -96,7 +96,8 @@ const enqueueWith = (sql: SqlClient.SqlClient, store: Store, told: Latch.Latch) 
       const newest = yield* newestTurn(sql, queue, id, Math.ceil(Duration.toSeconds(delay)))
       const element = newest?.waiting ? newest.element : turnAfter(id, newest?.element)
       yield* offer(store, queue, id, element, delay)
-      // Another transaction may have made this turn and ended since; then it is kept too, or has been taken and the next is made.
+      // Another transaction may have created and finished this turn meanwhile. The second call then finds it waiting, or creates
+      // the next one.
       if (newest?.waiting !== true) yield* enqueue(queue, id, delay)
     })
   return (queue: QueueName, id: string, delay: Duration.Input = 0) =>
@@ -108,7 +109,7 @@ const enqueueWith = (sql: SqlClient.SqlClient, store: Store, told: Latch.Latch) 
     )
 }
 
-/** One of the workers of a queue: takes a job, does a step of it, and so on until it is told to stop. */
+/** Creates one worker of a queue. It takes a job, runs one step of it, and repeats until it is asked to stop. */
 const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: Handler) => {
   let busy = false
   let stopping = false
@@ -120,7 +121,7 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.andThen(
-          Effect.logWarning(`attempt ${attempt} at a step of ${id} of ${queue} failed`, cause),
+          Effect.logWarning(`attempt ${attempt} at a step of job ${id} in queue ${queue} failed`, cause),
           new StepFailed({ queue, id })
         )
       )
@@ -132,18 +133,21 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
     yield* carried(String(taken.element), taken.id, taken.attempts)
   }).pipe(
     Effect.scoped,
-    // What is ended may come back: later, or because it failed.
+    // A finished job may run again, either later or because its step failed.
     Effect.ensuring(Effect.sync(() => (told.openUnsafe(), (busy = false)))),
     Effect.catchTag("StepFailed", () => Effect.void),
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logWarning(`${queue} cannot be worked on at present`, cause), Effect.sleep("1 second"))
+      Effect.andThen(
+        Effect.logWarning(`the gateway cannot work on the queue ${queue} at present`, cause),
+        Effect.sleep("1 second")
+      )
     )
   )
   return {
     run: Effect.repeat(step, { until: () => stopping }),
-    /** Whether it waits for a job. */
+    /** Reports whether the worker is waiting for a job. */
     isIdle: () => !busy && !stopping,
-    /** Whether a step is under way, which is to be waited for. */
+    /** Asks the worker to stop. Returns true when a step is running and must finish first. */
     stop: () => {
       stopping = true
       return busy
@@ -151,14 +155,14 @@ const makeWorker = (store: Store, told: Latch.Latch, queue: QueueName, handle: H
   }
 }
 
-/** The workers that there are here, with their queues. */
+/** The workers of this process with their queues. */
 type Worked = Set<{ readonly queue: QueueName; readonly isIdle: () => boolean }>
 
 /**
- * Looks for what is due in all queues for which a worker waits here, again and again, by a statement that only reads. What is found
- * is offered once more: that changes no job, takes a number of the table's sequence, and wakes the store. Workers that are all busy
- * need no waking: each takes the next job when it has ended its own. Where no job waits for its time either, it looks more seldom
- * until this process is told of one.
+ * Repeatedly looks for due jobs in every queue that has an idle worker here, with a statement that only reads. It offers each job
+ * it finds again. That changes no job, uses one number of the table's sequence, and wakes the store. Busy workers need no waking,
+ * because each takes its next job when it finishes. When no job is waiting at all, it looks less often until this process enqueues
+ * one.
  */
 const lookingFor = (
   sql: SqlClient.SqlClient,
@@ -180,8 +184,8 @@ const lookingFor = (
   })
   return look.pipe(
     storeErrors,
-    // Inside the repeat: one bad look must not be the last.
-    Effect.catchCause((cause) => Effect.logWarning("jobs are not looked for at present", cause)),
+    // Caught inside the loop, because one failed poll must not end the polling.
+    Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for due jobs at present", cause)),
     Effect.delay(options.pollInterval),
     Effect.forever
   )
@@ -203,7 +207,7 @@ const workWith =
           const idle = workers.filter((worker) => !worker.stop())
           yield* Fiber.interruptAll(idle.map(({ fiber }) => fiber))
           yield* Effect.timeoutOption(Fiber.awaitAll(fibers), grace)
-          // What is left gives its jobs back, for others to take at once.
+          // Interrupted steps give their jobs back, so that other workers can take them at once.
           yield* Fiber.interruptAll(fibers)
         })
         return yield* Effect.onExit(Effect.interruptible(Effect.never), () => stop)
@@ -211,17 +215,18 @@ const workWith =
     )
 
 /**
- * Queues of jobs that outlast every process, over Effect's store in the database. A job is the id of a row elsewhere, which says
- * what is to be done; it is delivered until a step of it says that it is done. Any number of processes may work on a queue.
+ * Durable queues of jobs, built on Effect's store in the database. A job is the ID of a row elsewhere that says what to do. It is
+ * delivered until a step returns `done`. Any number of processes may work on a queue.
  */
 export class Jobs extends Context.Service<
   Jobs,
   {
     /**
-     * Puts a job into a queue, in the caller's transaction if there is one. A job that waits already is not queued twice but
-     * brought forward, unless it waits because a step of it failed; one that is being worked on comes once more. Who works on
-     * it after this sees what the transaction has written. Delays are in whole seconds, a part counts as one. It locks the job
-     * until the transaction ends: do it last, so that no two transactions wait for one another.
+     * Enqueues a job, in the caller's transaction if there is one. A waiting job is not queued twice; it moves forward, unless it
+     * waits because a step failed. A running job runs once more. A worker that takes the job afterwards sees what the transaction
+     * wrote. Delays round up to whole seconds.
+     *
+     * It locks the job until the transaction ends. Call it last, so that two transactions cannot deadlock.
      */
     readonly enqueue: (
       queue: QueueName,
@@ -229,9 +234,9 @@ export class Jobs extends Context.Service<
       delay?: Duration.Input
     ) => Effect.Effect<void, SqlError.SqlError | Unavailable>
     /**
-     * Works on a queue until interrupted, `concurrency` steps at a time. A step that fails is tried again, later each time and
-     * without limit; one whose process died, when its lease has ended. Once interrupted it takes nothing more, and gives steps
-     * under way their time to end.
+     * Works on a queue until interrupted, `concurrency` steps at a time. It retries failed steps without limit and with growing
+     * delays. It retries a step of a crashed process when its lease ends. After an interrupt it takes no new jobs and lets running
+     * steps finish within the grace period.
      */
     readonly work: (queue: QueueName, concurrency: number, handle: Handler) => Effect.Effect<never>
   }

@@ -1,16 +1,15 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** The newest turn of a job: its element's id, and whether it waits for a worker. */
+/** The newest turn of a job: its element's ID, and whether it waits for a worker. */
 export interface Turn {
   readonly element: string
   readonly waiting: boolean
 }
 
 /**
- * The newest turn of a job, if it has any. One that waits is kept from all workers until the transaction ends, so that whoever
- * takes it sees what the transaction has written; it is brought forward to `delaySeconds` from now, unless it waits because it
- * failed.
+ * Returns the newest turn of a job, if it has one. A waiting turn stays locked until the transaction ends, so a worker that takes
+ * it sees what the transaction wrote. It moves forward to `delaySeconds` from now, unless it waits because it failed.
  */
 export const newestTurn = (sql: SqlClient.SqlClient, queue: string, id: string, delaySeconds: number) =>
   Effect.map(
@@ -30,7 +29,7 @@ export const newestTurn = (sql: SqlClient.SqlClient, queue: string, id: string, 
     (rows): Turn | undefined => rows[0]
   )
 
-/** A job that a worker may take, now or once it is due. */
+/** A job that a worker may take, now or when it becomes due. */
 export interface WaitingJob<Queue extends string> {
   readonly queue: Queue
   readonly element: string
@@ -39,8 +38,8 @@ export interface WaitingJob<Queue extends string> {
 }
 
 /**
- * The job of each of these queues that is due first, or has been for longest, of those that nobody has or whoever has it has said
- * nothing about for the lease.
+ * Returns the job of each queue that is due first. It considers jobs without a worker, and jobs with a lock that has not
+ * been renewed for the lease.
  */
 export const firstWaiting = <Queue extends string>(
   sql: SqlClient.SqlClient,

@@ -24,18 +24,18 @@ import {
   type VideoRow
 } from "./VideoJobsSql.ts"
 
-/** Jobs that are looked for at a time. */
+/** How many abandoned jobs one call returns at most. */
 const STANDING_BATCH = 100
 
-/** Ended jobs that are forgotten at a time. */
+/** How many ended jobs one call deletes at most. */
 const FORGOTTEN_BATCH = 1_000
 
-/** Whose turn at which job. */
+/** A job and the turn that the caller holds. */
 type Turn = Pick<VideoRow, "id" | "turn">
 
 /**
- * The rows of video jobs. Who works on a job takes a turn at it, which is one at a time, and whatever is written names its turn: the
- * word of one whose turn was given to another counts for nothing. What fails with `SqlError` belongs into a transaction.
+ * The rows of video jobs. A worker takes a turn at a job, and only one turn is current at a time. Every write names its turn, so a
+ * worker that has lost its turn writes nothing. Call methods that fail with `SqlError` within a transaction.
  */
 export class VideoJobs extends Context.Service<
   VideoJobs,
@@ -44,21 +44,21 @@ export class VideoJobs extends Context.Service<
     readonly find: (id: string) => Effect.Effect<VideoRow | undefined, Unavailable>
     readonly ofRequest: (requestId: string) => Effect.Effect<VideoRow | undefined, Unavailable>
     /**
-     * Takes a turn at a job for so long. Undefined where there is none to be had: it has ended, another one is at it, or it was asked
-     * after less than `idleMs` ago.
+     * Takes a turn at a job for `forMs`. Returns undefined when the job has ended, another worker has a turn, or the job was polled
+     * less than `idleMs` ago.
      */
     readonly take: (
       id: string,
       how: { readonly forMs: number; readonly idleMs: number }
     ) => Effect.Effect<VideoRow | undefined, Unavailable>
-    /** Keeps a turn for so long from now; false where it is another's by now. */
+    /** Extends a turn to `forMs` from now. Returns false when the turn is no longer current. */
     readonly renew: (turn: Turn, forMs: number) => Effect.Effect<boolean, Unavailable>
-    /** Gives a turn back with nothing done. */
+    /** Gives a turn back unused. */
     readonly drop: (turn: Turn) => Effect.Effect<void, Unavailable>
     /**
-     * Notes that the job is about to be handed to a provider, before it is, so that it is known if nobody hears of the outcome, and
-     * keeps the turn for so long. `full` where the provider has no room, of all nodes, for it and those that have waited for longer:
-     * then it waits in line. `outrun` where the turn is another's.
+     * Records, before the job goes to a provider, that it is about to, and extends the turn. If the outcome is lost, the record
+     * remains. Returns `full` when the provider, across all nodes, has no room for this job and those that have waited longer; the
+     * job then waits in line. Returns `outrun` when the turn is no longer current.
      */
     readonly submitting: (
       turn: Turn & Pick<VideoRow, "account_id" | "submissions">,
@@ -66,15 +66,15 @@ export class VideoJobs extends Context.Service<
       room: Room,
       forMs: number
     ) => Effect.Effect<"noted" | "full" | "outrun", Unavailable>
-    /** Ends a turn with the job going on. Undefined, and nothing is written, where the turn is another's. */
+    /** Ends a turn and lets the job continue. Returns undefined and writes nothing when the turn is no longer current. */
     readonly goOn: (turn: Turn, going: VideoGoing) => Effect.Effect<VideoRow | undefined, Unavailable>
-    /** Ends the job. Undefined, and nothing is written, where the turn is another's. */
+    /** Ends the job. Returns undefined and writes nothing when the turn is no longer current. */
     readonly end: (turn: Turn, end: VideoEnd) => Effect.Effect<VideoRow | undefined, SqlError.SqlError>
-    /** Some jobs that nobody is at although they are overdue, or have been due for longer than this. */
+    /** Returns some jobs without a worker that are past their deadline or have been due for longer than `graceMs`. */
     readonly standing: (graceMs: number) => Effect.Effect<ReadonlyArray<string>, Unavailable>
-    /** How many jobs of an account go on: exactly so in a transaction that has charged it. */
+    /** Counts the unfinished jobs of an account. The count is exact in a transaction that has charged the account. */
     readonly unfinished: (accountId: string) => Effect.Effect<number, SqlError.SqlError>
-    /** Forgets some of the jobs that ended longer ago than this. */
+    /** Deletes some of the jobs that ended longer ago than this. */
     readonly forget: (olderThanMs: number) => Effect.Effect<void, Unavailable>
   }
 >()("tollgate/jobs/VideoJobs") {
@@ -84,7 +84,9 @@ export class VideoJobs extends Context.Service<
       VideoJobs.of({
         insert: (job) =>
           Effect.flatMap(insertJob(sql, job), (row) =>
-            row === undefined ? Effect.die(new Error("an inserted row was not given back")) : Effect.succeed(row)
+            row === undefined
+              ? Effect.die(new Error("the database did not return an inserted row"))
+              : Effect.succeed(row)
           ),
         find: (id) => storeErrors(jobById(sql, id)),
         ofRequest: (requestId) => storeErrors(jobOfRequest(sql, requestId)),

@@ -3,7 +3,6 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { VideoError, VideoState, VideoWish } from "../domain/Video.ts"
 import { storableText } from "../platform/Sql.ts"
 
-/** A video job as it stands. */
 export interface VideoRow {
   readonly id: string
   readonly request_id: string
@@ -12,16 +11,16 @@ export interface VideoRow {
   readonly state: VideoState
   readonly prompt: string
   readonly parameters: VideoWish
-  /** Who may make it, at what price, in the form of whoever planned it. */
+  /** The candidate providers and prices, in the planner's serialized form. */
   readonly plan: unknown
   readonly steering: string | null
   readonly charged: bigint
-  /** What it cost in the end; null until then. */
+  /** The final cost; null until the job ends. */
   readonly cost: bigint | null
   readonly refunded: boolean
   readonly provider: string | null
   readonly ticket: string | null
-  /** Providers that were asked to take it, in the form of a receipt. */
+  /** The providers that were asked to take the job, in the form of a receipt. */
   readonly attempts: ReadonlyArray<unknown>
   readonly submissions: number
   readonly polls: number
@@ -34,7 +33,7 @@ export interface VideoRow {
   readonly error_message: string | null
   readonly created_at: Date
   readonly completed_at: Date | null
-  /** Whether its time is over. */
+  /** Whether the job's deadline has passed. */
   readonly overdue: boolean
 }
 
@@ -48,7 +47,7 @@ export interface NewVideoJob extends Pick<
   readonly deadlineMs: number
 }
 
-/** What goes on of a job. */
+/** The state of a job that continues. */
 export interface VideoGoing extends Pick<
   VideoRow,
   "state" | "progress" | "submissions" | "polls" | "faults" | "lost" | "provider" | "ticket" | "attempts"
@@ -56,7 +55,7 @@ export interface VideoGoing extends Pick<
   readonly waitMs: number
 }
 
-/** How a job ends. */
+/** The final state of a job. */
 export interface VideoEnd extends Pick<
   VideoRow,
   "state" | "progress" | "refunded" | "file_id" | "error_code" | "error_message" | "parameters"
@@ -64,7 +63,7 @@ export interface VideoEnd extends Pick<
   readonly cost: bigint
 }
 
-/** How many jobs a provider may have, and how many of one account. */
+/** How many jobs a provider may have at once, in total and per account. */
 export interface Room {
   readonly limit: number
   readonly perAccount: number
@@ -79,7 +78,7 @@ const columns = (sql: Sql) =>
 
 const first = <A>(rows: ReadonlyArray<A>): A | undefined => rows[0]
 
-/** A time from now on. */
+/** A moment relative to the database clock. */
 const inMs = (sql: Sql, ms: number) => sql`clock_timestamp() + ${BigInt(Math.ceil(ms))} * interval '1 millisecond'`
 
 export const insertJob = (sql: Sql, job: NewVideoJob): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
@@ -99,7 +98,7 @@ export const jobById = (sql: Sql, id: string): Effect.Effect<VideoRow | undefine
 export const jobOfRequest = (sql: Sql, requestId: string): Effect.Effect<VideoRow | undefined, SqlError.SqlError> =>
   Effect.map(sql<VideoRow>`SELECT ${columns(sql)} FROM video_job WHERE request_id = ${requestId}`, first)
 
-/** Takes the next turn of a job that has not ended, unless somebody has one, or asked for less than `idleMs` ago. */
+/** Takes the next turn of an unfinished job, unless another worker has one or polled the job less than `idleMs` ago. */
 export const takeTurn = (
   sql: Sql,
   id: string,
@@ -113,7 +112,7 @@ export const takeTurn = (
     first
   )
 
-/** Keeps a turn for longer; answers whether it still is one. */
+/** Extends a turn. Returns whether the turn is still current. */
 export const renewTurn = (
   sql: Sql,
   id: string,
@@ -126,20 +125,20 @@ export const renewTurn = (
     (rows) => rows.length > 0
   )
 
-/** Gives a turn back with nothing done. */
+/** Gives a turn back unused. */
 export const dropTurn = (sql: Sql, id: string, turn: bigint) =>
   sql`UPDATE video_job SET busy_until = NULL WHERE id = ${id} AND turn = ${turn} AND completed_at IS NULL`
 
-/** Keeps all others from counting who is at a provider, until the transaction ends. */
+/** Prevents other transactions from counting a provider's jobs until this one ends. */
 export const lockProvider = (sql: Sql, provider: string) =>
   sql`SELECT pg_advisory_xact_lock(hashtextextended('video at ' || ${provider}, 0))`
 
-/** A job that waits for a provider and has not come back when it should have keeps its place in the line for so long. */
+/** A job that waits for a provider keeps its place in the queue for this long after it should have come back. */
 const LATE_IN_LINE = "30 seconds"
 
 /**
- * Whether a provider has room for a job: for it and for those before it in the line, of which no more count than their accounts may
- * have there.
+ * Reports whether a provider has room for a job and for the jobs ahead of it in its queue. Of the jobs ahead, an account counts
+ * only as many as it may still start there.
  */
 export const hasRoom = (
   sql: Sql,
@@ -169,11 +168,11 @@ export const hasRoom = (
     (rows) => rows[0]?.free === true
   )
 
-/** Puts a job into the line before a provider. */
+/** Puts a job into the queue of a provider. */
 export const joinLine = (sql: Sql, { id, turn }: Pick<VideoRow, "id" | "turn">, provider: string) =>
   sql`UPDATE video_job SET waits_for = ${provider} WHERE id = ${id} AND turn = ${turn} AND state = 'queued'`
 
-/** Notes that a job is about to be handed in, and keeps its turn for so long; answers whether the turn still is one. */
+/** Records that a job is about to be submitted and extends its turn. Returns whether the turn is still current. */
 export const noteSubmission = (
   sql: Sql,
   { id, submissions, turn }: Pick<VideoRow, "id" | "turn" | "submissions">,
@@ -187,7 +186,7 @@ export const noteSubmission = (
     (rows) => rows.length > 0
   )
 
-/** Ends a turn with the job going on; undefined, and nothing happens, where another turn has begun. */
+/** Ends a turn and lets the job continue. Returns undefined and changes nothing when another turn has begun. */
 export const goOn = (
   sql: Sql,
   { id, turn }: Pick<VideoRow, "id" | "turn">,
@@ -203,7 +202,7 @@ export const goOn = (
     first
   )
 
-/** Ends a job; undefined, and nothing happens, where another turn has begun or it has ended before. */
+/** Ends a job. Returns undefined and changes nothing when another turn has begun or the job has already ended. */
 export const endJob = (
   sql: Sql,
   { id, turn }: Pick<VideoRow, "id" | "turn">,
@@ -217,7 +216,7 @@ export const endJob = (
     first
   )
 
-/** Jobs that nobody is at although their time has come: past their deadline, or due for longer than `graceMs`. */
+/** Returns jobs that need work but have no worker: past their deadline, or due for longer than `graceMs`. */
 export const standingJobs = (
   sql: Sql,
   graceMs: number,
@@ -232,14 +231,14 @@ export const standingJobs = (
     (rows) => rows.map(({ id }) => id)
   )
 
-/** How many jobs of an account go on. */
+/** Counts the unfinished jobs of an account. */
 export const unfinishedOf = (sql: Sql, accountId: string): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql<{ count: bigint }>`SELECT count(*) FROM video_job WHERE account_id = ${accountId} AND completed_at IS NULL`,
     (rows) => Number(rows[0]?.count ?? 0n)
   )
 
-/** Forgets some jobs that ended longer ago than this; those that another node is at are left to it. */
+/** Deletes some jobs that ended longer ago than this, and skips those that another node has locked. */
 export const forgetEnded = (sql: Sql, olderThanMs: number, limit: number) =>
   sql`DELETE FROM video_job WHERE id IN (
     SELECT id FROM video_job

@@ -459,7 +459,7 @@ describe("while the database is away", () => {
       const failure = yield* Effect.flip(
         Layer.build(Layer.provide(Jobs.layerFrom(usual), Layer.succeedContext(database)))
       )
-      assert.match(failure.message, /^The table of jobs cannot be used: \w/)
+      assert.match(failure.message, /^The gateway cannot use the table of jobs: \w/)
     }).pipe(Effect.scoped)
   )
 })
