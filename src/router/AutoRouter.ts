@@ -1,4 +1,4 @@
-/** How `svc/auto` chooses among all models: pure, and in one pass over the catalogue. */
+/** Chooses a model for `svc/auto` among all models. The code is pure and passes over the catalogue once. */
 import { Result } from "effect"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure } from "../domain/Failure.ts"
@@ -11,20 +11,20 @@ import type { Classification } from "./Classifier.ts"
 import { matcherOf } from "./ModelPatterns.ts"
 import { strengthOf } from "./Strengths.ts"
 
-/** The id that stands for a choice among all others. */
+/** The model ID that asks the router to choose. */
 export const AUTO_MODEL = "svc/auto"
 
-/** Bands of price, each a fifth of the models that can serve a request, cheapest first. */
+/** Price bands. Each holds a fifth of the models that can serve a request, cheapest first. */
 export const COST_TIERS = ["low", "medium", "high", "xhigh", "max"] as const
 export type CostTier = (typeof COST_TIERS)[number]
 
-/** What the caller wants of the choice. */
+/** The client's options for the choice. */
 export interface AutoOptions {
-  /** Only these, as ids or patterns; undefined: any. */
+  /** The allowed IDs or patterns; undefined allows every model. */
   readonly allowedModels: ReadonlyArray<string> | undefined
   readonly excludedModels: ReadonlyArray<string>
   readonly costTier: CostTier | undefined
-  /** Whether a session stays with the model it began with. */
+  /** Whether a session keeps the model of its first request. */
   readonly pinModel: boolean
 }
 
@@ -35,20 +35,20 @@ export const defaultAutoOptions: AutoOptions = {
   pinModel: false
 }
 
-/** What is known of a request to `svc/auto` before its model is chosen. */
+/** The facts about a request to `svc/auto` that decide its model. */
 export interface AutoRequest {
   readonly classification: Classification
   readonly classifiedBy: RouterDecision["classified_by"]
   readonly options: AutoOptions
-  /** The prompt's likely tokens. */
+  /** The estimated tokens of the prompt. */
   readonly promptTokens: number
-  /** The model its session is pinned to. */
+  /** The model that the session is pinned to. */
   readonly pinned: string | undefined
-  /** Why a model's plan cannot be taken although it can be made, such as for its cost. */
+  /** Returns a failure when a valid plan is unacceptable, for instance because of its cost. */
   readonly objection: (plan: Plan) => Failure | undefined
 }
 
-/** The same, of a request about which nothing is known. */
+/** The defaults for a request without any facts. */
 export const plainAuto: AutoRequest = {
   classification: { task: "general", confident: false, multilingual: false },
   classifiedBy: "regex",
@@ -58,7 +58,7 @@ export const plainAuto: AutoRequest = {
   objection: () => undefined
 }
 
-/** What planning a request takes; `Router` has the same and more. */
+/** The fields that planning needs. `Router` passes a superset. */
 interface Request {
   readonly models: ReadonlyArray<string>
   readonly policy: { readonly allowFallbacks: boolean }
@@ -67,20 +67,20 @@ interface Request {
   readonly auto?: AutoRequest | undefined
 }
 
-/** A prompt of more likely tokens than this goes to a model with a large window. */
+/** A prompt with more estimated tokens than this goes to a model with a large context window. */
 export const LONG_CONTEXT_TOKENS = 50_000
 
-/** A window that a long prompt and a long conversation after it fit in. */
+/** A context window that holds a long prompt and a long conversation after it. */
 export const LARGE_WINDOW = 400_000
 
-/** The chosen model and those to fall back on; every one of them can raise what is held. */
+/** The chosen model and its fallbacks. Each of them can raise the amount to hold. */
 const MAX_MODELS = 3
 
-/** So many models a decision speaks of, and so many of them at most that could have been chosen as well. */
+/** How many models a decision lists, and how many of them at most were equally eligible. */
 const MAX_CONSIDERED = 12
 const MAX_RUNNERS_UP = 4
 
-/** Without a cost tier the lower three bands are open. */
+/** Without a cost tier, the router chooses from the three cheapest bands. */
 const DEFAULT_BANDS = 3
 
 interface Eligible {
@@ -89,12 +89,12 @@ interface Eligible {
   readonly fit: number
 }
 
-/** Whether a request is one to `svc/auto`, which stands alone. */
+/** Reports whether a request is for `svc/auto`, which must be the only model. */
 export const isAuto = (models: ReadonlyArray<string>): boolean => models.length === 1 && models[0] === AUTO_MODEL
 
 /**
- * Plans a request to `svc/auto` as an ordinary chain of the models it chooses; `plan` is the ordinary planning. Fails with
- * `NoProviderAvailable` and the name of the option that left nothing, or with what stands in the way of every model.
+ * Plans a request to `svc/auto` as an ordinary chain of the chosen models. `plan` is the ordinary planner. Fails with
+ * `NoProviderAvailable` and the option that left no model, or with the obstacle that all models share.
  */
 export const planAuto = <R extends Request>(
   catalogue: Pick<Snapshot, "all" | "find" | "isServable">,
@@ -146,9 +146,9 @@ const fitOf = (auto: AutoRequest, model: Model): number =>
 const words = (name: string): string => name.replaceAll("_", " ")
 
 const judges = {
-  regex: "The rules take this for",
-  llm: "A language model takes this for",
-  "llm-cached": "A language model took the same text for"
+  regex: "The rules classify this as",
+  llm: "A language model classifies this as",
+  "llm-cached": "A language model classified the same text as"
 } as const satisfies Record<RouterDecision["classified_by"], string>
 
 const reasoningOf = (
@@ -157,24 +157,25 @@ const reasoningOf = (
   choice: { readonly among: number; readonly range: string; readonly pinned: boolean }
 ): string => {
   const task = words(auto.classification.task)
-  const language = auto.classification.multilingual ? " in another language than English" : ""
+  const language = auto.classification.multilingual ? " in a language other than English" : ""
   const size = auto.promptTokens > LONG_CONTEXT_TOKENS ? " with a long prompt" : ""
   const article = /^[aeiou]/.test(task) ? "an" : "a"
   const request = `${judges[auto.classifiedBy]} ${article} ${task} request${language}${size}`
   if (choice.pinned) return `${request}; ${model} serves it because its session is pinned to that model.`
-  if (choice.among === 1) return `${request}; ${model} is the one model that can serve it ${choice.range}.`
+  if (choice.among === 1) return `${request}; ${model} is the only model that can serve it ${choice.range}.`
   const among = `of the ${choice.among} models that can serve it ${choice.range}`
-  return `${request}; ${among}, ${model} is rated best, and costs least of those rated alike.`
+  return `${request}; ${among}, ${model} has the best rating, and the lowest price at that rating.`
 }
 
 /**
- * What a request of ordinary size costs at the cheapest who may serve it, so that fixed prices count as well. The order of the
- * plan, which changes by the minute, has no part in it, with fallbacks or without: an estimate and its request are to choose alike.
+ * Returns the cost of a typical request at the cheapest provider that may serve it, so that fixed prices count too. It ignores the
+ * plan's order, which changes by the minute, and the fallback setting, because an estimate and its request must choose the same
+ * model.
  */
 const typicalCost = ({ candidates }: Plan): bigint =>
   candidates.map(({ price }) => tokenCost(price, { ...noTokens, input: 1_000, output: 500 })).reduce(minNano)
 
-/** Takes models out step by step and remembers why. */
+/** Removes models step by step and records the reasons. */
 class Sieve {
   readonly #auto: AutoRequest
   readonly #passed: Array<{ readonly model: Model; readonly reason: string }> = []
@@ -193,7 +194,9 @@ class Sieve {
     })
   }
 
-  /** What may be chosen unasked: neither previews nor what is about to go, unless it is allowed by its own id. */
+  /**
+   * Returns the models that the router may choose. It skips previews and deprecated models unless `allowed_models` names their ID.
+   */
   catalogue({ all, isServable }: Pick<Snapshot, "all" | "isServable">): ReadonlyArray<Model> {
     const named = new Set(this.#auto.options.allowedModels)
     return all.filter(
@@ -224,7 +227,10 @@ class Sieve {
     )
   }
 
-  /** `plan` gives all who may serve a model; without fallbacks only the first of them is asked, and may be objected to. */
+  /**
+   * `plan` returns all providers that may serve a model. Without fallbacks the gateway calls only the first, so only the first can
+   * raise an objection.
+   */
   plans(
     models: ReadonlyArray<Model>,
     allowFallbacks: boolean,
@@ -253,7 +259,7 @@ class Sieve {
     return eligible
   }
 
-  /** Leaves out what lacks something that a request can do without, unless that is all there is. */
+  /** Drops models that lack a feature the request can do without, unless all of them lack it. */
   #prefer(models: ReadonlyArray<Eligible>, reason: string, wanted: (model: Model) => boolean): ReadonlyArray<Eligible> {
     const kept = models.filter(({ model }) => wanted(model))
     if (kept.length === 0) return models
@@ -273,8 +279,8 @@ class Sieve {
   }
 
   /**
-   * The models within the range of prices, by rank; of fewer than five, some tiers have none and take the nearest. `spare` are
-   * those to fall back on where the range has few, nearest first: without a cost tier any, else the cheaper ones.
+   * Returns the models within the price range, by rank. With fewer than five models some tiers are empty and use the nearest band.
+   * `spare` holds fallbacks from outside the range, nearest first: any models without a cost tier, otherwise the cheaper ones.
    */
   band(models: ReadonlyArray<Eligible>) {
     const { costTier } = this.#auto.options
@@ -289,7 +295,7 @@ class Sieve {
     const nearest = Math.min(...placed.map(({ distance }) => distance))
     const outside = placed.filter(({ distance }) => distance > nearest).toSorted((a, b) => a.distance - b.distance)
     for (const { above, eligible } of outside) {
-      this.#passed.push({ model: eligible.model, reason: `too ${above > 0 ? "dear" : "cheap"} for ${range}` })
+      this.#passed.push({ model: eligible.model, reason: `too ${above > 0 ? "expensive" : "cheap"} for ${range}` })
     }
     return {
       banded: placed.filter(({ distance }) => distance === nearest).map(({ eligible }) => eligible),
@@ -298,7 +304,7 @@ class Sieve {
     }
   }
 
-  /** What became of the models that matter most: the chosen one, those after it, and those that would have fitted best. */
+  /** Lists the most relevant models with the reason for each: the chosen one, its fallbacks, and the best fitting of the rest. */
   considered(
     chosen: ReadonlyArray<Eligible>,
     ranked: ReadonlyArray<Eligible>,
@@ -318,13 +324,13 @@ class Sieve {
       })),
       ...runnersUp.map(({ fit, model }) => ({
         model: model.id,
-        reason: fit < best.fit ? `rated lower for ${task}` : "rated alike, and dearer"
+        reason: fit < best.fit ? `rated lower for ${task}` : "same rating, higher price"
       })),
       ...passed.toSorted((a, b) => b.fit - a.fit).map(({ model, reason }) => ({ model: model.id, reason }))
     ].slice(0, MAX_CONSIDERED)
   }
 
-  /** Why nothing is left, by the step that took the last. */
+  /** Returns the failure of the step that removed the last model. */
   failure(left: {
     readonly offered: ReadonlyArray<Model>
     readonly named: ReadonlyArray<Model>

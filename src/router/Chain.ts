@@ -6,20 +6,20 @@ export const MAX_CHAIN = 15
 
 const broken = (detail: string) => Result.fail(failure({ _tag: "InvalidFallbackChain", detail }))
 
-/** The slug of the preset that a `model` names, alone and behind an `@`; undefined where it names none. */
+/** Returns the slug of the preset that `model` names with a leading `@`; undefined when it names none. */
 export const presetNamed = (model: unknown): string | undefined => {
   if (typeof model !== "string" || model.includes(",")) return undefined
   const name = model.trim()
   return name.startsWith("@") ? name.slice(1) : undefined
 }
 
-/** What a request says of its models itself, where it lists any. */
+/** The `model` and `models` fields of a request that has a list. */
 export interface Listed {
   readonly model: unknown
   readonly models: ReadonlyArray<unknown>
 }
 
-/** What a body says of its models, where it lists any. */
+/** Returns the `model` and `models` fields of a body that has a list. */
 export const listedIn = (body: Readonly<Record<string, unknown>> | undefined): Listed | undefined => {
   const models: unknown = body?.["models"]
   return Array.isArray(models) ? { model: body?.["model"], models } : undefined
@@ -41,16 +41,16 @@ const memberOf = (reason: Reason, { model, models }: Listed): string | undefined
   }
 }
 
-/** The failure, blamed on what of `models` it is about where `model` does not name that. */
+/** Returns the failure with `param` set to the entry of `models` that caused it, unless `model` names that entry itself. */
 export const blamed = (failed: Failure, listed: Listed | undefined): Failure => {
   const param = listed && memberOf(failed.reason, listed)
   return param === undefined ? failed : failure({ ...failed.reason, param } as Reason, failed.log)
 }
 
 /**
- * The models to try, in order, from a `model` string (one id, or ids joined by commas) and a `models` list; what `model` names
- * comes first. Fails with `InvalidFallbackChain` on empty, repeated or too many entries, and on a preset: what that stands for
- * has been put in its place before.
+ * Parses the models to try, in order, from a `model` string (one ID, or IDs joined by commas) and a `models` list. The models in
+ * `model` come first. Fails with `InvalidFallbackChain` for empty, repeated or too many entries, and for a preset, because presets
+ * are resolved earlier.
  */
 export const parseChain = (
   model: string | undefined,
@@ -59,12 +59,13 @@ export const parseChain = (
   if (model === undefined && models === undefined) return Result.fail(invalid("model", "Missing key"))
   const chain = (model === undefined ? [] : model.split(",")).map((entry) => entry.trim())
   for (const entry of models ?? []) if (!chain.includes(entry) || entry === "") chain.push(entry)
-  if (chain.some((entry) => entry === "")) return broken("A fallback chain has no empty entries")
-  if (chain.length > MAX_CHAIN) return broken(`A fallback chain has at most ${MAX_CHAIN} models`)
+  if (chain.some((entry) => entry === "")) return broken("A fallback chain must not contain empty entries.")
+  if (chain.length > MAX_CHAIN)
+    return broken(`A fallback chain must contain at most ${MAX_CHAIN} models; got ${chain.length}.`)
   const repeated = chain.find((entry, index) => chain.indexOf(entry) !== index)
-  if (repeated !== undefined) return broken(`"${repeated}" stands twice in the fallback chain`)
+  if (repeated !== undefined) return broken(`A fallback chain must not repeat a model; got "${repeated}" twice.`)
   if (chain.includes(AUTO_MODEL) && chain.length > 1)
-    return broken(`${AUTO_MODEL} stands alone, not in a fallback chain`)
-  if (chain.some((entry) => entry.startsWith("@"))) return broken("A preset stands alone in `model`, not in a chain")
+    return broken(`${AUTO_MODEL} must be the only model of a request.`)
+  if (chain.some((entry) => entry.startsWith("@"))) return broken("A preset must be the only entry of `model`.")
   return Result.succeed(chain)
 }

@@ -1,31 +1,31 @@
-/** The first stage of `svc/auto`: what a request is about, by rules. Pure, and bounded in time whatever it is given. */
+/** The first stage of `svc/auto`: classifies a request by rules. Pure, with bounded time for any input. */
 import { type Conversation, hasImages, type Message } from "../domain/Conversation.ts"
 import { type Task, TASKS } from "./Task.ts"
 import { taskRules } from "./TaskRules.ts"
 
-/** What the rules make of a request. */
+/** The result of the rules for a request. */
 export interface Classification {
   readonly task: Task
-  /** Whether the rules are sure enough for nobody else to be asked. */
+  /** Whether the rules are certain enough to skip the language model. */
   readonly confident: boolean
-  /** Whether it is written in another language than English. */
+  /** Whether the text is in a language other than English. */
   readonly multilingual: boolean
 }
 
-/** Of a text so many characters are looked at, most of them at its beginning. */
+/** How many characters of a text the rules read: most from its beginning and some from its end. */
 const HEAD_LENGTH = 3_000
 const TAIL_LENGTH = 1_000
 
-/** Of a text's first and of its last paragraph so much is taken for the ask itself. */
+/** How many characters of the first and the last paragraph count as the ask itself. */
 const ASK_LENGTH = 320
 
-/** Below this the rules have seen a hint at most. */
+/** Below this score the rules have at best a hint. */
 const CONFIDENT_SCORE = 5
 
-/** So far ahead of the next task one must be. */
+/** How far the best task must lead the next one. */
 const CONFIDENT_LEAD = 2
 
-/** A system prompt speaks of all requests of its kind, so it counts for half of what the user says. */
+/** A system prompt describes all requests of its kind, so it weighs half as much as the user's words. */
 const SYSTEM_SHARE = 0.5
 
 const bounded = (text: string): string =>
@@ -44,10 +44,10 @@ const textOf = (message: Message | undefined): string => {
 const lastOf = (conversation: Conversation, role: Message["role"]): Message | undefined =>
   conversation.messages.findLast((message) => message.role === role)
 
-/** What the user said last, bounded; what is classified, by the rules and by a model. */
+/** Returns the user's last message, bounded in length. The rules and the language model classify this text. */
 export const lastWords = (conversation: Conversation): string => bounded(textOf(lastOf(conversation, "user"))).trim()
 
-/** Where people say what they want: in the first paragraph, and in the last where that is short. */
+/** Returns the part of a text where people say what they want: the first paragraph, and the last one if it is short. */
 const askOf = (text: string): string => {
   const paragraphs = text.split(/\n\s*\n/)
   const first = (paragraphs[0] ?? "").slice(0, ASK_LENGTH)
@@ -66,9 +66,9 @@ const score = (text: string, share: number, scores: Scores): void => {
 }
 
 /**
- * The task of a conversation by what its user said last; where that leaves it open, the system prompt counts for half. With an
- * image beside those words it is `vision`. Where the task is still open, offered tools make it `tool_use`; where nothing speaks
- * for any, it is `general`.
+ * Classifies a conversation by the user's last message. If that leaves the task open, the system prompt counts for half. An image
+ * beside the message makes it `vision`. If the task is still open, offered tools make it `tool_use`. Without any match it is
+ * `general`.
  */
 export const classify = (conversation: Conversation): Classification => {
   const words = lastWords(conversation)
@@ -102,19 +102,19 @@ const verdict = (scores: Scores): { readonly task: Task; readonly confident: boo
   return { task, confident: best >= CONFIDENT_SCORE && best - next >= CONFIDENT_LEAD }
 }
 
-/** Of the letters of a text so many must be of another script than Latin for its language to be another than English. */
+/** The share of letters outside the Latin script that marks a text as not English. */
 const FOREIGN_SHARE = 0.3
 
-/** One small word alone may be a name, or a variable. */
+/** Requires more than one small word, because a single one may be a name or a variable. */
 const LEAST_FOREIGN = 1.5
 
-/** So much of a text tells its language. */
+/** How many characters are enough to tell the language. */
 const LANGUAGE_LENGTH = 1_500
 
 const english =
   /(?<!\p{L})(?:the|and|of|to|is|are|was|in|that|for|with|this|what|how|my|you|it|from|on|do|does|by|an|who|which|write|i'm|i)(?!\p{L})/giu
 
-/** Short words that are frequent in one of the large languages in Latin letters and are no English words. */
+/** Short words that are frequent in a large language with Latin letters and are not English words. */
 const foreign =
   /(?<![\p{L}#.$_])(?:der|die|das|und|ist|nicht|ein|eine|einen|mit|für|auf|wie|wir|ich|den|dem|von|zu|geht|le|la|les|des|une|est|et|que|qui|pour|dans|avec|ce|cette|texte|quelle|je|tu|el|los|las|una|por|para|con|del|qué|cómo|está|este|esta|il|di|che|gli|della|sono|nella|questo|chi|o|os|um|uma|não|em|da|het|een|van|niet|dat|och|är|att|det|på|og|ikke|nie|jest|się|na|czy|jak|gdzie|ve|bir|bu|için)(?!\p{L})/giu
 
@@ -122,7 +122,9 @@ const marks = /[äöüßéèêàâçñãõåæøąćęłńśźżğışřůőű¿
 
 const countOf = (text: string, what: RegExp): number => text.match(what)?.length ?? 0
 
-/** Whether a text is in another language than English, by its script and by the small words that every sentence has. */
+/**
+ * Reports whether a text is in a language other than English, by its script and by the small words that every sentence contains.
+ */
 export const isMultilingual = (text: string): boolean => {
   const sample = text.slice(0, LANGUAGE_LENGTH)
   const letters = countOf(sample, /\p{L}/gu)

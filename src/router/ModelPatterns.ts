@@ -1,8 +1,8 @@
 import type { Model } from "../domain/Model.ts"
 
 /**
- * A test for a pattern in which `*` stands for any characters. What stands between two of them is looked for once, from left to
- * right, so that no pattern makes it try again.
+ * Returns a test for a pattern in which `*` matches any characters. It searches each literal piece once, from left to right, so no
+ * pattern causes backtracking.
  */
 export const patternTest = (pattern: string): ((text: string) => boolean) => {
   const [first = "", ...others] = pattern.split("*")
@@ -24,7 +24,7 @@ export const patternTest = (pattern: string): ((text: string) => boolean) => {
 
 type Matcher = (model: Pick<Model, "id" | "vendor">) => boolean
 
-/** A list of patterns is a request's own, which is planned more than once. */
+/** Caches matchers by list, because the gateway plans the same request more than once. */
 const made = new WeakMap<ReadonlyArray<string>, Matcher>()
 
 const isPrefix = (pattern: string): boolean => pattern.indexOf("*") === pattern.length - 1
@@ -60,8 +60,8 @@ const makeMatcher = (patterns: ReadonlyArray<string>): Matcher => {
 }
 
 /**
- * Whether one of the patterns means a model: by its id, or by its vendor and its id as in `openai/gpt-4o-mini` and `openai/*`. The
- * same list has the same matcher, which looks at no model twice.
+ * Returns a matcher that reports whether a pattern names a model, by its ID or by vendor and ID as in `openai/gpt-4o-mini` and
+ * `openai/*`. The same list returns the same matcher, which caches its answer for each model.
  */
 export const matcherOf = (patterns: ReadonlyArray<string>): Matcher => {
   const known = made.get(patterns)

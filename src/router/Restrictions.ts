@@ -1,29 +1,32 @@
-/** What a caller's policy rules out, and how that is said when nothing is left. */
+/** The exclusions of a client's routing policy, and the explanation when no provider is left. */
 import type { RoutingPolicy } from "../domain/Plan.ts"
 import type { Offered } from "./Standings.ts"
 
-/** What restrictions look at. A price per unit has no rates, only that of a request where it is per request. */
+/**
+ * The properties that restrictions examine. A price per unit has no token rates; it has a request price only when it is per
+ * request.
+ */
 export interface Restrictable extends Pick<Offered, "provider" | "perRequestUsd" | "parameters"> {
   readonly rates: ReadonlyArray<Offered["rates"][number]>
-  /** Where its price is per image. */
+  /** Set when the price is per image. */
   readonly perImageUsd?: number | undefined
 }
 
-/** A rule of the policy, and whom it leaves out. */
+/** A rule of the policy and the providers that it excludes. */
 export interface Restriction {
-  /** The member of `routing` that asks for it. */
+  /** The field of `routing` that asks for it. */
   readonly name: string
   readonly excludes: (contender: Restrictable) => boolean
 }
 
-/** What of a request its restrictions depend on. */
+/** The parts of a request that its restrictions depend on. */
 interface Asked {
   readonly policy: RoutingPolicy
   readonly parameters: ReadonlyArray<string>
   readonly promptBound: number
 }
 
-/** Providers are named as the catalogue has them, in whatever case. */
+/** Provider names match the catalogue's names without regard to case. */
 export const lowerCased = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.length === 0 ? names : names.map((name) => name.toLowerCase())
 
@@ -31,11 +34,11 @@ const PER_MILLION = 1_000_000
 
 const picoOf = (usd: number): number => Math.round(usd * 1e12)
 
-/** A price counts by every tier that the prompt may reach. Rounding apart, a provider at the very limit is within it. */
+/** A price counts at every tier that the prompt may reach. Apart from rounding, a provider exactly at the limit passes. */
 const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["excludes"] | undefined => {
   const { completion, image, prompt, request } = maxPrice
   if ([completion, image, prompt, request].every((limit) => limit === undefined)) return undefined
-  // Of binary fractions a product may be a hair more than the price it stands for; whole numbers are not.
+  // A product of binary fractions can slightly exceed the price it stands for. Whole numbers cannot.
   const over = (usd: number, limit: number | undefined, units: number) =>
     limit !== undefined && picoOf(usd) * units > picoOf(limit)
   return ({ perImageUsd = 0, perRequestUsd, rates }) =>
@@ -48,7 +51,7 @@ const tooDear = ({ policy: { maxPrice }, promptBound }: Asked): Restriction["exc
     )
 }
 
-/** The restrictions of a request that can rule out anybody. */
+/** Returns the restrictions of a request that can exclude a provider. */
 export const restrictionsOf = (asked: Asked): ReadonlyArray<Restriction> => {
   const { parameters, policy } = asked
   const found: Array<Restriction> = []
@@ -82,8 +85,8 @@ const listed = (items: ReadonlyArray<string>): string =>
   items.length < 2 ? items.join() : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`
 
 /**
- * The sentence for a caller whose restrictions leave out everybody of `able`, who could serve the request without them: how many
- * each restriction leaves out, and which of them would do by itself to be dropped.
+ * Returns the error message when the restrictions exclude every provider in `able`. It says how many providers each restriction
+ * excludes, and which restriction the client could drop on its own to have some left.
  */
 export const explain = (able: ReadonlyArray<Restrictable>, restrictions: ReadonlyArray<Restriction>): string => {
   const counts = restrictions

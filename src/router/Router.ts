@@ -14,7 +14,7 @@ import { arrange, explore, type Standing } from "./Strategy.ts"
 import { planWork, type WorkPlanRequest } from "./WorkPlan.ts"
 import { unknownModel } from "./UnknownModel.ts"
 
-/** What a request asks of whoever serves it. */
+/** The requirements of a request. */
 export interface PlanRequest {
   /** The fallback chain, first choice first. */
   readonly models: ReadonlyArray<string>
@@ -22,41 +22,41 @@ export interface PlanRequest {
   readonly needs: {
     readonly vision: boolean
     readonly tools: boolean
-    /** How many tools there are, where any. */
+    /** The number of tools, if there are any. */
     readonly toolCount?: number
-    /** Whether any of the prompt is to be kept for an hour. */
+    /** Whether the request asks for a one-hour prompt cache. */
     readonly longCache?: boolean
-    /** Names of the optional parameters the request sets. */
+    /** Names of the optional parameters that the request sets. */
     readonly parameters: ReadonlyArray<string>
   }
-  /** Whether the answer is streamed, so that its first token is what its caller waits for. */
+  /** Whether the response is streamed, so that the time to the first token matters. */
   readonly stream: boolean
-  /** No more prompt tokens than this; they decide which tier of a price can be reached. */
+  /** An upper bound on the prompt's tokens. It decides which price tiers the request can reach. */
   readonly promptBound: number
-  /** What the caller bounds the output to. */
+  /** The client's bound on the output tokens. */
   readonly maxTokens?: number | undefined
-  /** Whether the prompt fits a context window of so many tokens. */
+  /** Reports whether the prompt fits a context window of this many tokens. */
   readonly fits: (contextWindow: number) => boolean
-  /** The prompt's likely tokens, for the message when it fits nowhere. */
+  /** Returns the estimated tokens of the prompt, for the error message when it fits no window. */
   readonly promptTokens: () => number
-  /** Whether the request may go to somebody of whom little is known, so that something comes to be known. */
+  /** Whether the request may go to a provider with few samples, so that the gateway learns about it. */
   readonly explores?: boolean
-  /** Of a request to `svc/auto`. */
+  /** Present for requests to `svc/auto`. */
   readonly auto?: AutoRequest | undefined
 }
 
 export interface RouterOptions {
-  /** Whether plans of the strategy `latency` say after what delay a second attempt may be started beside the first. */
+  /** Whether plans of the `latency` strategy include the delay after which a second attempt may start beside the first. */
   readonly latencyHedge: boolean
 }
 
-/** Output tokens that prices are compared for, unless the caller's bound is less. */
+/** The output tokens assumed for price comparisons, unless the client's bound is lower. */
 const LIKELY_OUTPUT_TOKENS = 256
 
-/** Why a model or a provider cannot serve the request, whatever the caller's restrictions; most telling first. */
+/** The reasons why a model or provider cannot serve a request regardless of the client's restrictions, most useful first. */
 type Inability = "vision" | "tools" | "toolCount" | "context" | "unserved"
 
-/** The most tools that OpenAI's own models take in one request. Every host of them is OpenAI in the end; its open models are not. */
+/** The most tools per request for OpenAI's own models. All their hosts pass requests on to OpenAI. Its open models have no limit. */
 const OPENAI_MOST_TOOLS = 128
 
 const isBounded = ({ id, vendor }: Model): boolean => vendor === "openai" && !id.includes("gpt-oss")
@@ -77,7 +77,7 @@ const inabilityOf = (
   return fits(offer.contextWindow) ? undefined : "context"
 }
 
-/** Nobody is able to serve the request: the reason that is closest to what the caller can change. */
+/** Returns the failure when no provider can serve the request: the reason that the client can most easily act on. */
 const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<Inability>): Failure => {
   const model = request.models[0] ?? ""
   if (because.has("vision")) return failure({ _tag: "NotVisionCapable", model })
@@ -93,12 +93,12 @@ const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<
   return failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${model} at present` })
 }
 
-/** A contender and where it stands for one request. */
+/** A contender with its standing for one request. */
 interface Ranked extends Standing {
   readonly contender: Contender
 }
 
-/** The providers of one model that may serve the request, in the order to try them. */
+/** Returns the providers of one model that may serve the request, in the order to try them. */
 const rank = (
   permitted: ReadonlyArray<Contender>,
   request: PlanRequest,
@@ -119,7 +119,7 @@ const rank = (
   return ranked.map(({ contender }) => contender)
 }
 
-/** The models of the chain, or why one of them cannot be asked for: `UnknownModel`. */
+/** Returns the models of the chain, or fails with `UnknownModel`. */
 export const modelsOf = (
   catalogue: Snapshot,
   ids: ReadonlyArray<string>
@@ -137,11 +137,11 @@ export const modelsOf = (
   return Result.succeed(models)
 }
 
-/** What a plan is made from, besides the request. */
+/** The inputs of a plan besides the request. */
 interface World extends RouterOptions {
   readonly catalogue: Snapshot
   readonly contendersOf: (model: Model) => ReadonlyArray<Contender>
-  /** From 0 up to 1, where the request may explore. */
+  /** A number from 0 (inclusive) to 1 (exclusive), when the request may explore. */
   readonly draw: number | undefined
 }
 
@@ -152,7 +152,7 @@ const hedgeOf = ({ latencyHedge }: World, { policy, stream }: PlanRequest, chose
   return (stream ? first.slow.firstTokenMs : first.slow.wholeMs) ?? undefined
 }
 
-/** Whether nobody of the restrictions is against it. */
+/** Reports whether no restriction excludes the contender. */
 const permits = (restrictions: ReadonlyArray<Restriction>, contender: Contender): boolean => {
   for (const { excludes } of restrictions) if (excludes(contender)) return false
   return true
@@ -185,7 +185,7 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
       able.push(contender)
       if (permits(restrictions, contender)) permitted.push(contender)
     }
-    // Only the first candidate of all is what exploring is about.
+    // Exploring changes only the first candidate of the whole plan.
     chosen.push(...rank(permitted, request, wishes, chosen.length === 0 ? draw : undefined))
   }
   const [first, ...others] = chosen
@@ -205,15 +205,15 @@ const planOf = (world: World, request: PlanRequest): Result.Result<Plan, Failure
 }
 
 /**
- * Decides whom to try for a request, in which order. It sees the catalogue and live figures as values and calls nobody.
- * A request that nobody is able to serve fails with the reason that is closest to what the caller can change; one whose
- * restrictions leave out everybody who is able fails with `NoProviderAvailable`, which says what each of them left out.
+ * Decides which providers to try for a request, and in which order. It reads the catalogue and live figures as values and makes no
+ * calls. A request that no provider can serve fails with the reason that the client can most easily act on. When restrictions
+ * exclude every able provider, it fails with `NoProviderAvailable` and says what each restriction excludes.
  */
 export class Router extends Context.Service<
   Router,
   {
     readonly plan: (request: PlanRequest) => Result.Result<Plan, Failure>
-    /** The same for work other than chat, whose model is never chosen for the caller. */
+    /** Does the same for operations other than chat. The router never chooses their model for the client. */
     readonly planWork: (request: WorkPlanRequest) => Result.Result<Plan<Price>, Failure>
   }
 >()("tollgate/router/Router") {
@@ -245,6 +245,6 @@ export class Router extends Context.Service<
       })
     )
 
-  /** With the settings as they are unless told. */
+  /** With default options. */
   static readonly layer = Router.layerFrom({ latencyHedge: false })
 }

@@ -1,4 +1,4 @@
-/** What is ready of every model before a request comes, so that a plan looks it up instead of working it out. */
+/** Prepares the standings of every model before requests arrive, so that planning looks them up. */
 import { type Performance, THIN_BELOW_SAMPLES } from "../catalogue/LiveFigures.ts"
 import type { CatalogueProvider, Snapshot } from "../catalogue/Snapshot.ts"
 import type { Capability, Model, Offer } from "../domain/Model.ts"
@@ -7,33 +7,33 @@ import type { Candidate } from "../domain/Plan.ts"
 import type { TokenPrice } from "../domain/Pricing.ts"
 import { type Expected, expectedOf } from "./Strategy.ts"
 
-/** The rates of a price in USD per token, as numbers: good enough to compare, not to charge. */
+/** The rates of a price in USD per token, as floating-point numbers. They serve comparisons, never charges. */
 interface Rates {
   readonly abovePromptTokens: number
   readonly input: number
   readonly output: number
 }
 
-/** A candidate that can be called, with what never changes within a snapshot. */
+/** A callable candidate with its properties that never change within a snapshot. */
 export interface Offered {
   readonly candidate: Candidate
   readonly provider: CatalogueProvider
   readonly preferred: boolean
   readonly rates: readonly [Rates, ...ReadonlyArray<Rates>]
   readonly perRequestUsd: number
-  /** Names of the optional parameters that it takes. */
+  /** Names of the optional parameters that it accepts. */
   readonly parameters: ReadonlySet<string>
 }
 
-/** The same, with what was lately seen of it. */
+/** A callable candidate with its recent figures. */
 export interface Contender extends Offered {
   readonly expected: Expected
   readonly thin: boolean
-  /** 95th percentiles of the time to the whole answer and, of enough streams, to the first token; null where nothing is known. */
+  /** 95th percentiles of the time to the whole response and, given enough streams, to the first token; null without data. */
   readonly slow: { readonly wholeMs: number | null; readonly firstTokenMs: number | null }
 }
 
-/** Parameters that a provider takes only with the capability behind them. */
+/** Parameters that a provider accepts only with the capability behind them. */
 const capabilityOf: Readonly<Record<string, Capability>> = {
   tools: "tools",
   tool_choice: "tools",
@@ -50,7 +50,7 @@ const takes = (offer: Offer, parameter: string): boolean => {
   return capability === undefined || !offer.unsupported.includes(capability)
 }
 
-/** Token rates as numbers. */
+/** Returns the token rates of a price as floating-point numbers. */
 export const ratesOf = ({ tiers }: TokenPrice): Offered["rates"] => {
   const [first, ...others] = tiers.map(({ abovePromptTokens, rates }): Rates => ({
     abovePromptTokens,
@@ -60,7 +60,7 @@ export const ratesOf = ({ tiers }: TokenPrice): Offered["rates"] => {
   return [first!, ...others]
 }
 
-/** The offers of a model that can be called at a price per token, in the catalogue's order. */
+/** Returns the offers of a model that are callable and priced per token, in the catalogue's order. */
 const offeredOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Offered> => {
   const found: Array<Offered> = []
   for (const offer of model.offers) {
@@ -78,7 +78,7 @@ const offeredOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Offered> =>
   return found
 }
 
-/** What a request of this size is likely to cost. */
+/** Returns the estimated price of a request of this size. */
 export const likelyPriceUsd = (
   { perRequestUsd, rates }: Offered,
   size: { readonly promptTokens: number; readonly outputTokens: number }
@@ -88,7 +88,7 @@ export const likelyPriceUsd = (
   return perRequestUsd + reached.input * size.promptTokens + reached.output * size.outputTokens
 }
 
-/** How long figures are used before they are read again; reading them costs more than a plan. */
+/** How long figures are reused before they are read again, because reading them costs more than a plan. */
 export const FIGURES_LIFE_MS = 1_000
 
 interface Entry {
@@ -99,7 +99,7 @@ interface Entry {
 
 type PerformanceOf = (model: string, provider: string) => Performance
 
-/** Keeps what the models of the latest snapshot come to, one entry for each that was asked for. */
+/** Caches the contenders of each requested model for the latest snapshot. */
 export class Standings {
   readonly #performance: PerformanceOf
   #snapshot: Snapshot | undefined
@@ -109,7 +109,7 @@ export class Standings {
     this.#performance = performance
   }
 
-  /** A model's candidates that can be called, in the catalogue's order. Their figures are at most `FIGURES_LIFE_MS` old. */
+  /** Returns a model's callable candidates in the catalogue's order. Their figures are at most `FIGURES_LIFE_MS` old. */
   of(catalogue: Snapshot, model: Model, nowMs: number): ReadonlyArray<Contender> {
     if (this.#snapshot !== catalogue) {
       this.#snapshot = catalogue
@@ -121,7 +121,7 @@ export class Standings {
       entry = { offered, contenders: this.#read(model, offered), readAtMs: nowMs }
       this.#entries.set(model.id, entry)
     }
-    // A clock that was set back must not keep figures for good.
+    // The absolute difference, because a clock that was set back must not keep figures forever.
     if (Math.abs(nowMs - entry.readAtMs) >= FIGURES_LIFE_MS) {
       entry.contenders = this.#read(model, entry.offered)
       entry.readAtMs = nowMs

@@ -1,7 +1,7 @@
-/** How the providers of one model are put in order: pure functions of prices, live figures and a number that is drawn outside. */
+/** Orders the providers of one model. Pure functions of prices, live figures and a random number drawn by the caller. */
 import type { RoutingPolicy, Strategy } from "../domain/Plan.ts"
 
-/** What was seen of a provider's serving of a model; null where nothing is known. */
+/** The figures measured for one provider of a model; null where there is no data. */
 export interface Figures {
   readonly samples: number
   readonly successRate: number | null
@@ -10,7 +10,7 @@ export interface Figures {
   readonly p95Ms: number | null
 }
 
-/** What a provider's next request can be expected to be like: its figures, shrunk towards a prior. */
+/** The expected figures of a provider's next request: its measured figures, shrunk toward a prior. */
 export interface Expected {
   /** Above 0, at most 1. */
   readonly successRate: number
@@ -19,30 +19,30 @@ export interface Expected {
   readonly p95Ms: number
 }
 
-/** What is weighed of one provider of a model. */
+/** The properties of one provider of a model that the strategies weigh. */
 export interface Standing {
   readonly provider: string
-  /** What the request is likely to cost there. */
+  /** The estimated price of the request at this provider. */
   readonly priceUsd: number
-  /** Whether it is the first of the catalogue's list that can be called, as a rule the model's own vendor. */
+  /** Whether the provider is the first callable one in the catalogue's list, usually the model's vendor. */
   readonly preferred: boolean
-  /** Too few samples to judge by. */
+  /** Whether there are too few samples to judge by. */
   readonly thin: boolean
   readonly expected: Expected
 }
 
-/** How much each figure counts; a ratio of two providers' figures counts with this as its exponent. */
+/** The weight of each figure: the exponent of the ratio between two providers' figures. */
 interface Weights {
   readonly price: number
   readonly successRate: number
   readonly medianTtft: number
   readonly p50: number
   readonly p95: number
-  /** Not a ratio: `e` to its power is what being preferred is worth. */
+  /** Not a ratio: being preferred multiplies the score by `e` to this power. */
   readonly preferred: number
 }
 
-/** What each strategy weighs. A weight of zero is a figure that it does not look at. */
+/** The weights of each strategy. A strategy ignores figures with weight zero. */
 export const weights: Readonly<Record<Strategy, Weights>> = {
   balanced: { price: 1, successRate: 6, medianTtft: 0.25, p50: 0.25, p95: 0, preferred: 0.1 },
   cost: { price: 1, successRate: 0, medianTtft: 0, p50: 0, p95: 0, preferred: 0 },
@@ -50,25 +50,28 @@ export const weights: Readonly<Record<Strategy, Weights>> = {
   quality: { price: 0, successRate: 5, medianTtft: 0, p50: 0, p95: 0, preferred: 0.5 }
 }
 
-/** The success rate that is taken for granted before anything is known. */
+/** The success rate assumed before there is any data. */
 export const PRIOR_SUCCESS_RATE = 0.98
 
-/** The prior counts as much as what was seen when there were so many attempts. */
+/** The number of attempts at which measured data weighs as much as the prior. */
 export const PRIOR_SAMPLES = 20
 
-/** For a model of which no provider has a time yet; the same for all, so that it decides nothing. */
+/** Used when no provider of a model has a time yet. It is the same for all providers, so it does not affect the order. */
 const UNKNOWN_MS = 1_000
 
-/** A provider that is expected to fail more often than this loses a tie. */
+/** A provider with an expected success rate below this loses a tie. */
 export const LOWEST_SUCCESS_RATE = 0.8
 
-/** Keeps a price of zero comparable, and is nothing beside any other. */
+/** Keeps a price of zero comparable and is negligible beside any other price. */
 const LEAST_PRICE_USD = 1e-9
 
-/** The share of requests that try somebody of whom too little is known first. */
+/** The share of requests that try a little-known provider first. */
 export const EXPLORATION_SHARE = 0.02
 
-/** Exploring costs at most so many times the price of the first candidate; undefined: the strategy never explores. */
+/**
+ * The highest price of an explored provider, as a multiple of the first candidate's price. With undefined, the strategy never
+ * explores.
+ */
 export const explorationPriceBound: Readonly<Record<Strategy, number | undefined>> = {
   balanced: 1.5,
   cost: 1.1,
@@ -81,17 +84,17 @@ type Time = "medianTtftMs" | "p50Ms" | "p95Ms"
 const logOf = (ms: number): number => Math.log(Math.max(1, ms))
 
 /**
- * The weight of a measured time against the prior, from 0 to 1; a half at `PRIOR_SAMPLES`. It begins with the square of the number:
- * a median of a handful is any of them, while a handful of failures is a handful of failures.
+ * Returns the weight of a measured time against the prior, from 0 to 1. It is one half at `PRIOR_SAMPLES`. It grows with the square
+ * of the sample count, because a median of a few times says little, while a few failures are already informative.
  */
 const weightOf = (figures: Figures, time: Time): number => {
   if (figures[time] === null) return 0
-  // All attempts, not those that succeeded: failing more often must not make a slow provider's times count less.
+  // Counts all attempts, not only successes. Otherwise a slow provider's times would count less when it fails more.
   const square = figures.samples ** 2
   return square / (square + PRIOR_SAMPLES ** 2)
 }
 
-/** The logarithm of the model's own figure: the mean over its providers, each by its weight. */
+/** Returns the logarithm of the model's own figure: the weighted mean over its providers. */
 const priorOf = (all: ReadonlyArray<Figures>, time: Time): number => {
   let [sum, total] = [0, 0]
   for (const figures of all) {
@@ -103,9 +106,9 @@ const priorOf = (all: ReadonlyArray<Figures>, time: Time): number => {
 }
 
 /**
- * What can be expected of each provider of one model, in the order given. A success rate is shrunk towards `PRIOR_SUCCESS_RATE`
- * as if there had been `PRIOR_SAMPLES` attempts more, a time towards what the model takes elsewhere: little that is seen moves
- * little, and who was never seen is expected to be like the others.
+ * Returns the expected figures of each provider of one model, in the given order. Success rates shrink toward `PRIOR_SUCCESS_RATE`
+ * as if there were `PRIOR_SAMPLES` more attempts. Times shrink toward the model's times at other providers. So few samples change
+ * little, and a provider without samples is expected to be like the others.
  */
 export const expectedOf = (all: ReadonlyArray<Figures>): ReadonlyArray<Expected> => {
   const shrinking = (time: Time) => {
@@ -126,10 +129,10 @@ export const expectedOf = (all: ReadonlyArray<Figures>): ReadonlyArray<Expected>
   }))
 }
 
-/** A figure that is not weighed is not looked at, so that it cannot disturb what is equal. */
+/** Skips figures with weight zero, so that they cannot disturb equal scores. */
 const part = (weight: number, figure: number): number => (weight === 0 ? 0 : weight * Math.log(figure))
 
-/** How a provider stands under a strategy; the lower, the earlier it is tried. */
+/** Returns the score of a provider under a strategy. Lower scores are tried first. */
 export const score = (strategy: Strategy, { expected, preferred, priceUsd }: Omit<Standing, "provider">): number => {
   const weight = weights[strategy]
   return (
@@ -145,8 +148,8 @@ export const score = (strategy: Strategy, { expected, preferred, priceUsd }: Omi
 type Wishes = Pick<RoutingPolicy, "strategy" | "order">
 
 /**
- * One model's providers, best first. Names in `order` go before all; the others go by score. Of those with the same score one
- * that fails a lot goes last, and else they stay as they came.
+ * Orders the providers of one model, best first. Providers named in `order` come first, then the others by score. Among equal
+ * scores, providers that fail often come last, and otherwise the given order stays.
  */
 export const arrange = <A extends Standing>(
   standings: ReadonlyArray<A>,
@@ -168,9 +171,9 @@ export const arrange = <A extends Standing>(
 }
 
 /**
- * The same order, but that in `EXPLORATION_SHARE` of all draws one goes first of whom too little is known to be ranked fairly.
- * Nobody goes before a provider that the caller put first, or that is itself little known, and nobody whose price is beyond
- * `explorationPriceBound`. `draw` is a number from 0 up to, not including, 1.
+ * Returns the same order, except that in `EXPLORATION_SHARE` of all draws one little-known provider moves to the front. It never
+ * moves ahead of a provider that the client put first or that is little known itself, nor when its price exceeds
+ * `explorationPriceBound`. `draw` ranges from 0 (inclusive) to 1 (exclusive).
  */
 export const explore = <A extends Standing>(
   arranged: ReadonlyArray<A>,

@@ -1,24 +1,24 @@
 /**
- * What each model is good at, in our judgement: where it stands in its vendor's own line, and what its vendor says it is made for.
- * No figure here was measured, and none is anybody's benchmark.
+ * The strengths of each model, in our judgement. They follow from a model's place in its vendor's line and its vendor's stated
+ * purpose for it. No figure here was measured or comes from a benchmark.
  */
 import type { Task } from "./Task.ts"
 
-/** A task, or what an override asks for beside one. */
+/** A task, or a requirement that applies beside the task. */
 export type Strength = Task | "multilingual"
 
-/** From 1, very small or not judged, to 5, the largest and newest of a leading vendor. */
+/** From 1 (very small or not judged) to 5 (the largest and newest of a leading vendor). */
 export type Grade = 1 | 2 | 3 | 4 | 5
 
 interface Judgement {
   readonly grade: Grade
-  /** A grade better at these. */
+  /** Tasks that the model does one grade better. */
   readonly at: ReadonlyArray<Strength>
-  /** A grade worse at these. */
+  /** Tasks that the model does one grade worse. */
   readonly notAt: ReadonlyArray<Strength>
 }
 
-/** Beyond this many models nothing is known, and so little is expected. */
+/** Applies to models that are not listed. The router expects little of them. */
 const unjudged: Judgement = { grade: 1, at: [], notAt: [] }
 
 const judged = (grade: Grade, at: ReadonlyArray<Strength> = [], notAt: ReadonlyArray<Strength> = []): Judgement => ({
@@ -142,10 +142,10 @@ const judgements: ReadonlyMap<string, Judgement> = new Map(
   })
 )
 
-/** The ids that have been judged. */
+/** The IDs of the listed models. */
 export const judgedModels: ReadonlySet<string> = new Set(judgements.keys())
 
-/** How good a model is taken to be at something, from 0 to 6; one that was not judged has 1. */
+/** Returns the grade of a model for a task, from 0 to 6. Models that are not listed have grade 1. */
 export const strengthOf = (model: string, strength: Strength): number => {
   const { at, grade, notAt } = judgements.get(model) ?? unjudged
   return grade + (at.includes(strength) ? 1 : 0) - (notAt.includes(strength) ? 1 : 0)

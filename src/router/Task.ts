@@ -1,4 +1,4 @@
-/** What a request can be about, most specific first, so that ties go to what says more. `general` is all the rest. */
+/** The tasks of requests, most specific first, so that ties go to the more specific task. `general` covers the rest. */
 export const TASKS = [
   "vision",
   "tool_use",
@@ -17,8 +17,8 @@ export const TASKS = [
 export type Task = (typeof TASKS)[number]
 
 /**
- * What a request's words say of its task. A rule looks at the ask, the part of a text where people say what they want, or at the
- * whole of it; what all rules that match weigh together decides.
+ * A rule that recognizes a task by a request's words. It reads either the ask, the part where people say what they want, or the
+ * whole text. The task with the highest total weight wins.
  */
 export interface TaskRule {
   readonly task: Task
@@ -27,7 +27,7 @@ export interface TaskRule {
   readonly says: RegExp
 }
 
-/** A rule in one line. */
+/** Creates a rule. */
 export const rule = (task: Task, weight: number, within: TaskRule["in"], says: RegExp): TaskRule => ({
   task,
   weight,

@@ -3,7 +3,7 @@ import { code, math, reasoning } from "./rules/Thought.ts"
 import { general, questionAnswering, writing } from "./rules/Words.ts"
 import type { TaskRule } from "./Task.ts"
 
-/** All rules; they were written on one half of `test/router/prompts.jsonl` alone. */
+/** All rules. They were written using only one half of `test/router/prompts.jsonl`. */
 export const taskRules: ReadonlyArray<TaskRule> = [
   ...translation,
   ...summarisation,

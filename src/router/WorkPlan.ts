@@ -1,4 +1,4 @@
-/** Plans of work other than chat: embeddings, rerank, speech, search … */
+/** Plans operations other than chat, such as embeddings, rerank, speech and search. */
 import { Result } from "effect"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
@@ -10,24 +10,24 @@ import { explain, lowerCased, type Restrictable, restrictionsOf } from "./Restri
 import { ratesOf } from "./Standings.ts"
 import { unknownModel } from "./UnknownModel.ts"
 
-/** What work other than chat asks of whoever does it. */
+/** The requirements of an operation other than chat. */
 export interface WorkPlanRequest {
   readonly models: ReadonlyArray<string>
   readonly modality: Modality
   readonly policy: RoutingPolicy
-  /** No more prompt tokens than this; they decide which tier of a price can be reached. */
+  /** An upper bound on the prompt's tokens. It decides which price tiers the request can reach. */
   readonly promptBound?: number | undefined
-  /** Whether what is asked fits a context window of so many tokens; absent where nothing can be too long. */
+  /** Reports whether the input fits a context window of this many tokens; absent when no input can be too long. */
   readonly fits?: ((contextWindow: number) => boolean) | undefined
-  /** Pixels of each image; absent where there are none, or it is left to the model. */
+  /** The pixels of each image; absent when there are no images or the model chooses. */
   readonly pixels?: number | undefined
-  /** The likely tokens of what has to fit, for the message when it fits nowhere. */
+  /** Returns the estimated tokens of the input, for the error message when it fits no window. */
   readonly promptTokens?: (() => number) | undefined
-  /** The member of the request that has to fit. */
+  /** The request field that has to fit. */
   readonly param?: string | undefined
 }
 
-/** What a model of each modality is called. */
+/** How messages describe a model of each modality. */
 const kinds: Readonly<Record<Modality, string>> = {
   text: "a chat model",
   image: "an image model",
@@ -43,7 +43,7 @@ interface Able extends Restrictable {
   readonly candidate: Candidate<Price>
 }
 
-/** Who is there and does it at a price, in the catalogue's order. */
+/** Returns the callable offers of a model that have a price, in the catalogue's order. */
 const ableOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Able> => {
   const found: Array<Able> = []
   if (!catalogue.isServable(model)) return found
@@ -64,7 +64,7 @@ const ableOf = (catalogue: Snapshot, model: Model): ReadonlyArray<Able> => {
   return found
 }
 
-/** Those the caller names stand first, in the order in which they are named. */
+/** Moves the providers that the client names to the front, in the client's order. */
 const ordered = (permitted: ReadonlyArray<Able>, order: ReadonlyArray<string>): ReadonlyArray<Able> => {
   if (order.length === 0) return permitted
   const names = lowerCased(order)
@@ -84,10 +84,10 @@ const modelOf = (catalogue: Snapshot, id: string, modality: Modality): Result.Re
   return Result.succeed(model)
 }
 
-/** What is too much for those who are there. */
+/** The limits that the request exceeds. */
 interface Excess {
   tooLong: boolean
-  /** The most pixels that one of them makes. */
+  /** The most pixels that an able provider makes. */
   mostPixels: number | undefined
 }
 
@@ -102,11 +102,14 @@ const within = (there: ReadonlyArray<Able>, request: WorkPlanRequest, excess: Ex
   })
 }
 
-/** Nobody is able to do it: too long or too large for everybody, or nobody is there. */
+/**
+ * Returns the failure when no provider can do the work: the input is too long or too large for all of them, or no provider is
+ * available.
+ */
 const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, excess: Excess): Failure => {
   const { mostPixels, tooLong } = excess
   if (mostPixels !== undefined) {
-    return invalid("size", `is too large: images of ${request.models[0]} have at most ${mostPixels} pixels`)
+    return invalid("size", `must have at most ${mostPixels} pixels for ${request.models[0]}.`)
   }
   if (!tooLong) {
     return failure({ _tag: "NoProviderAvailable", detail: `No provider serves ${request.models[0]} at present` })
@@ -120,9 +123,9 @@ const unable = (models: ReadonlyArray<Model>, request: WorkPlanRequest, excess: 
 }
 
 /**
- * Decides whom to try for work other than chat, in which order: the catalogue's, unless the caller names one. An id that is no
- * model of the modality fails with `UnknownModel`; what fits nobody's window with `ContextLengthExceeded`; images larger than anybody
- * makes at a price with `ValidationError` of `size`.
+ * Decides which providers to try for an operation other than chat, and in which order: the catalogue's, unless the client names
+ * one. Fails with `UnknownModel` for an ID that is not a model of the modality, with `ContextLengthExceeded` for input that fits no
+ * context window, and with `ValidationError` of `size` for images larger than any provider makes at a known price.
  */
 export const planWork = (catalogue: Snapshot, request: WorkPlanRequest): Result.Result<Plan<Price>, Failure> => {
   const { modality, policy, promptBound = 0 } = request

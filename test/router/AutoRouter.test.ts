@@ -116,7 +116,7 @@ describe("svc/auto", () => {
         assert.isAtMost(decision.considered.length, 12)
         assert.match(
           decision.reasoning,
-          new RegExp(`^The rules take this for an? ${task.replace("_", " ")} request; .+\\.$`)
+          new RegExp(`^The rules classify this as an? ${task.replace("_", " ")} request; .+\\.$`)
         )
         assert.include(decision.reasoning, decision.candidates[0]!)
         for (const id of decision.candidates) {
@@ -142,8 +142,8 @@ describe("svc/auto", () => {
       assert.isAtLeast(first!, second!)
       const passed = (costTier: AutoOptions["costTier"]) =>
         plan({ options: { costTier } }).decision!.considered.map(({ reason }) => reason)
-      assert.include(passed("low"), "too dear for cost_tier low")
-      assert.include(passed(undefined), "too dear for the usual price range")
+      assert.include(passed("low"), "too expensive for cost_tier low")
+      assert.include(passed(undefined), "too expensive for the usual price range")
       assert.include(passed("max"), "too cheap for cost_tier max")
     }).pipe(Effect.scoped)
   )
@@ -237,7 +237,7 @@ describe("svc/auto", () => {
         const plain = decision({ task, options: { costTier: "medium" } })
         const skill = (id: string | undefined) => strengthOf(id!, "multilingual")
         assert.strictEqual(foreign.override, "multilingual")
-        assert.include(foreign.reasoning, "another language than English")
+        assert.include(foreign.reasoning, "a language other than English")
         assert.isAtLeast(skill(foreign.candidates[0]), skill(plain.candidates[0]))
       }
     }).pipe(Effect.scoped)
@@ -283,7 +283,7 @@ describe("svc/auto", () => {
       const { decision } = yield* scene()
       assert.match(
         decision({ auto: { classifiedBy: "llm" } }).reasoning,
-        /^A language model takes this for a code request/
+        /^A language model classifies this as a code request/
       )
       assert.strictEqual(decision({ auto: { classifiedBy: "llm-cached" } }).classified_by, "llm-cached")
     }).pipe(Effect.scoped)

@@ -123,7 +123,7 @@ describe("the rules", () => {
   })
 })
 
-describe("another language than English", () => {
+describe("a language other than English", () => {
   it("is told by script or by small words", () => {
     for (const words of [
       "Wo ist der Bahnhof, und wie komme ich zu dem Museum?",

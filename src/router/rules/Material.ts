@@ -1,4 +1,4 @@
-/** What speaks for tasks that are done to material the request brings along. */
+/** Rules for tasks that work on material in the request. */
 import { rule, type TaskRule } from "../Task.ts"
 
 const LANGUAGE =

@@ -1,4 +1,4 @@
-/** What speaks for tasks whose answer can be right or wrong. */
+/** Rules for tasks with a right or wrong answer. */
 import { rule, type TaskRule } from "../Task.ts"
 
 export const math: ReadonlyArray<TaskRule> = [

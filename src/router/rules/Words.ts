@@ -1,4 +1,4 @@
-/** What speaks for tasks of words: writing, knowledge, and talk. */
+/** Rules for tasks about words: writing, knowledge and conversation. */
 import { rule, type TaskRule } from "../Task.ts"
 
 const GENRE =
