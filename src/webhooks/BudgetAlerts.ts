@@ -6,18 +6,21 @@ import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { anyUntold, type CrossingRow, takeUntold } from "./BudgetAlertsSql.ts"
 import { Webhooks } from "./Webhooks.ts"
 
-/** Thresholds that one transaction tells of. */
+/** The most thresholds that one transaction reports. */
 const BATCH = 100
 
 /**
- * Tells accounts that 80 % and 100 % of a budget are spent, once for each budget, period and threshold: the transaction that spends
- * it notes it, and another makes an event of it and marks it as told. What is held is not spent. A limit that is lowered below
- * what is spent is told of at the next spend.
+ * Notifies accounts when 80% and 100% of a budget are spent, once per budget, period and threshold. The transaction that spends the
+ * money records the crossing. A second one publishes its event and marks it as reported. Held amounts do not count as spent. When a
+ * limit is lowered below the amount spent, the next spend triggers the alert.
  */
 export class BudgetAlerts extends Context.Service<
   BudgetAlerts,
   {
-    /** Makes events of what is noted and not told yet, some at a time; answers of how much. It may be called on any node at any time. */
+    /**
+     * Publishes events for unreported crossings, a bounded number at a time, and returns how many. Any node may call it at any
+     * time.
+     */
     readonly tell: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/webhooks/BudgetAlerts") {

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { Nano } from "../domain/Money.ts"
 
-/** A threshold that was passed, as it was then, and whose budget it is now. */
+/** A crossed threshold with its figures at that time, and the current owner of its budget. */
 export interface CrossingRow {
   readonly budget_id: string
   readonly period_start: string
@@ -17,7 +17,7 @@ export interface CrossingRow {
   readonly name: string | null
 }
 
-/** Whether there is anything to be told; costs one look into an index, and no transaction of its own. */
+/** Reports whether any crossing is unreported. It costs one index lookup and needs no transaction. */
 export const anyUntold = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ any: boolean }>`SELECT EXISTS (SELECT FROM budget_crossing WHERE told_at IS NULL) AS any`,
@@ -25,8 +25,8 @@ export const anyUntold = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
   )
 
 /**
- * Marks the oldest crossings that are to be told as told, in the caller's transaction, and answers them in their order. Those that
- * another node has in hand are left to it. A budget is of who has it, or else, where it was replaced since, of who had it.
+ * Marks the oldest unreported crossings as reported, in the caller's transaction, and returns them in order. It skips crossings
+ * that another node has locked. A budget belongs to its current owner or, if it was replaced since, to its last owner.
  */
 export const takeUntold = (
   sql: SqlClient.SqlClient,

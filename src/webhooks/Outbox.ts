@@ -27,58 +27,60 @@ import { LONGEST_GAP_MS, type Verdict, verdictOf } from "./Schedule.ts"
 import type { Attempt, Message } from "./Sender.ts"
 import type { SealedSecrets } from "./WebhooksSql.ts"
 
-/** Deliveries to one endpoint under way at a time, on all nodes; two that claim at the same moment may exceed it once. */
+/** The most concurrent deliveries to one endpoint, across all nodes. Two nodes that claim at the same moment may exceed it once. */
 export const MOST_PER_ENDPOINT = 4
 
-/** Longer than any attempt takes, so that none is made twice while its node lives. */
+/** Longer than any attempt takes, so that a living node's attempt is never repeated. */
 const LEASE_MS = 60_000
 
-/** How long an endpoint may do nothing but fail, again and again throughout. */
+/** How long an endpoint may do nothing but fail before it is disabled. */
 const FAILING_MS = 5 * 24 * 3_600_000
 
-/** How long a delivery waits for an endpoint that is disabled. */
+/** How long a delivery waits for a disabled endpoint. */
 const WAITING_MS = 5 * 24 * 3_600_000
 
-/** How long what was told can be read and told again. */
+/** How long ended deliveries can be listed and sent again. */
 const RETENTION_MS = 30 * 24 * 3_600_000
 
-/** Rows that one statement of a sweep touches. */
+/** The most rows that one statement of a sweep changes. */
 const SWEEP_BATCH = 1_000
 
-/** A delivery that this node has taken upon itself. */
+/** A delivery that this node has claimed. */
 export interface Claimed {
   readonly id: string
   readonly endpointId: string
-  /** How often it failed before. */
+  /** The number of earlier failures. */
   readonly step: number
-  /** It arrived once, and is sent again on demand. */
+  /** Whether the delivery succeeded before and was requested again. */
   readonly again: boolean
   readonly claim: string
   readonly message: Message
 }
 
-/** What is still to be told, and to whom. */
+/** The pending deliveries of all endpoints. */
 export class Outbox extends Context.Service<
   Outbox,
   {
     /**
-     * Takes deliveries that are due, at most `limit`: no other node has them until they are noted or released, or a minute is
-     * over, as it is when this one dies. However many wait for one endpoint, none waits behind them for another.
+     * Claims at most `limit` due deliveries. No other node gets them until they are recorded or released, or one minute has passed,
+     * for instance because this node died. Deliveries waiting for one endpoint never delay those of another.
      */
     readonly claim: (limit: number) => Effect.Effect<ReadonlyArray<Claimed>, Unavailable>
-    /** Whether anything is still to be told, now or later; costs less than a claim. */
+    /** Reports whether any delivery is pending, now or later. It costs less than a claim. */
     readonly isPending: Effect.Effect<boolean, Unavailable>
-    /** Writes down what came of an attempt, and what follows for the delivery and its endpoint, in one transaction. */
+    /** Records an attempt and its consequences for the delivery and the endpoint, in one transaction. */
     readonly note: (claimed: Claimed, attempt: Attempt) => Effect.Effect<void, Unavailable>
-    /** Gives back what was not tried to its end, to be tried at once. */
+    /** Gives back a delivery without a finished attempt, so that a node attempts it at once. */
     readonly release: (claimed: Claimed) => Effect.Effect<void, Unavailable>
-    /** Something may be due now. */
+    /** Signals that a delivery may be due now. */
     readonly wake: Effect.Effect<void>
-    /** Returns as soon as this process was told that something may be due, since it last returned. */
+    /** Returns as soon as this process has been signaled since the last return. */
     readonly woken: Effect.Effect<void>
-    /** Forgets what ended 30 days ago and what belongs to nobody, a batch of it; answers how much there was. */
+    /**
+     * Deletes one batch of deliveries and events that ended 30 days ago, and of rows without an owner. Returns how many there were.
+     */
     readonly sweep: Effect.Effect<number, Unavailable>
-    /** How many endpoints this node cannot sign for, because another key sealed their secrets. */
+    /** Counts the endpoints that this node cannot sign for, because another key sealed their secrets. */
     readonly sealedElsewhere: Effect.Effect<number, Unavailable>
   }
 >()("tollgate/webhooks/Outbox") {
@@ -116,10 +118,10 @@ export class Outbox extends Context.Service<
   )
 }
 
-/** Where the secret of an endpoint may be opened. */
+/** Returns the purpose that binds a sealed secret to its endpoint. */
 export const purposeOf = (endpointId: string): string => `webhook_endpoint ${endpointId}`
 
-/** The secrets that sign for an endpoint, those that can be opened. */
+/** Returns the endpoint's secrets that this node can open. */
 export const openSecrets = (
   secrets: Secrets["Service"],
   endpointId: string,
@@ -170,11 +172,11 @@ const missed = (
   Effect.gen(function* () {
     yield* insertAttempt(sql, noted)
     const gone = verdict._tag === "Gone"
-    // Only the address that it was sent to is gone.
+    // The receiver reported only the old address as gone.
     if (gone && (yield* hasMoved(sql, endpointId, url))) return yield* postpone(sql, id, claim, 0)
     if (verdict._tag === "Retry") yield* postpone(sql, id, claim, verdict.afterMs)
     else yield* giveUp(sql, id, claim)
-    // What is sent for the second time may be refused for just that.
+    // The receiver may refuse a repeated delivery simply because it is a repeat.
     if (again && !gone) return
     yield* endpointFails(sql, endpointId, url, LONGEST_GAP_MS)
     const accountId = yield* disableEndpoint(sql, endpointId, url, gone ? 0 : FAILING_MS)

@@ -4,22 +4,22 @@ import type { SealedSecrets } from "./WebhooksSql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A delivery that this node has taken upon itself, with all that an attempt needs. */
+/** A delivery claimed by this node, with everything that an attempt needs. */
 export interface ClaimedRow extends SealedSecrets {
   readonly id: string
   readonly endpoint_id: string
   readonly event_id: string
   readonly step: number
-  /** It arrived once, and is sent again on demand. */
+  /** Whether the delivery succeeded before and was requested again. */
   readonly again: boolean
   readonly body: string
   readonly url: string
 }
 
 /**
- * Takes deliveries that are due, at most `limit`, for as long as a lease. No endpoint has more than `each` under way, one that
- * fails no more than one; and each has its first before any has its second, the one that has waited longest before others. So a
- * claim costs a step in the index for each endpoint that has something pending, whatever there is for any of them.
+ * Claims at most `limit` due deliveries for the length of a lease. An endpoint has at most `each` running attempts, or one if it is
+ * failing. Every endpoint gets its first attempt before any gets a second, and the longest waiting goes first. The cost is one
+ * index step per endpoint with pending deliveries, however many each has.
  */
 export const claimDue = (
   sql: Sql,
@@ -63,18 +63,18 @@ export const claimDue = (
     RETURNING d.id, d.endpoint_id, d.event_id, d.step, d.delivered_at IS NOT NULL AS again, v.body, e.url, e.secret,
       CASE WHEN e.previous_until > now() THEN e.previous_secret END AS previous_secret`
 
-/** Whether anything is still to be delivered, now or later: one step in an index. */
+/** Reports whether any delivery is pending, now or later. It costs one index step. */
 export const anyPending = (sql: Sql): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ pending: boolean }>`SELECT EXISTS (SELECT FROM webhook_delivery WHERE status = 'pending') AS pending`,
     (rows) => rows[0]?.pending === true
   )
 
-/** Gives back what was claimed and not tried to its end. */
+/** Gives back a claim without a finished attempt. */
 export const releaseClaim = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET claim = NULL, due_at = now() WHERE id = ${id} AND claim = ${claim}`
 
-/** An attempt as it is written down. */
+/** The stored form of an attempt. */
 export interface AttemptNote {
   readonly deliveryId: string
   readonly startedAt: Date
@@ -84,7 +84,7 @@ export interface AttemptNote {
   readonly response: string | null
 }
 
-/** Writes an attempt down, unless its delivery is gone. */
+/** Inserts an attempt, unless its delivery no longer exists. */
 export const insertAttempt = (sql: Sql, attempt: AttemptNote) =>
   sql`INSERT INTO webhook_attempt (delivery_id, started_at, duration_ms, status_code, error, response)
     SELECT id, ${attempt.startedAt}, ${attempt.durationMs}::int, ${attempt.statusCode}::int, ${attempt.error}::text,
@@ -92,8 +92,8 @@ export const insertAttempt = (sql: Sql, attempt: AttemptNote) =>
     FROM webhook_delivery WHERE id = ${attempt.deliveryId} FOR KEY SHARE`
 
 /**
- * Writes an attempt down that arrived, and ends its delivery, whoever has claimed it since; the endpoint fails no longer, where
- * that is still its address. One statement, because this is what happens to nearly all of them.
+ * Records a successful attempt and ends its delivery, even if another node has claimed it since. It clears the endpoint's failure
+ * record if the endpoint still has this address. A single statement, because nearly all attempts end this way.
  */
 export const deliver = (sql: Sql, to: { readonly endpointId: string; readonly url: string }, attempt: AttemptNote) =>
   sql`WITH ended AS (
@@ -109,31 +109,39 @@ export const deliver = (sql: Sql, to: { readonly endpointId: string; readonly ur
       ${attempt.response}::text
     FROM webhook_delivery WHERE id = ${attempt.deliveryId}`
 
-/** Has a delivery tried again after so long, unless the claim has ended. */
+/** Schedules the next attempt after a delay, unless the claim has ended. */
 export const postpone = (sql: Sql, id: string, claim: string, afterMs: number) =>
   sql`UPDATE webhook_delivery SET step = step + 1, attempts = attempts + 1, claim = NULL,
       due_at = now() + ${afterMs}::double precision * interval '1 millisecond'
     WHERE id = ${id} AND claim = ${claim}`
 
-/** What a delivery is that is not tried any more: one that arrived before has been delivered, whatever came of it later. */
+/**
+ * The final status of a delivery without further attempts. A delivery that succeeded once stays `delivered`, whatever happened
+ * later.
+ */
 const given = (sql: Sql) => sql.literal(`CASE WHEN delivered_at IS NULL THEN 'failed' ELSE 'delivered' END`)
 
-/** Gives a delivery up, unless the claim has ended. */
+/** Ends a delivery without success, unless the claim has ended. */
 export const giveUp = (sql: Sql, id: string, claim: string) =>
   sql`UPDATE webhook_delivery SET status = ${given(sql)}, attempts = attempts + 1, claim = NULL, ended_at = now()
     WHERE id = ${id} AND claim = ${claim}`
 
-/** Notes that an endpoint fails at this address: since now, where it has not failed for longer than the gap, for that shows nothing of between. */
+/**
+ * Records that an endpoint fails at this address. If its last failure is older than the longest gap between attempts, the failing
+ * period starts now, because nothing is known about the time between.
+ */
 export const endpointFails = (sql: Sql, id: string, url: string, longestGapMs: number) =>
   sql`UPDATE webhook_endpoint SET failed_at = now(), failing_since = coalesce(
       CASE WHEN failed_at > now() - ${longestGapMs}::double precision * interval '1 millisecond' THEN failing_since END, now()
     ) WHERE id = ${id} AND url = ${url}`
 
-/** Whether an endpoint has another address by now: what its old one answers says nothing of that. */
+/** Reports whether an endpoint has a new address. A response from its old one says nothing about the new one. */
 export const hasMoved = (sql: Sql, id: string, url: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(sql`SELECT 1 FROM webhook_endpoint WHERE id = ${id} AND url <> ${url}`, (rows) => rows.length > 0)
 
-/** Disables an endpoint that has done nothing but fail at this address for so long; answers whose it was where that is so. */
+/**
+ * Disables an endpoint that has only failed at this address for this long. Returns its account, or undefined when nothing changed.
+ */
 export const disableEndpoint = (
   sql: Sql,
   id: string,
@@ -149,8 +157,8 @@ export const disableEndpoint = (
   )
 
 /**
- * Gives up what is pending for endpoints that were removed, and what has waited for so long for one that is disabled, so many at
- * most; answers how many.
+ * Ends pending deliveries of removed endpoints, and those that have waited too long for a disabled one, at most `most`. Returns how
+ * many there were.
  */
 export const giveUpUnwanted = (sql: Sql, waitedMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
@@ -165,7 +173,7 @@ export const giveUpUnwanted = (sql: Sql, waitedMs: number, most: number): Effect
     (rows) => rows.length
   )
 
-/** Forgets deliveries that ended so long ago and those of endpoints that were removed, so many at most; answers how many. */
+/** Deletes deliveries that ended this long ago and those of removed endpoints, at most `most`. Returns how many there were. */
 export const forgetDeliveries = (sql: Sql, endedMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM webhook_delivery WHERE id IN (
@@ -178,7 +186,7 @@ export const forgetDeliveries = (sql: Sql, endedMs: number, most: number): Effec
     (rows) => rows.length
   )
 
-/** Forgets events that old of which nothing is left to tell, so many at most; answers how many. */
+/** Deletes events this old without deliveries, at most `most`. Returns how many there were. */
 export const forgetEvents = (sql: Sql, createdMs: number, most: number): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM webhook_event WHERE id IN (
@@ -190,7 +198,7 @@ export const forgetEvents = (sql: Sql, createdMs: number, most: number): Effect.
     (rows) => rows.length
   )
 
-/** Forgets endpoints that were removed and have no deliveries left. */
+/** Deletes removed endpoints that have no deliveries left. */
 export const forgetEndpoints = (sql: Sql): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql`DELETE FROM webhook_endpoint e WHERE e.status = 'removed'
@@ -198,7 +206,7 @@ export const forgetEndpoints = (sql: Sql): Effect.Effect<number, SqlError.SqlErr
     (rows) => rows.length
   )
 
-/** How many enabled endpoints were sealed with a key that this node does not have. */
+/** Counts enabled endpoints with secrets sealed by a key that this node does not have. */
 export const countSealedElsewhere = (sql: Sql, keyId: string): Effect.Effect<number, SqlError.SqlError> =>
   Effect.map(
     sql<{ count: bigint }>`SELECT count(*) FROM webhook_endpoint WHERE status = 'enabled' AND sealed_with <> ${keyId}`,

@@ -1,45 +1,48 @@
-/** When a delivery is tried again, and when no more; after the schedule that Standard Webhooks recommends. */
+/** Decides when a delivery is retried and when it ends, following the schedule that Standard Webhooks recommends. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** From the attempt before, in milliseconds; the first is made at once. */
+/** Delays since the previous attempt, in milliseconds. The first attempt is immediate. */
 export const DELAYS_MS: ReadonlyArray<number> = [
   ...[0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE],
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)
 ]
 
-/** Part of a delay by which it may be longer: what failed at one moment must not come back at one moment. */
+/** The largest relative extension of a delay. It spreads out deliveries that failed at the same moment. */
 const JITTER = 0.1
 
-/** Nobody is kept waiting for longer because a receiver says so. */
+/** The longest delay that a receiver's `Retry-After` can cause. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR
 
-/** The most that lies between two attempts of a delivery, with an hour for whatever holds one up. */
+/** The longest time between two attempts of a delivery, plus one hour for other delays. */
 export const LONGEST_GAP_MS = Math.max(...DELAYS_MS, MAX_RETRY_AFTER_MS) * (1 + JITTER) + HOUR
 
-/** What a receiver did with an attempt. `status` is undefined where it did not answer. */
+/** A receiver's response to an attempt. `status` is undefined when there was none. */
 export interface Outcome {
   readonly status: number | undefined
-  /** Its `Retry-After`, as it came. */
+  /** The `Retry-After` header, unparsed. */
   readonly retryAfter?: string | undefined
 }
 
-/** What is to become of a delivery. */
+/** The next state of a delivery. */
 export type Verdict =
   | { readonly _tag: "Delivered" }
   | { readonly _tag: "Retry"; readonly afterMs: number }
-  /** There was no further attempt to make. */
+  /** No attempts are left. */
   | { readonly _tag: "Failed" }
-  /** The receiver wants no more of anything. */
+  /** The receiver wants no more deliveries at all. */
   | { readonly _tag: "Gone" }
 
-/** Receivers that say so are waited for. */
+/** The statuses that make the gateway respect `Retry-After`. */
 const ASKED_TO_WAIT: ReadonlySet<number> = new Set([429, 503])
 const GONE = 410
 
-/** Milliseconds until the moment of a `Retry-After` (RFC 9110, 10.2.3), at most a day; undefined for what is none. */
+/**
+ * Returns the milliseconds until the moment of a `Retry-After` header (RFC 9110, 10.2.3), at most one day; undefined for an invalid
+ * value.
+ */
 export const retryAfterMs = (header: string, nowMs: number): number | undefined => {
   const text = header.trim()
   const wait = /^\d+$/.test(text)
@@ -50,10 +53,10 @@ export const retryAfterMs = (header: string, nowMs: number): number | undefined 
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(0, wait), MAX_RETRY_AFTER_MS)
 }
 
-/** Whether an attempt reached its receiver: redirects did not. */
+/** Reports whether an attempt succeeded. A redirect is not a success. */
 export const isDelivered = (status: number | undefined): boolean => status !== undefined && status > 199 && status < 300
 
-/** What becomes of a delivery whose attempt at this step of the schedule ended so. `random` is from 0 to 1. */
+/** Returns what happens to a delivery after an attempt at this step of the schedule. `random` is from 0 to 1. */
 export const verdictOf = (step: number, outcome: Outcome, nowMs: number, random: number): Verdict => {
   const { retryAfter, status } = outcome
   if (isDelivered(status)) return { _tag: "Delivered" }

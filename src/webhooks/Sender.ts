@@ -2,37 +2,36 @@ import { Clock, Context, Effect, Layer, type Redacted } from "effect"
 import { PublicFetch, type PublicFetchReason } from "../platform/PublicFetch.ts"
 import { signatureHeaders } from "./Signature.ts"
 
-/** How long a receiver may take, from finding it to its answer. */
+/** The time limit for an attempt, from name resolution to the response. */
 export const TIMEOUT_MS = 15_000
 
-/** What is read, and kept, of what a receiver says: bytes, and characters. */
+/** How much of a response the gateway reads, in bytes, and stores, in characters. */
 const MAX_ANSWER_BYTES = 4_096
 const MAX_EXCERPT = 1_024
 
-/** A message for one endpoint. */
 export interface Message {
   readonly url: string
-  /** The one that counts first. */
+  /** The current secret first. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
   readonly eventId: string
   readonly body: string
 }
 
-/** What came of sending it once. */
+/** The result of one attempt. */
 export interface Attempt {
   readonly startedAt: Date
   readonly durationMs: number
-  /** Undefined when the receiver did not answer; `error` then says why. */
+  /** Undefined when the receiver did not respond; `error` then says why. */
   readonly status: number | undefined
   readonly error: string | undefined
-  /** The beginning of what it answered. */
+  /** The beginning of the response. */
   readonly response: string | undefined
   readonly retryAfter: string | undefined
 }
 
 /**
- * Sends messages to addresses that accounts have named, each signed at the moment of its sending. It never fails: what went wrong
- * is what came of it. An address is judged as it is connected to, and a redirect is an answer like any other.
+ * Sends messages to the addresses that accounts have registered and signs each one as it is sent. It never fails; an error is part
+ * of the result. It checks the address again when it connects, and treats a redirect as an ordinary response.
  */
 export class Sender extends Context.Service<
   Sender,
@@ -47,7 +46,7 @@ export class Sender extends Context.Service<
         send: ({ body, eventId, secrets, url }) =>
           Effect.gen(function* () {
             const nowMs = yield* Clock.currentTimeMillis
-            // Nothing goes out that its receiver could not verify.
+            // The gateway sends nothing that its receiver could not verify.
             if (secrets.length === 0) return { startedAt: new Date(nowMs), durationMs: 0, ...UNSIGNED }
             const begun = performance.now()
             const timestamp = Math.floor(nowMs / 1_000)
@@ -78,7 +77,7 @@ const unanswered = (error: string): Told => ({
   retryAfter: undefined
 })
 
-const UNSIGNED = unanswered("the secret was sealed with another key; rotate it")
+const UNSIGNED = unanswered("another key sealed the secret; rotate it")
 
 const answered = (answer: {
   readonly status: number
@@ -91,7 +90,7 @@ const answered = (answer: {
   retryAfter: answer.retryAfter
 })
 
-/** A text of PostgreSQL holds no NUL, and half a character is none. */
+/** PostgreSQL text cannot hold NUL, and a truncated character is not valid text. */
 const excerptOf = (body: Uint8Array): string =>
   new TextDecoder().decode(body).replaceAll("\0", "\uFFFD").slice(0, MAX_EXCERPT).toWellFormed()
 

@@ -1,23 +1,22 @@
-/** Signatures of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks), symmetric ones of version 1. */
+/** Signatures of Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks): symmetric, version 1. */
 import { Redacted } from "effect"
 import { createHmac } from "node:crypto"
 
 const PREFIX = "whsec_"
 
-/** How many random bytes a secret has. */
 export const SECRET_BYTES = 32
 
-/** A secret as it is shown to whoever is to verify with it. */
+/** Returns a secret in the form that a receiver verifies with. */
 export const secretOf = (random: Uint8Array): Redacted.Redacted =>
   Redacted.make(PREFIX + Buffer.from(random).toString("base64"))
 
-/** What is signed. */
+/** The signed content. */
 export interface Signed {
   /** The same for every attempt. */
   readonly id: string
-  /** Of this attempt, in Unix seconds. */
+  /** The time of this attempt, in Unix seconds. */
   readonly timestamp: number
-  /** Byte for byte as it is sent. */
+  /** Exactly the bytes sent. */
   readonly body: string
 }
 
@@ -26,7 +25,7 @@ const sign = (secret: Redacted.Redacted, { body, id, timestamp }: Signed): strin
   return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`
 }
 
-/** The headers of an attempt, with a signature by each of the secrets: a receiver takes any of them. */
+/** Returns the headers of an attempt. They carry one signature per secret, and a receiver may accept any of them. */
 export const signatureHeaders = (
   secrets: ReadonlyArray<Redacted.Redacted>,
   signed: Signed

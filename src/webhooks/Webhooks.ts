@@ -34,37 +34,37 @@ import {
   updateEndpoint
 } from "./WebhooksSql.ts"
 
-/** What endpoints can be told of. */
+/** The event types that endpoints can subscribe to. */
 export type EventType = "video.completed" | "video.failed" | "budget.threshold"
 
 export const MAX_ENDPOINTS_PER_ACCOUNT = 20
 
-/** How long the secret before signs as well, once another is in its place. */
+/** How long the previous secret still signs after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000
 
-/** Attempts that are shown of a delivery: all of the schedule and a few by hand. */
+/** How many attempts a delivery shows: the whole schedule and a few manual ones. */
 const MAX_ATTEMPTS_SHOWN = 20
 
-/** Something that happened to what an account owns. */
+/** An event concerning something that an account owns. */
 export interface WebhookEvent {
-  /** `evt_…`; the event happens once for each. */
+  /** `evt_…`. Publishing the same ID again has no effect. */
   readonly id: string
   readonly accountId: string
   readonly type: EventType
-  /** The object it happened to, as the API shows it; small, for it is sent whole. */
+  /** The affected object, in the form of the API. It must be small, because the gateway sends it whole. */
   readonly data: object
   readonly createdAt: Date
 }
 
-/** A delivery with its attempts, the last 20 at most, in the order in which they were made. */
+/** A delivery with its last attempts, at most 20, oldest first. */
 export interface Delivery extends DeliveryRow {
   readonly log: ReadonlyArray<AttemptRow>
 }
 
-/** An address that was judged and may be called, as it is stored. */
+/** A URL in its stored form that has passed the address check. */
 export class Address extends Data.Class<{ readonly href: string }> {}
 
-/** Whose endpoint, and who does it. */
+/** An endpoint, its account, and the actor that changes it. */
 interface Doing {
   readonly accountId: string
   readonly id: string
@@ -76,35 +76,41 @@ interface Page {
   readonly cursor: string | undefined
 }
 
-/** Newest first, from behind the cursor, and the cursor of the next page. */
+/** A page, newest first, and the cursor of the next page. */
 interface Listed<A> {
   readonly rows: ReadonlyArray<A>
   readonly next: string | null
 }
 
-/** An endpoint and its secret, which is shown this once. */
+/** An endpoint and its secret, which the gateway shows only once. */
 interface WithSecret {
   readonly endpoint: EndpointRow
   readonly secret: Redacted.Redacted
 }
 
 /**
- * Tells the addresses that accounts have registered what happened to their work: at least once, with the same id at every attempt.
- * An account has at most 20. Whatever is another account's is not there.
+ * Notifies the endpoints that accounts have registered about events of their work. Delivery is at least once, and all attempts
+ * carry the same ID. An account has at most 20 endpoints. Each method treats an endpoint of another account as not found.
  */
 export class Webhooks extends Context.Service<
   Webhooks,
   {
     /**
-     * Writes an event and a delivery to each enabled endpoint of the account that is subscribed to its type. Call it inside the
-     * transaction of the change that it tells of, so that the two are one. The event happens once per `id`.
+     * Writes an event and one delivery per enabled endpoint of the account that subscribes to its type. Call it in the transaction
+     * of the change that the event reports, so that both commit together. Publishing the same `id` again has no effect.
      */
     readonly publish: (event: WebhookEvent) => Effect.Effect<void, SqlError.SqlError>
-    /** Judges an address, which may take as long as name servers do. Fails with `ValidationError` for one that may not be called. */
+    /**
+     * Checks an address, which may take as long as a name server does. Fails with `ValidationError` when the gateway must not call
+     * it.
+     */
     readonly address: (url: string) => Effect.Effect<Address, Failure>
-    /** Fails with `ValidationError` for an address that may not be called, with `Conflict` when there are 20 already. */
+    /**
+     * Fails with `ValidationError` when the gateway must not call the address, and with `Conflict` when the account has 20
+     * endpoints.
+     */
     readonly register: (input: {
-      /** Unless told, it gets one. */
+      /** Generated when absent. */
       readonly id?: string
       readonly accountId: string
       readonly url: string | Address
@@ -112,11 +118,11 @@ export class Webhooks extends Context.Service<
       readonly actor: Actor
     }) => Effect.Effect<WithSecret, Failure | Unavailable>
     readonly list: (accountId: string, page: Page) => Effect.Effect<Listed<EndpointRow>, Unavailable>
-    /** Fails with `NotFound`, as all that follow do. */
+    /** Fails with `NotFound`, as the methods below do. */
     readonly find: (accountId: string, id: string) => Effect.Effect<EndpointRow, Failure | Unavailable>
     /**
-     * Changes what is given. One that is enabled again is sent what is pending for it, at once; it has not failed before. Fails with
-     * `ValidationError` as registration does.
+     * Changes the given fields. Enabling an endpoint sends its pending deliveries at once and clears its failure record. Fails with
+     * `ValidationError` as `register` does.
      */
     readonly update: (
       doing: Doing & {
@@ -126,7 +132,7 @@ export class Webhooks extends Context.Service<
       }
     ) => Effect.Effect<EndpointRow, Failure | Unavailable>
     readonly remove: (doing: Doing) => Effect.Effect<void, Failure | Unavailable>
-    /** Puts another secret in place. The one before signs as well for 24 hours. */
+    /** Replaces the secret. The previous one also signs for 24 hours. */
     readonly rotateSecret: (doing: Doing) => Effect.Effect<WithSecret, Failure | Unavailable>
     readonly deliveries: (
       accountId: string,
@@ -134,13 +140,13 @@ export class Webhooks extends Context.Service<
       page: Page
     ) => Effect.Effect<Listed<Delivery>, Failure | Unavailable>
     /**
-     * Has a delivery tried once more, at once and with the id that it had; one that is still to be tried keeps its schedule. Fails
-     * with `Conflict` where the endpoint is disabled, or is being told at this moment.
+     * Sends a delivery again, at once and with the same ID. A pending delivery keeps its schedule. Fails with `Conflict` when the
+     * endpoint is disabled or an attempt is running.
      */
     readonly redeliver: (
       doing: Doing & { readonly deliveryId: string }
     ) => Effect.Effect<Delivery, Failure | Unavailable>
-    /** Sends an event of the type `webhook.test`, once, and waits for what comes of it. Nothing is kept of it. */
+    /** Sends one event of type `webhook.test`, waits for the result, and stores nothing. */
     readonly test: (accountId: string, id: string) => Effect.Effect<TestResult, Failure | Unavailable>
   }
 >()("tollgate/webhooks/Webhooks") {
@@ -173,7 +179,7 @@ export class Webhooks extends Context.Service<
   )
 }
 
-/** What a test of an endpoint showed. */
+/** The result of testing an endpoint. */
 export interface TestResult extends Pick<Attempt, "durationMs" | "error" | "status"> {
   readonly delivered: boolean
 }
@@ -187,7 +193,7 @@ interface Desk {
   readonly sender: Sender["Service"]
 }
 
-/** One more than is asked for says whether there is a next page. */
+/** Requests one extra row to learn whether there is a next page. */
 const oneMore = ({ cursor, limit }: Page) => ({ limit: limit + 1, cursor: cursor ?? null })
 
 const pageOf = <A extends { readonly id: string }>(found: ReadonlyArray<A>, { limit }: Page): Listed<A> => {
@@ -199,7 +205,7 @@ const notFound = (what: string, id: string): Failure => failure({ _tag: "NotFoun
 
 const conflict = (detail: string): Failure => failure({ _tag: "Conflict", detail })
 
-/** What is sent: the members that Standard Webhooks asks for, and those of OpenAI's events. */
+/** Returns the request body: the fields that Standard Webhooks requires, and those of OpenAI's events. */
 const bodyOf = (event: Pick<WebhookEvent, "createdAt" | "data" | "id"> & { readonly type: string }) =>
   JSON.stringify({
     id: event.id,
@@ -213,25 +219,28 @@ const bodyOf = (event: Pick<WebhookEvent, "createdAt" | "data" | "id"> & { reado
 const publish = ({ outbox, sql }: Desk, event: WebhookEvent) =>
   Effect.gen(function* () {
     const told = yield* insertEvent(sql, { ...event, body: bodyOf(event) })
-    // Before the commit there is nothing to be found.
+    // Before the commit, workers cannot see the deliveries.
     if (told > 0) yield* sql.afterCommit(outbox.wake)
   })
 
 const append = ({ audit }: Desk, { accountId, actor, id }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `webhook.${type}`, actor, resource: { type: "webhook_endpoint", id }, changes })
 
-/** A new secret for an endpoint, and what is stored of it. */
+/** Generates a secret for an endpoint and the sealed form to store. */
 const newSecret = ({ secrets }: Desk, id: string) => {
   const secret = secretOf(randomBytes(SECRET_BYTES))
   return { secret, sealed: { secret: secrets.seal(secret, purposeOf(id)), sealedWith: secrets.keyId } }
 }
 
-/** The address as it is stored and called. Parsing one drops some control characters without a word, so none is let through. */
+/**
+ * Returns the address in the form that the gateway stores and calls. URL parsing silently drops some control characters, so any
+ * control character is refused.
+ */
 const addressOf = ({ publicFetch }: Desk, url: string | Address): Effect.Effect<Address, Failure> =>
   Effect.gen(function* () {
     if (url instanceof Address) return url
     const href = URL.parse(url)?.href ?? url
-    const why = /\p{Cc}/u.test(url) ? "must have no control characters" : yield* publicFetch.judge(href)
+    const why = /\p{Cc}/u.test(url) ? "must not contain control characters" : yield* publicFetch.judge(href)
     return why === undefined ? new Address({ href }) : yield* invalid("url", why)
   })
 
@@ -244,11 +253,11 @@ const register = (desk: Desk, { accountId, actor, events, ...asked }: Parameters
     return yield* Effect.gen(function* () {
       yield* lockAccount(sql, accountId)
       if ((yield* countEndpoints(sql, accountId)) >= MAX_ENDPOINTS_PER_ACCOUNT) {
-        return yield* conflict(`An account has at most ${MAX_ENDPOINTS_PER_ACCOUNT} webhook endpoints`)
+        return yield* conflict(`An account has at most ${MAX_ENDPOINTS_PER_ACCOUNT} webhook endpoints.`)
       }
       const distinct = [...new Set(events)]
       const endpoint = yield* insertEndpoint(sql, { id, accountId, url, events: distinct, ...sealed })
-      // What stands behind the host may be a credential.
+      // The path or query may contain a credential, so the audit log gets only the origin.
       yield* append(desk, { accountId, actor, id }, "created", { origin: new URL(url).origin, events: distinct })
       return { endpoint, secret }
     }).pipe(sql.withTransaction)
@@ -259,7 +268,9 @@ const find = ({ sql }: Desk, accountId: string, id: string) =>
     row === undefined ? Effect.fail(notFound("webhook", id)) : Effect.succeed(row)
   )
 
-/** What the audit log says of a change. What stands behind the host may be a credential: that it is another is said by the origins. */
+/**
+ * Returns the changes for the audit log. The path or query may contain a credential, so a changed address appears as its origins.
+ */
 const changesOf = (before: EndpointRow, after: EndpointRow) => ({
   ...differences({ status: before.status, events: before.events }, { status: after.status, events: after.events }),
   ...(before.url === after.url ? {} : { origin: { from: new URL(before.url).origin, to: new URL(after.url).origin } })
@@ -275,7 +286,7 @@ const update = (
     const url = asked.url === undefined ? undefined : (yield* addressOf(desk, asked.url)).href
     const distinct = events === undefined ? undefined : [...new Set(events)]
     return yield* Effect.gen(function* () {
-      // Deliveries before their endpoint, as those who note attempts lock them.
+      // Locks deliveries before their endpoint, in the same order as recording an attempt does.
       if (status === "enabled" && found.status === "disabled") yield* hasten(sql, id)
       const before = yield* lockEndpoint(sql, accountId, id)
       const endpoint = yield* updateEndpoint(sql, { accountId, id, status, url, events: distinct })
@@ -324,13 +335,12 @@ const redeliver = (desk: Desk, { deliveryId, ...doing }: Parameters<Webhooks["Se
     const { outbox, sql } = desk
     const { accountId, id } = doing
     const endpoint = yield* find(desk, accountId, id)
-    if (endpoint.status === "disabled")
-      return yield* conflict("This webhook is disabled, so that nothing is sent to it: enable it first")
+    if (endpoint.status === "disabled") return yield* conflict("This webhook is disabled. Enable it first.")
     const found = yield* deliveryById(sql, id, deliveryId)
     if (found === undefined) return yield* notFound("delivery of this webhook", deliveryId)
-    // The last step: what fails then is not tried again.
+    // The last step of the schedule, so that a failure is final.
     const reopened = yield* reopen(sql, deliveryId, DELAYS_MS.length - 1)
-    if (!reopened) return yield* conflict("This delivery is being tried at this moment")
+    if (!reopened) return yield* conflict("An attempt at this delivery is running. Try again later.")
     yield* append(desk, doing, "redelivered", { delivery_id: deliveryId })
     yield* sql.afterCommit(outbox.wake)
     const [delivery] = yield* withLog(desk, [{ ...found, status: "pending", next_at: new Date(), ended_at: null }])

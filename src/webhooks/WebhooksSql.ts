@@ -4,7 +4,6 @@ import { limitTo } from "../platform/Sql.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** An endpoint, without its secrets. */
 export interface EndpointRow {
   readonly id: string
   readonly url: string
@@ -13,27 +12,27 @@ export interface EndpointRow {
   readonly created_at: Date
 }
 
-/** What an endpoint's messages are signed with, sealed. */
+/** The sealed secrets that sign an endpoint's messages. */
 export interface SealedSecrets {
   readonly secret: Uint8Array
-  /** Undefined or null unless it still signs. */
+  /** Null or undefined once it no longer signs. */
   readonly previous_secret: Uint8Array | null
 }
 
-/** A delivery, with what happened at its last attempt. */
+/** A delivery and the result of its last attempt. */
 export interface DeliveryRow {
   readonly id: string
   readonly event_id: string
   readonly type: string
   readonly status: "pending" | "delivered" | "failed"
-  /** When it is tried next; null once it has ended, and while it is being tried. */
+  /** The time of the next attempt; null when the delivery has ended or an attempt is running. */
   readonly next_at: Date | null
   readonly created_at: Date
   readonly ended_at: Date | null
   readonly attempts: number
 }
 
-/** One attempt. `response` is the beginning of what was answered. */
+/** One attempt. `response` is the beginning of the receiver's response. */
 export interface AttemptRow {
   readonly delivery_id: string
   readonly started_at: Date
@@ -44,8 +43,8 @@ export interface AttemptRow {
 }
 
 /**
- * Writes an event, unless there is one with this id, and a delivery to each endpoint that is to be told; answers to how many. An
- * endpoint that is changed meanwhile is not waited for; one that is gone by the time it is told is left out.
+ * Inserts an event, unless one with this ID exists, and a delivery for each subscribed endpoint. Returns the number of deliveries.
+ * It does not wait for concurrent endpoint changes, and skips endpoints deleted meanwhile.
  */
 export const insertEvent = (
   sql: Sql,
@@ -100,7 +99,7 @@ export const insertEndpoint = (
     (rows) => rows[0]!
   )
 
-/** Newest first, from below the cursor. */
+/** Returns endpoints, newest first, that come after the cursor. */
 export const endpointsOf = (
   sql: Sql,
   accountId: string,
@@ -121,10 +120,10 @@ const readEndpoint =
 
 export const endpointById = readEndpoint("")
 
-/** An endpoint as it stays until the caller's transaction has ended. */
+/** Returns an endpoint and locks it until the caller's transaction ends. */
 export const lockEndpoint = readEndpoint("FOR NO KEY UPDATE")
 
-/** What signs for an endpoint at present; undefined where it was sealed with another key. */
+/** Returns the current secrets of an endpoint; undefined when another key sealed them. */
 export const secretsOf = (
   sql: Sql,
   id: string,
@@ -137,8 +136,8 @@ export const secretsOf = (
   )
 
 /**
- * Takes an endpoint out of use for good, with its secrets; false where there is none. Its rows go later, so that nobody waits for
- * them.
+ * Removes an endpoint permanently, with its secrets. Returns false when there is none. A sweep deletes its rows later, so that the
+ * request does not wait for them.
  */
 export const removeEndpoint = (sql: Sql, accountId: string, id: string): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
@@ -147,7 +146,7 @@ export const removeEndpoint = (sql: Sql, accountId: string, id: string): Effect.
     (rows) => rows.length === 1
   )
 
-/** Changes what is given of an endpoint. What failed before it was enabled or led elsewhere is not held against it. */
+/** Changes the given fields of an endpoint. Enabling it or changing its URL clears its failure record. */
 export const updateEndpoint = (
   sql: Sql,
   {
@@ -175,8 +174,8 @@ export const updateEndpoint = (
   )
 
 /**
- * Puts another secret in place, and has the one before sign as well for so long, unless this node cannot open it. Undefined where
- * there is no such endpoint.
+ * Replaces the secret. The previous one also signs for `overlapMs`, unless this node cannot open it. Returns undefined when there
+ * is no such endpoint.
  */
 export const replaceSecret = (
   sql: Sql,
@@ -197,12 +196,12 @@ export const replaceSecret = (
     (rows) => rows[0]
   )
 
-/** Has all that is to be tried later for an endpoint tried now, as each by hand: that takes none of their attempts. */
+/** Makes all pending deliveries of an endpoint due now. Like a manual attempt, this uses up none of their scheduled attempts. */
 export const hasten = (sql: Sql, endpointId: string) =>
   sql`UPDATE webhook_delivery SET step = greatest(step - 1, 0), due_at = now()
     WHERE endpoint_id = ${endpointId} AND status = 'pending' AND claim IS NULL AND due_at > now()`
 
-/** Newest first, from below the cursor. */
+/** Returns deliveries, newest first, that come after the cursor. */
 export const deliveriesOf = (
   sql: Sql,
   endpointId: string,
@@ -227,7 +226,7 @@ export const deliveryById = (
     (rows) => rows[0]
   )
 
-/** The last attempts of these deliveries, at most so many of each, in the order in which they were made. */
+/** Returns the last attempts of each delivery, at most `most`, oldest first. */
 export const attemptsOf = (
   sql: Sql,
   deliveryIds: ReadonlyArray<string>,
@@ -239,8 +238,8 @@ export const attemptsOf = (
     ) a ORDER BY a.id`
 
 /**
- * Has a delivery tried now, and where it had ended at this step of the schedule; false where it is being tried. One that was to be
- * tried later goes back a step, so that what is tried by hand takes none of its attempts.
+ * Makes a delivery due now. A delivery that has ended restarts at this step of the schedule. A delivery waiting for a later attempt
+ * goes back one step, so that a manual attempt uses up none of its scheduled ones. Returns false while an attempt is running.
  */
 export const reopen = (sql: Sql, id: string, step: number): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(

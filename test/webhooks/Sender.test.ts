@@ -140,7 +140,7 @@ describe("Sender", () => {
       const hook = yield* receiver()
       const sent = yield* send(message(hook.url, { secrets: [] }))
       assert.isUndefined(sent.status)
-      assert.match(sent.error ?? "", /sealed with another key/)
+      assert.match(sent.error ?? "", /another key sealed/)
       assert.lengthOf(hook.received, 0)
     }).pipe(Effect.scoped)
   )

@@ -96,7 +96,7 @@ describe("Webhooks", () => {
         const { register } = yield* webhookAccount
         const notHttps = "must be an https URL"
         const notPublic = "must be at a public address"
-        const noControl = "must have no control characters"
+        const noControl = "must not contain control characters"
         const refused: ReadonlyArray<readonly [url: string, why: string]> = [
           ["http://example.com/", notHttps],
           ["ftp://example.com/", notHttps],
