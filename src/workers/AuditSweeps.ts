@@ -3,14 +3,14 @@ import { Audit, PENDING_AFTER_MS } from "../account/Audit.ts"
 import type { PendingRow } from "../account/AuditSql.ts"
 import { Metrics } from "../platform/Metrics.ts"
 
-/** Lines named in one message; those beyond are named in the next. */
+/** The most entries that one message names. The next message names the rest. */
 const MAX_NAMED = 100
 
 const named = ({ id, request_id, type }: PendingRow): string => `${type} ${id} (${request_id ?? "no request"})`
 
 /**
- * Looks again and again for lines of the audit log that were opened and not completed. Each is named once by each node; how many
- * there are is a metric. Nothing is changed: what became of their deeds is to be looked into by people.
+ * Periodically looks for audit entries that were opened and not completed. Each node logs each entry once and publishes their
+ * number as a metric. It changes nothing, because people must find out how the actions ended.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
@@ -27,13 +27,13 @@ export const layer = (interval: Duration.Duration) =>
         const still = rows.filter(({ id }) => told.has(id))
         told = new Set([...still, ...fresh].map(({ id }) => id))
         if (fresh.length === 0) return
-        const text = `lines of the audit log stay pending, so that it does not say how these ended: ${fresh.map(named).join(", ")}`
+        const text = `audit entries stay pending, so their outcomes are unknown: ${fresh.map(named).join(", ")}`
         const requests = fresh.flatMap(({ request_id }) => request_id ?? [])
         yield* Effect.annotateLogs(Effect.logWarning(text), { request_ids: requests })
       })
       yield* sweep.pipe(
-        // Inside the repeat: one bad sweep must not be the last.
-        Effect.catchCause((cause) => Effect.logWarning("pending lines of the audit log are not looked for", cause)),
+        // Caught inside the loop, because one failed sweep must not end the sweeping.
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot look for pending audit entries", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

@@ -1,4 +1,4 @@
-/** One line of a batch that runs in the background: an ordinary paid request under a claim of its own. */
+/** Serves one line of a batch in the background: an ordinary paid request under its own idempotency claim. */
 import { Cause, Effect } from "effect"
 import type { Budgets } from "../account/Budgets.ts"
 import { type Failure, failure, invalid, type Reason } from "../domain/Failure.ts"
@@ -10,41 +10,41 @@ import type { Unavailable } from "../platform/Sql.ts"
 import type { Requests } from "../usage/Requests.ts"
 import type { Claimed } from "../usage/RequestsSql.ts"
 
-/** How a line ended: a line of the output, or of the errors. */
+/** The end of a line: a line of the output file or of the error file. */
 export interface EndedLine {
   readonly ok: boolean
   readonly line: string
   readonly customId: string | null
 }
 
-/** A line to be served. */
+/** A line to serve. */
 export interface DueLine {
   readonly batchId: string
   readonly index: number
   readonly principal: Circumstances["principal"]
   readonly input: InputLine
   readonly surface: Surface
-  /** Asked before each try, last of all; absent where the line was paid for before. */
+  /** Called last before each attempt; absent when the line was paid for before. */
   readonly mayBegin?: MayBegin
 }
 
 /**
- * Whether a try may begin, of whose answer it is known how many bytes it has at the most or not: `full` where there is no room
- * for it, `over` where its batch begins no more tries.
+ * Decides whether an attempt may begin, given the largest size of its response if that is known. `full` means that the output has
+ * no room for it, `over` that the batch starts no more attempts.
  */
 export type MayBegin = (mostBytes: number | undefined) => Effect.Effect<"go" | "full" | "over", Unavailable>
 
-/** What each try at a line needs of others. */
+/** The services that each attempt at a line needs. */
 export interface LineDesk {
   readonly budgets: Pick<Budgets["Service"], "fitsWhenFree">
   readonly ledger: Pick<Ledger["Service"], "freeLapsed">
   readonly requests: Pick<Requests["Service"], "claims">
 }
 
-/** Tries at a line that fails in a way that seldom lasts, and the pauses between them. */
+/** The pauses before retrying a line after a failure that is usually temporary. */
 const PAUSES = ["1 second", "4 seconds"] as const
 
-/** Failures that say nothing of the line: it waits until they have passed, for as long as its batch may take. */
+/** Reports whether a failure says nothing about the line itself. The line then waits, as long as its batch may run. */
 const passes = (reason: Reason): boolean => {
   switch (reason._tag) {
     case "StoreUnavailable":
@@ -63,8 +63,8 @@ const passes = (reason: Reason): boolean => {
 }
 
 /**
- * Whether a budget stands in the way for no more than what running requests hold of it, those of the same batch above all: of all
- * that lines may cost, which is far more than they do.
+ * Reports whether a budget blocks the line only because of amounts that running requests hold, mainly those of the same batch.
+ * Holds cover the highest possible cost, far above the real one.
  */
 const awaitsBudget = (
   { budgets }: LineDesk,
@@ -78,7 +78,7 @@ const awaitsBudget = (
 
 const seldomLasts = new Set<Reason["_tag"]>(["UpstreamError", "UpstreamTimeout", "EmptyCompletion"])
 
-/** The claim of a line: whoever serves it, and however often, it is paid for once. */
+/** Returns the idempotency claim of a line. However often and wherever the line is served, it is paid for once. */
 export const claimOf = (batchId: string, index: number): string => `batch:${batchId}:${index}`
 
 const idOf = (batchId: string, index: number): string => `${batchId}-${index}`
@@ -86,16 +86,17 @@ const idOf = (batchId: string, index: number): string => `${batchId}-${index}`
 const keepsContent = failure({
   _tag: "UnsupportedParameter",
   param: "routing.data_policy",
-  detail: "A batch keeps its answers in files, so it cannot be under zero_retention"
+  detail: "A batch stores its responses in files, so it must not use `zero_retention`."
 })
 
-/** There was no room for an answer, of which nothing was begun. */
+/** The output has no room for the response, so the gateway did not send the request. */
 export const noRoomError = {
   code: "output_too_large",
-  message: "The answers of this batch are as large as a file may be; put the rest into another"
+  message:
+    "The responses of this batch have reached the size limit of a file. Put the remaining requests into another batch."
 }
 
-/** The line of one that was not served for a reason that is none of a request's. */
+/** Returns the error line for a request that was not served, for a reason outside the request. */
 export const unservedLine = (
   batchId: string,
   index: number,
@@ -116,7 +117,7 @@ const refusedLine = ({ batchId, index, input, surface }: DueLine, failed: Failur
 
 const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body: string): EndedLine => {
   const head = JSON.stringify({ id: idOf(batchId, index), custom_id: input.customId }).slice(0, -1)
-  // What passes through from a provider may be spread over lines; outside of its texts a break is a space like any.
+  // A provider's response may span several lines. Outside of strings, a line break is ordinary JSON whitespace.
   const answer = body.replace(/[\r\n]+/g, " ")
   const response = `{"status_code":200,"request_id":${JSON.stringify(requestId)},"body":${answer}}`
   return { ok: true, line: `${head},"response":${response},"error":null}`, customId: input.customId }
@@ -124,10 +125,10 @@ const servedLine = ({ batchId, index, input }: DueLine, requestId: string, body:
 
 const unavailable = (error: Unavailable): Failure => failure({ _tag: "StoreUnavailable" }, error)
 
-/** Whether a line was paid for by what stands under its claim. */
+/** Reports whether the request under a line's claim paid for the line. */
 export const isPaid = (row: Claimed | undefined): row is Claimed => row !== undefined && !row.lapsed && row.cost > 0n
 
-/** The request that a line was paid for by before, if any. */
+/** Returns the request that already paid for the line, if there is one. */
 const paidBefore = ({ requests }: LineDesk, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const claims = requests.claims(principal.accountId, [claimOf(batchId, index)])
@@ -136,7 +137,10 @@ const paidBefore = ({ requests }: LineDesk, { batchId, index, principal }: DueLi
     return isPaid(row) ? row : undefined
   })
 
-/** Why a line is refused. One that was paid for before, with what its preset said then, is told that. */
+/**
+ * Returns the refusal of a line. If the line was paid for before, under an earlier version of its preset, the refusal says that
+ * instead.
+ */
 const refusal = (desk: LineDesk, due: DueLine, failed: Failure) =>
   Effect.flatMap(paidBefore(desk, due), (row) =>
     row === undefined
@@ -152,7 +156,10 @@ const accepted = (desk: LineDesk, due: DueLine, circumstances: Circumstances) =>
     return one.dataPolicy === "zero_retention" ? yield* keepsContent : one
   }).pipe(Effect.catch((failed) => refusal(desk, due, failed)))
 
-/** What was kept of a line that was paid for while its key was good; the ledger looks at the key before it looks at the claim. */
+/**
+ * Returns the stored response of a line that was paid for while its key was active. The ledger checks the key before the claim, so
+ * a repeated attempt fails on the key.
+ */
 const kept = (desk: LineDesk, due: DueLine, { again }: AcceptedBody, failed: Failure) =>
   Effect.gen(function* () {
     const row = yield* paidBefore(desk, due)
@@ -182,12 +189,12 @@ const tryOnce = (desk: LineDesk, due: DueLine, requestId: string) => {
   }).pipe(
     Effect.catchDefect((defect) => Effect.fail(failure({ _tag: "InternalError" }, defect))),
     Effect.tapError(({ log }) =>
-      log === undefined ? Effect.void : Effect.logWarning(`a try at line ${index} of batch ${batchId} failed`, log)
+      log === undefined ? Effect.void : Effect.logWarning(`an attempt at line ${index} of batch ${batchId} failed`, log)
     )
   )
 }
 
-/** Frees the claim of a try whose process died, of which nobody knows what became; false where it was paid for. */
+/** Frees the claim of an attempt that a dead process left with an unknown outcome. Returns false when the line was paid for. */
 const freed = ({ ledger, requests }: LineDesk, { batchId, index, principal }: DueLine) =>
   Effect.gen(function* () {
     const { accountId } = principal
@@ -198,9 +205,9 @@ const freed = ({ ledger, requests }: LineDesk, { batchId, index, principal }: Du
   })
 
 /**
- * Serves a line, or answers what served it before. Undefined when it is to wait, or its batch begins no more. Under its claim it
- * is charged once, whatever happens: when a process dies between the settle and the writing down of the line, its answer is found
- * again, unless it was longer than 1 MiB and therefore not kept; then the line is an error that says so.
+ * Serves a line, or returns the result of serving it before. Returns undefined when the line must wait or its batch starts no more
+ * attempts. The claim ensures that the line is charged once. When a process dies between settling and recording the line, the next
+ * one finds the stored response. Responses over 1 MiB are not stored; the line then becomes an error that says so.
  */
 export const serveLine = (desk: LineDesk, due: DueLine, tries = 0): Effect.Effect<EndedLine | undefined, Unavailable> =>
   Effect.gen(function* () {

@@ -1,29 +1,32 @@
-/** What the answers of one batch may come to: they end in one file. */
+/** Limits the total size of a batch's responses, because they all go into one file. */
 import { Deferred, Effect, Exit } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type BatchRow, mayBeginLine } from "../inference/BatchesSql.ts"
 import { storeErrors } from "../platform/Sql.ts"
 import type { MayBegin } from "./BatchLine.ts"
 
-/** Room that is kept for an answer while it is made: as much as a provider's may have, where nothing is known of it. */
+/** The room reserved for a response of unknown size: the largest response that the gateway accepts from a provider. */
 const ANSWER_BYTES = 16 * 1_048_576
 
-/** Bounds of long answers are for numbers written most widely, with blanks; hosts of today need less than this part of them. */
+/**
+ * The upper bounds of long responses assume numbers in their longest form and much whitespace. Current hosts need less than this
+ * fraction of them.
+ */
 const USED_PART = 9 / 20
 
 export interface BatchRoom {
   /**
-   * Keeps room for the answer of a line, at most so many bytes, while it is served; waits where only those under way stand in
-   * the way. False when there is none.
+   * Reserves room for a line's response of at most `bytes` while the line is served. It waits if room is lacking only because of
+   * running lines. Returns false when there is no room.
    */
   readonly begin: (bytes: number) => Effect.Effect<boolean>
-  /** Gives back what was kept for a line. What it came to is to be told of first. */
+  /** Gives back a line's reservation. Call `written` with its actual size first. */
   readonly end: (bytes: number) => void
-  /** So many bytes are written down in all. */
+  /** Sets the total number of bytes recorded so far. */
   readonly written: (bytes: number) => void
 }
 
-/** Room for `most` bytes of answers in all, of which so many are written already. */
+/** Creates the limit for `most` bytes of responses, of which `writtenBefore` are recorded already. */
 export const makeBatchRoom = (most: number, writtenBefore: number): BatchRoom => {
   let [written, kept, next] = [writtenBefore, 0, Deferred.makeUnsafe<void>()]
   const begin = (bytes: number): Effect.Effect<boolean> =>
@@ -48,13 +51,16 @@ export const makeBatchRoom = (most: number, writtenBefore: number): BatchRoom =>
   }
 }
 
-/** What one line has of its batch while it is served. */
+/** A line's share of its batch while it is served. */
 export interface Place {
   readonly mayBegin: MayBegin
   readonly leave: () => void
 }
 
-/** Keeps room for an answer, and lets each try begin while the batch runs and is this process's; `over` is told when it is not. */
+/**
+ * Reserves room for a response and lets each attempt begin while the batch runs and belongs to this process. Calls `over` when it
+ * no longer does.
+ */
 export const placeOf = (
   sql: SqlClient.SqlClient,
   batch: Pick<BatchRow, "id" | "worker">,

@@ -34,56 +34,56 @@ import {
 import { makeBatchRoom, type Place, placeOf } from "./BatchRoom.ts"
 import { leased, makeTurns } from "./BatchTurns.ts"
 
-/** Batches that a node works on at a time, those of one account, lines of one batch, and lines of one account on a node. */
+/** Limits of one node: concurrent batches, batches of one account, lines of one batch, and lines of one account. */
 const BATCHES = 4
 const BATCHES_PER_ACCOUNT = 2
 const LINES_PER_BATCH = 8
 const LINES_PER_ACCOUNT = 16
 
-/** How long lines are begun before the batch goes back into its queue, so that all batches get their turn. */
+/** How long a batch starts lines before it goes back into its queue, so that all batches make progress. */
 const SLICE_MS = 20_000
 
-/** Lines that are found to have to wait before no more are begun for a while: what keeps so many may keep all. */
+/** How many lines may be found waiting before the batch starts no more for a while. The obstacle probably affects all lines. */
 const MOST_WAITING = 32
 
-/** When lines have to wait, for how long. */
+/** How long a batch pauses when its lines have to wait. */
 const PAUSE = "5 seconds"
 
 /**
- * Bytes of the lines that ended, after which each other becomes an error of a few words. A file that is kept may have 256 MiB: the
- * names of all lines and such words fit beside these, for an input has at most 32 MiB and 50,000 lines.
+ * The most bytes of finished lines, after which every other line becomes a short error. A stored file may have 256 MiB. The input
+ * has at most 32 MiB and 50,000 lines, so the IDs of all lines and these errors fit into the rest.
  */
 const MAX_OUTPUT_BYTES = 208 * 1_048_576
 
-/** How long its files are kept. */
+/** How long the gateway keeps a batch's files by default. */
 const RETENTION_MS = 30 * 24 * 3_600_000
 
-/** Rows read at a time, and bytes of them. */
+/** How many rows, and how many bytes of them, one query reads. */
 const PAGE = 500
 const PAGE_BYTES = 16 * 1_048_576
 
 const expiredError = {
   code: "batch_expired",
-  message: "This request could not be served before the time of its batch was over"
+  message: "The gateway could not serve this request before the batch expired."
 }
-/** It was served, and is paid for. */
+/** The line was served and charged. */
 const tooLargeError = {
   code: "output_too_large",
-  message: "This request was served and charged, but with its answer the files of this batch would be too large"
+  message: "The gateway served and charged this request, but its response would make the batch's files too large."
 }
 const abandonedError = {
   code: "output_unavailable",
-  message: "What this batch came to could not be written into files"
+  message: "The gateway could not write the results of this batch to files."
 }
 const goneError = {
   code: "input_file_deleted",
-  message: "The input of this batch was deleted before all of it was served"
+  message: "The input file of this batch was deleted before the gateway had served all of it."
 }
-/** Its process ended before it could write it down; nobody can say it in the words of a request that is gone. */
+/** The process died before it recorded the line, and without the request the gateway cannot rebuild the response. */
 const lostError = {
   code: "input_file_deleted",
   message:
-    "This request was served and charged, but the input of this batch was deleted before its answer was written down"
+    "The gateway served and charged this request, but the input file was deleted before it recorded the response."
 }
 
 interface Desk extends LineDesk {
@@ -92,13 +92,13 @@ interface Desk extends LineDesk {
   readonly surfaces: Context.Service.Shape<typeof Surfaces>
   readonly gates: ReturnType<typeof makeGates>
   readonly turns: ReturnType<typeof makeTurns>
-  /** By batch, lines that had to wait when this node last came to them. */
+  /** The lines of each batch that had to wait when this node last tried them. */
   readonly late: Map<string, Set<number>>
-  /** One batch at a time writes its files, which are made in memory. */
+  /** Lets one batch at a time write its files, which are built in memory. */
   readonly writing: Semaphore.Semaphore
 }
 
-/** What each account's lines of one node share. */
+/** Creates the limit on concurrent lines of an account on this node. */
 const makeGates = () => {
   const gates = new Map<string, { readonly gate: Semaphore.Semaphore; users: number }>()
   return (accountId: string) =>
@@ -139,7 +139,7 @@ const validate = (desk: Desk, batch: BatchRow) =>
     )
   })
 
-/** The lines that have not ended, in their order. */
+/** Returns the indexes of the lines that have not ended, in order. */
 const pendingOf = ({ sql }: Desk, { id, total }: BatchRow) =>
   Effect.map(storeErrors(endedLines(sql, id)), (ended) => {
     const done = new Set(ended)
@@ -154,19 +154,22 @@ const noted = ({ sql }: Desk, id: string, index: number, { customId, line, ok }:
 const dueOf = (desk: Desk, batch: BatchRow, lines: InputLines, index: number): DueLine => {
   const url = urlOf(batch)
   const surface: Surface = desk.surfaces[url]
-  // It was checked before the batch began.
+  // The batch was validated before it started.
   const input = readLine(lines.lineAt(index).text, url) as InputLine
   return { batchId: batch.id, index, principal: batch.principal as Circumstances["principal"], input, surface }
 }
 
-/** A line whose input is gone: undefined while somebody is still at it. One that was paid for before says so. */
+/**
+ * Returns the end of a line when the batch's input no longer exists; undefined while a process is still serving the line. A line
+ * that was paid for says so.
+ */
 const goneLine = ({ requests }: Desk, { account_id, id }: BatchRow, index: number) =>
   Effect.map(requests.claims(account_id, [claimOf(id, index)]), ([row]) => {
     if (row?.running === true) return undefined
     return unservedLine(id, index, null, isPaid(row) ? lostError : goneError)
   })
 
-/** Batches whose lines that had to wait a node remembers: those that end on other nodes are not told of here. */
+/** How many batches a node remembers waiting lines for. It does not learn of batches that end on other nodes. */
 const MOST_REMEMBERED = 64
 
 const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): void => {
@@ -177,7 +180,7 @@ const remember = ({ late: remembered }: Desk, id: string, late: Set<number>): vo
   remembered.set(id, late)
 }
 
-/** Serves lines for a while; true when there is nothing left but lines that have to wait, or too many of them. */
+/** Serves lines for one time slice. Returns true when only waiting lines are left, or too many lines have to wait. */
 const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const until = performance.now() + SLICE_MS
@@ -210,7 +213,7 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
         room.written(Number(stands?.output_bytes ?? 0n))
         if (stands?.status !== "in_progress") stopped = true
       }).pipe(Effect.scoped, gate.withPermits(1))
-    // Those that had to wait come last, so that none waits behind them.
+    // Waiting lines come last, so that they do not delay the others.
     const order = [...pending.filter((index) => !late.has(index)), ...pending.filter((index) => late.has(index))]
     yield* Effect.forEach(order, serveOne, { concurrency: LINES_PER_BATCH, discard: true })
     remember(desk, batch.id, late)
@@ -218,7 +221,7 @@ const serveSome = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, p
   }).pipe(Effect.scoped)
 
 /**
- * Writes down lines that were served and paid for, though whoever served them could not say so; false while some are still
+ * Records lines that were served and paid for by a process that died before recording them. Returns false while some are still
  * being served.
  */
 const collect = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pending: ReadonlyArray<number>) =>
@@ -240,7 +243,7 @@ const collect = (desk: Desk, batch: BatchRow, lines: InputLines | undefined, pen
     return true
   })
 
-/** Stores the lines that ended well, or did not, in a file; null where there are none. */
+/** Stores the successful or the failed lines in a file and returns its ID; null when there are none. */
 const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const parts: Array<Uint8Array> = []
@@ -270,7 +273,7 @@ const writeFile = (desk: Desk, batch: BatchRow, ok: boolean, more: ReadonlyArray
     return id
   })
 
-/** Writes the files of a batch whose lines have ended, and ends it. */
+/** Writes the files of a batch when all its lines have ended, and ends the batch. */
 const finish = (desk: Desk, batch: BatchRow) =>
   Effect.gen(function* () {
     desk.late.delete(batch.id)
@@ -284,7 +287,7 @@ const finish = (desk: Desk, batch: BatchRow) =>
     })
     const outputFileId = yield* writeFile(desk, batch, true, [])
     const dropped = (id: string | null) => (id === null ? Effect.void : desk.media.remove(batch.account_id, id))
-    // The next try writes both anew.
+    // The next attempt writes both files again.
     const errorFileId = yield* Effect.onError(writeFile(desk, batch, false, late), () =>
       Effect.ignore(dropped(outputFileId))
     )
@@ -298,11 +301,11 @@ const finish = (desk: Desk, batch: BatchRow) =>
       })
     )
     if (ended) return
-    // Another process ended it with files of its own.
+    // Another process has ended the batch with its own files.
     for (const id of [outputFileId, errorFileId]) yield* dropped(id)
   }).pipe(desk.writing.withPermits(1))
 
-/** Serves what is pending, or ends the serving where all is done or the time is over. */
+/** Serves pending lines, or finalizes the batch when all are done or its time is over. */
 const proceed = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
   Effect.gen(function* () {
     const pending = yield* pendingOf(desk, batch)
@@ -330,7 +333,7 @@ const abandon = (
 ): Effect.Effect<Outcome, Unavailable> =>
   Effect.as(storeErrors(abandonBatch(sql, id, status, JSON.stringify([{ ...error, param: null, line: null }]))), "done")
 
-/** The next step of a batch, as it stands in its row. */
+/** Runs the next step of a batch according to its row. */
 const step = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> => {
   switch (batch.status) {
     case "validating":
@@ -345,7 +348,10 @@ const step = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> 
   }
 }
 
-/** Steps fail while a store is away. What fails a day after the end of its time would for ever, and what was not begun need not. */
+/**
+ * Runs a step. Steps fail while a store is unavailable. A batch that still fails a day after its deadline would fail forever, so it
+ * ends. So does a batch that expired before it was validated.
+ */
 const stepOrEnd = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavailable> =>
   Effect.catchCause(step(desk, batch), (cause) => {
     const unread = batch.status === "validating" && batch.overdue
@@ -353,7 +359,7 @@ const stepOrEnd = (desk: Desk, batch: BatchRow): Effect.Effect<Outcome, Unavaila
     const ended = unread
       ? abandon(desk, batch, "expired", expiredError)
       : abandon(desk, batch, "failed", abandonedError)
-    return Effect.andThen(Effect.logError(`batch ${batch.id} cannot be gone on with`, cause), ended)
+    return Effect.andThen(Effect.logError(`the gateway cannot continue batch ${batch.id}`, cause), ended)
   })
 
 const ENDED: ReadonlySet<BatchRow["status"]> = new Set(["completed", "failed", "expired", "cancelled"])
@@ -370,10 +376,9 @@ const stepWith =
     })
 
 /**
- * Works on batches in the background. What a batch has come to stands in the database: a process that dies takes nothing with
- * it, and others go on. No line is charged twice. One that was charged is in the files, but for one that a process died with before
- * it was written down, if its answer is over 1 MiB or its input was deleted meanwhile, and for one with which the files would be too
- * large: of those an error says so.
+ * Works on batches in the background. All progress is in the database, so when a process dies, others continue. No line is charged
+ * twice. The files contain every charged line, with these exceptions, for which an error says so: a process died before it recorded the
+ * line, and the response is over 1 MiB or the input was deleted; or the line would make the files too large.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Whose turn it is: one process at a time works on a batch, and none works on one account's batches alone. */
+/** Shares out work on batches: one process at a time works on a batch, and no account's batches occupy a node alone. */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type BatchRow, leaseBatch, releaseBatch, renewBatch } from "../inference/BatchesSql.ts"
@@ -6,14 +6,14 @@ import type { Outcome } from "../jobs/Jobs.ts"
 import { newResourceId } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 
-/** How long a batch waits for a process that says nothing, and how often one that lives says something. */
+/** How long a silent process keeps a batch, and how often a living one renews its lease. */
 const LEASE_MS = 30_000
 const RENEWAL = "10 seconds"
 
-/** When one that others are at is looked at again. */
+/** When to look again at a batch that another process holds. */
 const later: Outcome = { again: "1 second" }
 
-/** Gives each account so many turns at a time on a node. */
+/** Limits the concurrent turns of each account on a node. */
 export const makeTurns = (most: number) => {
   const taken = new Map<string, number>()
   return <E>(accountId: string, turn: Effect.Effect<Outcome, E>): Effect.Effect<Outcome, E> =>
@@ -31,8 +31,8 @@ export const makeTurns = (most: number) => {
 }
 
 /**
- * Does a step of a batch that nobody else does one of at the same time, in any process, with the batch as it stands then. It is
- * for the step to look, before it begins what costs money, whether the batch is still its own.
+ * Runs a step of a batch under a lease, so that no other process works on it, and passes the current row. Before the step starts
+ * work that costs money, it must check that it still holds the batch.
  */
 export const leased = (
   sql: SqlClient.SqlClient,

@@ -1,10 +1,10 @@
 import { Effect, Layer, Schedule } from "effect"
 import { BudgetAlerts } from "../webhooks/BudgetAlerts.ts"
 
-/** How late an alert is at most, on an idle node; looking costs a read of an empty index. */
+/** The longest delay of an alert on an idle node. Each poll costs one read of an empty index. */
 const POLL = "2 seconds"
 
-/** Has what is spent of budgets told, for as long as the layer lives; any number of nodes may. */
+/** Sends budget alerts while the layer lives. Any number of nodes may run it. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const alerts = yield* BudgetAlerts
@@ -12,8 +12,8 @@ export const layer = Layer.effectDiscard(
       told === 0 ? Effect.void : all
     )
     yield* all.pipe(
-      // Inside the repeat: one bad look must not be the last.
-      Effect.catchCause((cause) => Effect.logWarning("what is spent of budgets is not told at present", cause)),
+      // Caught inside the loop, because one failed poll must not end the polling.
+      Effect.catchCause((cause) => Effect.logWarning("the gateway cannot send budget alerts at present", cause)),
       Effect.repeat(Schedule.spaced(POLL).pipe(Schedule.jittered)),
       Effect.forkScoped
     )

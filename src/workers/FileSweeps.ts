@@ -1,20 +1,20 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
 import { Media, type MediaError } from "../platform/Media.ts"
 
-/** Bytes that no row knows are rare, and to find them means to look at all there are. */
+/** Stored bytes without a row are rare, and finding them means listing everything. */
 export const STRAYS_INTERVAL = "1 hour"
 
 const again = (what: string, interval: Duration.Input, sweep: Effect.Effect<unknown, MediaError>) =>
   sweep.pipe(
-    // Inside the repeat: one bad sweep must not be the last.
-    Effect.catchCause((cause) => Effect.logWarning(`${what} are not removed at present`, cause)),
+    // Caught inside the loop, because one failed sweep must not end the sweeping.
+    Effect.catchCause((cause) => Effect.logWarning(`the gateway cannot remove ${what} at present`, cause)),
     Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
     Effect.forkScoped
   )
 
 /**
- * Removes files that have expired, what was left of those half stored or half removed, and bytes that belong to none, again and
- * again. Any number of nodes may be at it.
+ * Periodically removes expired files, the remains of interrupted uploads and removals, and bytes without a file. Any number of
+ * nodes may run it.
  */
 export const layer = (interval: Duration.Input, straysInterval: Duration.Input) =>
   Layer.effectDiscard(

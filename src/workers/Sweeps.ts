@@ -4,16 +4,16 @@ import { Mutations } from "../account/Mutations.ts"
 import { OwnerSessions } from "../account/OwnerSessions.ts"
 import { Ledger } from "../ledger/Ledger.ts"
 
-/** How long an idempotency key stands after its request ended; published in the documentation. */
+/** How long an idempotency key stays valid after its request ended. The documentation publishes this value. */
 export const CLAIM_RETENTION_MS = 24 * 3_600_000
 
-/** Repeats a step that answers how many it did, until there are none left; answers how many there were. */
+/** Repeats a step until it processes nothing, and returns the total number processed. */
 const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> =>
   Effect.flatMap(step, (done) => (done === 0 ? Effect.succeed(0) : Effect.map(untilNone(step), (more) => done + more)))
 
 /**
- * Ends overdue holds, gives back overdue charges, frees old idempotency keys and drops what is over of sessions and codes, again and
- * again. Any number of nodes may sweep at once: every ending happens behind the ledger's locks, once.
+ * Periodically ends overdue holds, refunds overdue charges, frees old idempotency keys, and deletes expired sessions and codes. Any
+ * number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
@@ -26,14 +26,14 @@ export const layer = (interval: Duration.Duration) =>
         const ended = yield* untilNone(ledger.expireOverdue)
         if (ended > 0) yield* Effect.logWarning(`ended ${ended} overdue holds`)
         const refunded = yield* untilNone(ledger.refundOverdue)
-        if (refunded > 0) yield* Effect.logWarning(`gave back ${refunded} overdue charges`)
+        if (refunded > 0) yield* Effect.logWarning(`refunded ${refunded} overdue charges`)
         yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
         yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))
         yield* untilNone(codes.dropOver)
         yield* untilNone(sessions.dropEnded)
       })
       yield* sweep.pipe(
-        // Inside the repeat: one bad sweep must not be the last.
+        // Caught inside the loop, because one failed sweep must not end the sweeping.
         Effect.catchCause((cause) => Effect.logWarning("a sweep failed", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped

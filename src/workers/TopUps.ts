@@ -1,9 +1,7 @@
 import { type Duration, Effect, Layer, Schedule } from "effect"
 import { TopUps } from "../billing/TopUps.ts"
 
-/**
- * Asks what became of top-ups that have stayed open, whose events may be lost, again and again. Any number of nodes may be at it.
- */
+/** Periodically asks the payment provider about open top-ups, because their events may be lost. Any number of nodes may run it. */
 export const layer = (interval: Duration.Input) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -12,8 +10,8 @@ export const layer = (interval: Duration.Input) =>
         asked === 0 ? Effect.succeed(0) : sweep
       )
       yield* sweep.pipe(
-        // Inside the repeat: one bad sweep must not be the last.
-        Effect.catchCause((cause) => Effect.logWarning("top-ups are not asked about at present", cause)),
+        // Caught inside the loop, because one failed sweep must not end the sweeping.
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot ask about open top-ups at present", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

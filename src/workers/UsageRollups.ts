@@ -2,12 +2,12 @@ import { type Duration, Effect, Layer, Schedule } from "effect"
 import type { Unavailable } from "../platform/Sql.ts"
 import { Rollups } from "../usage/Rollups.ts"
 
-/** What is in no rollup yet is read request by request: often enough to keep that short, seldom enough to cost nothing. */
+/** Usage outside the rollups is read request by request. This interval keeps that part short and still costs next to nothing. */
 export const ROLLUP_INTERVAL = "10 seconds"
 
 /**
- * Rolls up what was used, again and again, at first all that was there before. Any number of nodes may be at it: one of them is at
- * any time, and what it took is taken.
+ * Periodically rolls up usage, beginning with everything that is already there. Any number of nodes may run it; one at a time
+ * works, and each request is counted once.
  */
 export const layer = (interval: Duration.Input) =>
   Layer.effectDiscard(
@@ -17,8 +17,8 @@ export const layer = (interval: Duration.Input) =>
         full ? round : Effect.void
       )
       yield* round.pipe(
-        // Inside the repeat: one bad round must not be the last.
-        Effect.catchCause((cause) => Effect.logWarning("usage is not rolled up at present", cause)),
+        // Caught inside the loop, because one failed round must not end the rollups.
+        Effect.catchCause((cause) => Effect.logWarning("the gateway cannot roll up usage at present", cause)),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

@@ -2,12 +2,12 @@ import { type Duration, Effect, Layer, Schedule } from "effect"
 import { Videos } from "../inference/Videos.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 
-/** Steps of video jobs at a time: most of them wait for a provider to say how far it is. */
+/** Concurrent steps of video jobs. Most of them wait for a provider's status response. */
 const CONCURRENCY = 24
 
 /**
- * Works on video jobs, and looks after those that nobody works on: past their deadline, or lost to the queue. Any number of nodes may
- * be at it.
+ * Works on video jobs and takes care of abandoned ones: past their deadline, or lost from the queue. Any number of nodes may run
+ * it.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
@@ -16,8 +16,10 @@ export const layer = (interval: Duration.Duration) =>
       const videos = yield* Videos
       yield* Effect.forkScoped(jobs.work("videos", CONCURRENCY, (id) => videos.step(id)))
       yield* videos.sweep.pipe(
-        // Inside the repeat: one bad sweep must not be the last.
-        Effect.catchCause((cause) => Effect.logWarning("video jobs cannot be looked after at present", cause)),
+        // Caught inside the loop, because one failed sweep must not end the sweeping.
+        Effect.catchCause((cause) =>
+          Effect.logWarning("the gateway cannot look for abandoned video jobs at present", cause)
+        ),
         Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
         Effect.forkScoped
       )

@@ -2,27 +2,30 @@ import { type Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule } from 
 import { type Claimed, Outbox } from "../webhooks/Outbox.ts"
 import { type Attempt, Sender } from "../webhooks/Sender.ts"
 
-/** How many deliveries a node has under way at most: so many that endpoints which hang, with a few each, leave room for others. */
+/**
+ * The most deliveries that a node sends at once. It is high enough that endpoints which time out, each with a few deliveries, leave
+ * room for others.
+ */
 const MOST_UNDER_WAY = 512
 
-/** How soon a node finds what has become due, and what other nodes wrote while there was something to be told. */
+/** How soon a node notices deliveries that became due, or that other nodes wrote, while any delivery is pending. */
 const POLL = "250 millis"
 
 /**
- * How soon it finds what other nodes wrote while there was nothing to be told. It is all that a service without webhooks does for
- * them, and is only a look.
+ * How soon a node notices deliveries that other nodes wrote while none was pending. A service without webhooks does nothing more
+ * than this read.
  */
 const IDLE_POLL = "2 seconds"
 
-/** How often an attempt that cannot be written down is tried to be, for as long as nobody else has it. */
+/** How often a node retries recording an attempt, as long as its claim lasts. */
 const NOTING = Schedule.spaced("1 second").pipe(Schedule.upTo({ duration: "20 seconds" }))
 
-/** For what is under way when the service stops; what takes longer is given back, and sent again by whoever is there. */
+/** How long running deliveries may take when the service stops. The node gives back the rest, and another node sends them again. */
 const DRAIN = "5 seconds"
 
 /**
- * Delivers what is in the outbox, for as long as the layer lives. Any number of nodes may: each delivery is claimed by one. One that
- * dies between sending and noting has it sent again when its claim ends, with the same id.
+ * Delivers pending webhooks while the layer lives. Any number of nodes may run it, because each delivery is claimed by one node.
+ * When a node dies between sending and recording, another node sends the delivery again after the claim ends, with the same ID.
  */
 export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Input }) =>
   Layer.effectDiscard(
@@ -41,7 +44,8 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
 
       const turn = Effect.gen(function* () {
         const room = MOST_UNDER_WAY - (yield* FiberSet.size(underWay))
-        // Claimed is started: an interruption between the two would leave what nobody delivers until its lease ends.
+        // Claiming and starting are not interruptible. An interruption between the two would leave a claimed delivery unsent until
+        // its lease ends.
         const claimed =
           room === 0
             ? []
@@ -57,7 +61,10 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
 
       const claiming = yield* turn.pipe(
         Effect.catchCause((cause) =>
-          Effect.andThen(Effect.logWarning("webhooks are not delivered at present", cause), Effect.sleep("1 second"))
+          Effect.andThen(
+            Effect.logWarning("the gateway cannot deliver webhooks at present", cause),
+            Effect.sleep("1 second")
+          )
         ),
         Effect.forever,
         Effect.forkScoped
@@ -69,7 +76,7 @@ export const layer = ({ sweepInterval }: { readonly sweepInterval: Duration.Inpu
     })
   )
 
-/** Until something may be due. */
+/** Waits until a delivery may be due. */
 const rest = Effect.fnUntraced(function* (outbox: Outbox["Service"]) {
   let woken = yield* Effect.timeoutOption(outbox.woken, POLL)
   while (Option.isNone(woken) && !(yield* outbox.isPending))
@@ -79,7 +86,9 @@ const rest = Effect.fnUntraced(function* (outbox: Outbox["Service"]) {
 const noted = (outbox: Outbox["Service"], claimed: Claimed, attempt: Attempt) =>
   outbox.note(claimed, attempt).pipe(
     Effect.retry(NOTING),
-    Effect.catchCause((cause) => Effect.logWarning("a webhook could not be noted, and will be sent again", cause))
+    Effect.catchCause((cause) =>
+      Effect.logWarning("the gateway could not record a webhook delivery and will send it again", cause)
+    )
   )
 
 const sweeping = (outbox: Outbox["Service"], interval: Duration.Input) => {
@@ -87,7 +96,7 @@ const sweeping = (outbox: Outbox["Service"], interval: Duration.Input) => {
     done === 0 ? Effect.void : all
   )
   return all.pipe(
-    // Inside the repeat: one bad sweep must not be the last.
+    // Caught inside the loop, because one failed sweep must not end the sweeping.
     Effect.catchCause((cause) => Effect.logWarning("a sweep of webhooks failed", cause)),
     Effect.repeat(Schedule.spaced(interval).pipe(Schedule.jittered)),
     Effect.forkScoped
@@ -100,7 +109,7 @@ const warnOfForeignKeys = (outbox: Outbox["Service"]) =>
       count === 0
         ? Effect.void
         : Effect.logWarning(
-            `${count} webhooks have secrets that this node cannot open; it delivers nothing to them. Give all nodes the same SECRETS_KEY`
+            `this node cannot open the secrets of ${count} webhooks and delivers nothing to them. Give all nodes the same SECRETS_KEY`
           )
     ),
     Effect.ignore
