@@ -4,7 +4,7 @@ import { type Verification, verify, type VerifyOptions } from "../ledger/Verify.
 import type { Unavailable } from "../platform/Sql.ts"
 import { rollupsEqualRequests } from "./BooksSql.ts"
 
-/** Proves the books of this database as the ledger does, and of the same moment what is summed up of them for the use of accounts. */
+/** Verifies the books of this database as the ledger does, and at the same moment the usage rollups made from them. */
 export const verifyBooks = (
   sql: SqlClient.SqlClient,
   { also = [], ...options }: VerifyOptions = {}

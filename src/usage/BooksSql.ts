@@ -2,9 +2,9 @@ import type { SqlClient } from "effect/sql"
 import type { Finding } from "../ledger/VerifySql.ts"
 
 /**
- * The rollups against the rows of all requests that were taken into them: what is before the state's `through` and not pending.
- * What was given back since and has not been folded in yet is still a part of them. Summed up here once more from the rows, by
- * the hour, and the days from these hours; what each key was used for in all, and what of each model was.
+ * Compares the rollups with the rows of all requests that they include: those before the state's `through` that are not pending.
+ * Refunds not yet folded in still count as part of them. It recomputes hours from the rows, days from the hours, and the totals of
+ * each key and model.
  */
 export const rollupsEqualRequests = (sql: SqlClient.SqlClient) => sql<Finding>`
   WITH taken AS (

@@ -9,7 +9,7 @@ import type { UsagePeriod } from "./Usage.ts"
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How wide a bucket is, and how many one question may be about: a month of hours, a year of days. */
+/** The width of a bucket and the most buckets per question: a month of hours or a year of days. */
 const widths = {
   "1h": { width: "hour", bucketMs: HOUR_MS, most: 31 * 24 },
   "1d": { width: "day", bucketMs: DAY_MS, most: 366 }
@@ -18,7 +18,7 @@ export type BucketWidth = keyof typeof widths
 
 const periodDays = { "1d": 1, "7d": 7, "30d": 30 } as const
 
-/** A question for the use of an account: of a period up to now, or from one moment to another, in milliseconds since 1970. */
+/** A question about an account's usage: in a period up to now, or between two moments in milliseconds since 1970. */
 export interface BreakdownQuestion {
   readonly accountId: string
   readonly period: UsagePeriod | undefined
@@ -27,30 +27,29 @@ export interface BreakdownQuestion {
   readonly width: BucketWidth | undefined
   readonly by: ReadonlyArray<Dimension>
   readonly limit: number
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly cursor: string | undefined
 }
 
-/** A page of the answer. Buckets are whole: those of the first and the last moment are in it from their beginning to their end. */
+/** A page of the answer. Buckets are whole: the first and the last include all of their time. */
 export interface UsageBreakdown {
   readonly fromMs: number
   readonly untilMs: number
   readonly width: BucketWidth
   readonly bucketMs: number
-  /** Of all pages together. */
+  /** Across all pages. */
   readonly totals: BreakdownRow
   readonly rows: ReadonlyArray<BreakdownRow>
   readonly next: string | null
 }
 
-/** What an account used, told apart by whatever is wanted: rollups for the past, request rows for the rest. */
+/** An account's usage, grouped by any of the dimensions. It combines rollups of the past with request rows for the rest. */
 export class Breakdown extends Context.Service<
   Breakdown,
   {
     /**
-     * In the order of buckets, oldest first, and then of project, key, model and provider; where nothing was used there is no row.
-     * Fails with `ValidationError` for a range that is none or has too many buckets, and for a cursor that is none of its own; and as
-     * `ReadTurns` does.
+     * Returns rows ordered by bucket, oldest first, then by project, key, model and provider. Groups without usage have no row.
+     * Fails with `ValidationError` for an invalid range, too many buckets, or a foreign cursor, and otherwise as `ReadTurns` does.
      */
     readonly page: (question: BreakdownQuestion) => Effect.Effect<UsageBreakdown, Failure | Unavailable>
   }
@@ -82,8 +81,9 @@ const rangeOf = (
   { endMs, period, startMs, width: wanted }: BreakdownQuestion,
   openEndMs: number
 ): Effect.Effect<Pick<UsageBreakdown, "fromMs" | "untilMs" | "width" | "bucketMs">, Failure> => {
-  if (period !== undefined && (startMs ?? endMs) !== undefined) return invalid("period", "stands without times")
-  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "needs start_time")
+  if (period !== undefined && (startMs ?? endMs) !== undefined)
+    return invalid("period", "must not be combined with start_time or end_time.")
+  if (startMs === undefined && endMs !== undefined) return invalid("end_time", "requires start_time.")
   const width = wanted ?? (period === "1d" ? "1h" : "1d")
   const { bucketMs, most } = widths[width]
   const end = endMs ?? openEndMs
@@ -92,16 +92,20 @@ const rangeOf = (
   const fromMs = startMs === undefined ? untilMs - days * DAY_MS : Math.floor(startMs / bucketMs) * bucketMs
   if (fromMs >= untilMs || (startMs ?? fromMs) >= end) {
     return endMs === undefined
-      ? invalid("start_time", "must lie in the past")
-      : invalid("end_time", "must be after start_time")
+      ? invalid("start_time", "must lie in the past.")
+      : invalid("end_time", "must be after start_time.")
   }
-  if ((untilMs - fromMs) / bucketMs > most) return invalid("start_time", `at most ${most} buckets of ${width}`)
+  if ((untilMs - fromMs) / bucketMs > most)
+    return invalid("start_time", `must give at most ${most} buckets of ${width}.`)
   return Effect.succeed({ fromMs, untilMs, width, bucketMs })
 }
 
 const names = Object.keys(dimensions) as ReadonlyArray<Dimension>
 
-/** Where a page ended, and the span of its list: one up to now would move on between two pages, and its oldest bucket be lost. */
+/**
+ * Encodes the end of a page and the range of its list. A range up to now would otherwise move between two pages and lose its oldest
+ * bucket.
+ */
 const cursorOf = (place: Place, untilMs: number): string =>
   Buffer.from(JSON.stringify([untilMs, place.start.getTime(), ...names.map((name) => place[name])])).toString(
     "base64url"
@@ -109,7 +113,7 @@ const cursorOf = (place: Place, untilMs: number): string =>
 
 const noPage = { after: undefined, untilMs: Infinity }
 
-/** The last moment that a time of PostgreSQL and one of JavaScript have in common. */
+/** The last moment that both PostgreSQL and JavaScript can represent. */
 const MAX_MS = 8_640_000_000_000_000
 
 const isMoment = (ms: unknown): ms is number =>
@@ -117,7 +121,7 @@ const isMoment = (ms: unknown): ms is number =>
 
 const pageOf = (cursor: string): Effect.Effect<{ readonly after: Place; readonly untilMs: number }, Failure> =>
   Effect.suspend(() => {
-    const bad = invalid("cursor", "must be the next_cursor of a page of usage")
+    const bad = invalid("cursor", "must be the next_cursor of a usage page.")
     let parts: unknown
     try {
       parts = JSON.parse(Buffer.from(cursor, "base64url").toString())

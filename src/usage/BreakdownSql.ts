@@ -2,11 +2,14 @@ import type { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { unrolled } from "./RollupsSql.ts"
 
-/** What usage can be told apart by, and where that stands. */
+/** The dimensions of usage and their columns. */
 export const dimensions = { project: "project_id", key: "key_id", model: "model", provider: "provider" } as const
 export type Dimension = keyof typeof dimensions
 
-/** Where a row stands: its bucket and, of each dimension, its value; empty where there is none or nothing is told apart by it. */
+/**
+ * The position of a row: its bucket and its value for each dimension. A value is empty when there is none or the rows are not
+ * grouped by it.
+ */
 export interface Place {
   readonly start: Date
   readonly project: string
@@ -15,7 +18,7 @@ export interface Place {
   readonly provider: string
 }
 
-/** What was used in a bucket, or for the summary in all of them; amounts are nano-USD. */
+/** The usage of a group in a bucket, or in all buckets for the summary row. Amounts are in nano-USD. */
 export interface BreakdownRow extends Place {
   readonly summary: boolean
   readonly requests: bigint
@@ -33,20 +36,20 @@ export interface BreakdownSelection {
   readonly from: Date
   readonly until: Date
   readonly by: ReadonlyArray<Dimension>
-  /** The place behind which the page begins. */
+  /** The page continues after this position. */
   readonly after: Place | undefined
   readonly limit: number
 }
 
 const figures = ["requests", "prompt", "cached", "cache_write", "completion", "reasoning", "cost"]
 
-/** Where what is asked for stands with the fewest rows. */
+/** Returns the table that answers the question with the fewest rows. */
 const sourceOf = (by: ReadonlyArray<Dimension>): "usage_rollup" | "model_usage" =>
   by.includes("key") || by.includes("project") ? "usage_rollup" : "model_usage"
 
 /**
- * A page of rows in the order of their places, and at its end the summary of all there are. Of one moment, and complete to it. The
- * buckets of a page are read one after the other, and those behind it are not; the summary is made from sums that know no keys.
+ * Returns a page of rows in order of position, followed by the summary of all rows. It reads one moment and is complete up to it.
+ * It reads the page's buckets one after another and stops after the last. The summary comes from sums that are not divided by key.
  */
 export const breakdown = (
   sql: SqlClient.SqlClient,

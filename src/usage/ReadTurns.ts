@@ -4,7 +4,7 @@ import { type Failure, failure } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
 import { isUnanswered, StatementTimeout } from "../platform/StatementTimeout.ts"
 
-/** How many reads a node makes at once, for how long one waits for its turn, and for how long the database is then at it. */
+/** The concurrent reads of a node, how long a read waits for its turn, and how long the database may then take. */
 export interface TurnsOptions {
   readonly ofNode: number
   readonly waitMs: number
@@ -13,31 +13,31 @@ export interface TurnsOptions {
 
 const usual: TurnsOptions = { ofNode: 2, waitMs: 1_000, statementMs: 5_000 }
 
-/** Of the pool's connections, one in so many at most. */
+/** Reads use at most one in this many of the pool's connections. */
 const SHARE = 5
 
 const ownReads = failure({
   _tag: "RateLimitExceeded",
   limit: 1,
   retryAfterSeconds: 1,
-  detail: "What this account used is looked through one at a time, and another read is under way"
+  detail: "The gateway reads an account's usage one request at a time, and another read is running. Try again."
 })
 const allReads = failure({ _tag: "Overloaded" })
 const tooMuch = failure({
   _tag: "ServiceUnavailable",
-  detail: "What this account used could not be looked through in time; ask for less of it, or later"
+  detail: "Reading this account's usage took too long. Ask for a smaller range, or try again later."
 })
 
 /**
- * Turns at reading what an account used, which takes the longer the more there is of it: they share the connections of what is paid
- * for, and must leave it most of them whatever is asked for.
+ * Limits concurrent reads of usage. Such reads take longer the more usage there is. They share the database connections with paid
+ * requests, which must keep most of them.
  */
 export class ReadTurns extends Context.Service<
   ReadTurns,
   {
     /**
-     * Reads by one statement, when it is the account's turn. Fails with `RateLimitExceeded` where the account's own reads
-     * take too long before it, with `Overloaded` where those of others do, and with `ServiceUnavailable` where it does itself.
+     * Runs one statement when it is the account's turn. Fails with `RateLimitExceeded` when the account's own earlier reads take
+     * too long, with `Overloaded` when those of other accounts do, and with `ServiceUnavailable` when this read itself does.
      */
     readonly read: <A>(
       accountId: string,
@@ -84,7 +84,7 @@ const make = Effect.fnUntraced(function* (options: Partial<TurnsOptions>) {
   })
 })
 
-/** By account, for as long as one of its reads is there. */
+/** Creates the turns of accounts. An entry exists while one of the account's reads is waiting or running. */
 const makeTurns = () => {
   const turns = new Map<string, { readonly turn: Semaphore.Semaphore; users: number }>()
   return (accountId: string) =>

@@ -8,7 +8,7 @@ import { isSearched, openRequestsOf, type RequestRow, requestsOf, searchRequests
 
 export interface PageQuery {
   readonly limit: number
-  /** The id after which, going back in time, the page begins. */
+  /** The page continues with requests older than this ID. */
   readonly cursor: string | undefined
   readonly model: string | undefined
   readonly status: string | undefined
@@ -19,33 +19,33 @@ export interface ReceiptsPage {
   readonly rows: ReadonlyArray<RequestRow>
   /** The cursor of the next page; null on the last. */
   readonly next: string | null
-  /** When the oldest request that was looked at arrived, in milliseconds since 1970; null where all were. */
+  /** The arrival time of the oldest request examined, in milliseconds since 1970; null when all were examined. */
   readonly searchedToMs: number | null
 }
 
-/** How far one page looks for receipts that match its filters. */
+/** How far one page searches for receipts that match its filters. */
 export interface SearchOptions {
-  /** Requests that one statement looks at. */
+  /** Requests that one statement examines. */
   readonly part: number
-  /** Requests that one page looks at. */
+  /** Requests that one page examines. */
   readonly page: number
-  /** How long one page goes on to the next part, in milliseconds. */
+  /** How long one page continues with further parts, in milliseconds. */
   readonly forMs: number
 }
 
 /**
- * 10,000 requests on pages that are not in memory take a slow disk up to three seconds, below the five of `ReadTurns`; 100,000 that
- * are in memory take a tenth of one.
+ * A slow disk takes up to 3 s for 10,000 requests outside the database's memory, below the 5 s of `ReadTurns`. 100,000 requests in
+ * memory take 0.1 s.
  */
 const usual: SearchOptions = { part: 10_000, page: 100_000, forMs: 1_000 }
 
-/** The receipts of an account, page by page. */
+/** The receipts of an account in pages. */
 export class Receipts extends Context.Service<
   Receipts,
   {
     /**
-     * Returns one page. With filters that no index serves it looks through a bounded number of requests and may then be shorter than
-     * its limit, or empty, and still have a next page. Such a page waits for its turn and fails as `ReadTurns` does.
+     * Returns one page. With filters that no index serves, the gateway examines a bounded number of requests. The page may then be
+     * shorter than its limit, or empty, and still have a next page. Such a page waits for its turn and fails as `ReadTurns` does.
      */
     readonly page: (accountId: string, page: PageQuery) => Effect.Effect<ReceiptsPage, Failure | Unavailable>
   }

@@ -11,15 +11,15 @@ import {
   requestWithClaim
 } from "./RequestsSql.ts"
 
-/** Reads the ledger's request rows: receipts, and what stands under an idempotency key. */
+/** Reads the ledger's request rows: receipts, and the requests behind idempotency keys. */
 export class Requests extends Context.Service<
   Requests,
   {
-    /** Undefined when there is none, or it is another account's. */
+    /** Returns undefined when there is no such request or it belongs to another account. */
     readonly find: (accountId: string, id: string) => Effect.Effect<RequestRow | undefined, Unavailable>
-    /** The request of the account that has a claim, if one has. */
+    /** Returns the account's request with this claim, if there is one. */
     readonly claimedBy: (accountId: string, claim: string) => Effect.Effect<string | undefined, Unavailable>
-    /** Those of the account that have any of these claims. */
+    /** Returns the account's requests with any of these claims. */
     readonly claims: (
       accountId: string,
       claims: ReadonlyArray<string>

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { limitTo } from "../platform/Sql.ts"
 
-/** A request row as its receipt needs it. Times are the database's. */
+/** A request row with the fields of its receipt. Times are the database's. */
 export interface RequestRow {
   readonly id: string
   readonly account_id: string
@@ -22,14 +22,14 @@ export interface RequestRow {
   readonly opened: unknown
   readonly closed: unknown
   readonly idempotency_key: string | null
-  /** True where play money pays for it. */
+  /** True when play money pays for the request. */
   readonly play: boolean | null
 }
 
-/** What a repeat under an idempotency key needs to know of the request that has it. */
+/** The facts that a repeated request needs about the first request with its idempotency key. */
 export interface ClaimRow {
   readonly id: string
-  /** Not ended yet: its hold is open, or what was charged up front for it is not concluded. */
+  /** Whether the request has not ended: its hold is open, or its upfront charge is not concluded. */
   readonly running: boolean
   readonly claim: string | null
   readonly fingerprint: string | null
@@ -37,7 +37,7 @@ export interface ClaimRow {
   readonly answer: unknown
 }
 
-/** A request that was charged up front is open until it is concluded. */
+/** A request charged up front counts as open until it is concluded. */
 const columns = (sql: SqlClient.SqlClient) =>
   sql.literal(`id, account_id, key_id, project_id, operation, model, CASE WHEN closed IS NULL THEN 'open' ELSE status END AS status,
     created_at, CASE WHEN closed IS NOT NULL THEN closed_at END AS closed_at, held, settled, absorbed, refunded, resolved_model,
@@ -53,20 +53,20 @@ export const requestById = (
     (rows) => rows[0]
   )
 
-/** What is asked for on a page of receipts; null is any. */
+/** The filters of a receipts page; null matches everything. */
 export interface Wanted {
-  /** Any model that was asked for or served. */
+  /** Matches the requested or the served model. */
   readonly model: string | null
   readonly status: string | null
 }
 
-/** The largest and the smallest text that a request's id can be compared with. */
+/** The greatest and the smallest text that a request ID compares with. */
 const [LAST_ID, FIRST_ID] = [`req_${"Z".repeat(26)}`, ""]
 
 /**
- * The requests that an index has in the order of a page, newest first. Failed and cancelled ones have an index of their own, in a
- * collation that no other index has. All others are compared as rows of account and id: only the index on both fits that, and no plan
- * can walk through the primary key instead, past the requests of all other accounts.
+ * Returns the condition and order for a page that an index can serve, newest first. Failed and cancelled requests have their own
+ * index, in a collation that no other index uses. The other conditions compare rows of account and ID. Only the index on both
+ * columns fits that, so no plan can walk the primary key past the requests of other accounts.
  */
 const inOrder = (sql: SqlClient.SqlClient, accountId: string, { status }: Wanted, before: string | null) =>
   isRare(status)
@@ -84,14 +84,14 @@ const inOrder = (sql: SqlClient.SqlClient, accountId: string, { status }: Wanted
 const isRare = (status: string | null): status is "failed" | "cancelled" =>
   status === "failed" || status === "cancelled"
 
-/** Whether requests that are not wanted may lie between those that are, in the order of the index that a page is read from. */
+/** Reports whether a page must skip non-matching requests in the order of the index that it reads. */
 export const isSearched = ({ model, status }: Wanted): boolean => model !== null || (status !== null && !isRare(status))
 
 const matches = (sql: SqlClient.SqlClient, { model, status }: Wanted) => sql`
   ${model === null ? sql.literal("true") : sql`(model = ${model} OR resolved_model = ${model})`}
   ${status === null || isRare(status) ? sql.literal("") : sql`AND CASE WHEN closed IS NULL THEN 'open' ELSE status END = ${status}`}`
 
-/** Receipts of an account that an index has in the order of a page: all of them, or those of one status that it has. */
+/** Returns an account's receipts in index order: all of them, or those of a status that has its own index. */
 export const requestsOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
@@ -103,7 +103,10 @@ export const requestsOf = (
   return sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE ${where} ${order} ${limitTo(sql, limit)}`
 }
 
-/** Receipts that match among a number of requests, and the id of the last of those requests; undefined where there are fewer. */
+/**
+ * The matching receipts within a range of requests, and the ID of the last request examined; undefined when the range was not
+ * filled.
+ */
 export interface Searched {
   readonly rows: ReadonlyArray<RequestRow>
   readonly bound: string | undefined
@@ -115,8 +118,8 @@ interface SearchedRow extends RequestRow {
 }
 
 /**
- * Looks for matching receipts among so many of an account's requests, newest first. One statement finds both the receipts and how far
- * it looked, so that a request that comes meanwhile moves neither.
+ * Searches the account's newest `part` requests for matching receipts. One statement finds the receipts and the end of the range,
+ * so a request that arrives meanwhile affects neither.
  */
 export const searchStatement = (
   sql: SqlClient.SqlClient,
@@ -133,7 +136,7 @@ export const searchStatement = (
     ) AS request WHERE wanted OR ${last} ${order} ${limitTo(sql, limit + 1)}`
 }
 
-/** Carries out `searchStatement`. */
+/** Runs `searchStatement`. */
 export const searchRequests = (
   ...search: Parameters<typeof searchStatement>
 ): Effect.Effect<Searched, SqlError.SqlError> =>
@@ -143,8 +146,8 @@ export const searchRequests = (
   }))
 
 /**
- * The open receipts of an account, newest first. Both kinds have an index without an order by id, and are few: as many as an account
- * has at once. They are collected behind `OFFSET 0`, so that no plan looks for them among all requests in the order of the page.
+ * Returns an account's open receipts, newest first. The indexes of both kinds of open request are not ordered by ID, but an account
+ * has few open requests at a time. `OFFSET 0` makes PostgreSQL collect them first instead of searching all requests in page order.
  */
 export const openRequestsOf = (
   sql: SqlClient.SqlClient,
@@ -171,22 +174,22 @@ export const claimById = (
     (rows) => rows[0]
   )
 
-/** A request that has an idempotency claim, and what a repeat under it finds. */
+/** A request with an idempotency claim, and the facts that a repeated request needs. */
 export interface Claimed {
   readonly id: string
   readonly claim: string
   readonly fingerprint: string | null
-  /** It is not ended, and may yet be. */
+  /** The request has not ended and may still succeed. */
   readonly running: boolean
-  /** Its hold expired, or is about to, and nothing was charged: nobody knows what became of it, and it may be tried again. */
+  /** The hold has expired or is about to, and nothing was charged. The outcome is unknown, and the request may be repeated. */
   readonly lapsed: boolean
-  /** It ended without being served, whole or in part; why may not have been kept. */
+  /** The request ended without delivering anything. The reason may not have been stored. */
   readonly refused: boolean
   readonly cost: bigint
   readonly answer: unknown
 }
 
-/** The requests of an account that have any of these claims. */
+/** Returns the account's requests that have any of these claims. */
 export const requestsWithClaims = (
   sql: SqlClient.SqlClient,
   accountId: string,

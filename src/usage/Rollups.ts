@@ -4,26 +4,26 @@ import { firstRequestIdAt } from "../platform/Ids.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { rollUp, safeMoment, takePlace, type Taken } from "./RollupsSql.ts"
 
-/** Rows of each kind in one step: some tenths of a second of the database's time. */
+/** The most rows of each kind per step. A step takes some tenths of a second of database time. */
 const STEP_ROWS = 5_000
 
 const nothing: Taken = { rows: 0, full: false }
 
 /**
- * Sums of the ledger's request rows by hour and by day, of which the use of an account is read. Every request that has ended is
- * in them once or, until it is, told by its row; so what is read is right at any moment, whoever dies.
+ * Sums of request rows by hour and by day, from which usage is read. Every ended request is either in the sums, once, or still read
+ * from its row. So usage is correct at every moment, whichever process dies.
  */
 export class Rollups extends Context.Service<
   Rollups,
   {
     /**
-     * Takes the next requests that may be taken, a bounded number of them; `full` says that there may be more. Takes nothing
-     * while another process is at it.
+     * Counts the next requests that are ready, a bounded number of them. `full` means that there may be more. Does nothing while
+     * another process is counting.
      */
     readonly step: Effect.Effect<Taken, Unavailable>
   }
 >()("tollgate/usage/Rollups") {
-  /** With so many rows of each kind in a step. */
+  /** Uses this many rows of each kind per step. */
   static readonly layerOf = (rows: number) =>
     Layer.effect(
       Rollups,

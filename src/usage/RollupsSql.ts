@@ -1,16 +1,16 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 
-/** What a step took, and whether it took as much as it may. */
+/** How many rows a step processed, and whether it reached its limit. */
 export interface Taken {
   readonly rows: number
   readonly full: boolean
 }
 
-/** Any number that no other use of advisory locks in this program has. */
+/** An arbitrary number that no other advisory lock of this program uses. */
 const lockKey = 6_801_143_211n
 
-/** Takes, until the transaction ends, the place of the one that rolls up; false when another has it. */
+/** Takes the lock of the rollup worker until the transaction ends. Returns false when another process has it. */
 export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql<{ taken: boolean }>`SELECT pg_try_advisory_xact_lock(${lockKey}) AS taken`,
@@ -18,10 +18,10 @@ export const takePlace = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlE
   )
 
 /**
- * The moment before which whatever arrived is in the tables, pending where it came late; undefined while that is not known. Each
- * call looks whether all that was writing when it was last known has ended since, and if so begins anew: what wrote then has a
- * lower number than the transaction that looked, while a snapshot's upper bound may be below it. Twice the grace, since the
- * database's own clock may be set back.
+ * Returns the moment before which all requests are visible in the tables (late ones as pending); undefined while it is unknown.
+ * Each call checks whether every transaction that was writing at the last known moment has ended, and if so advances the moment. It
+ * compares with the transaction that looked, because every earlier writer has a lower ID; a snapshot's upper bound may be lower
+ * than a writer's ID. It subtracts twice the grace period, because the database's clock may be set back.
  */
 export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | undefined, SqlError.SqlError> =>
   Effect.map(
@@ -33,38 +33,38 @@ export const safeMoment = (sql: SqlClient.SqlClient): Effect.Effect<number | und
     (rows) => rows[0]?.safe_ms ?? undefined
   )
 
-/** The usage of a request row `r`, taken apart once; nulls where it has none or is of other units. */
+/** The usage of a request row `r`, parsed once; nulls without usage or with other units. */
 const used = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   CROSS JOIN LATERAL jsonb_to_record(r.closed -> 'usage') AS u
     (input bigint, cached bigint, "cacheWrite" bigint, output bigint, reasoning bigint)`)
 
-/** The tokens of what was used, none where it is of other units. */
+/** The token counts of the usage; zeros for other units. */
 const tokens = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   COALESCE(u.input, 0) + COALESCE(u.cached, 0) + COALESCE(u."cacheWrite", 0) AS prompt, COALESCE(u.cached, 0) AS cached,
   COALESCE(u."cacheWrite", 0) AS cache_write, COALESCE(u.output, 0) AS completion, COALESCE(u.reasoning, 0) AS reasoning`)
 
-/** What groups a request row `r`. */
+/** The grouping columns of a request row `r`. */
 const group = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   r.account_id, r.key_id, r.project_id, COALESCE(r.resolved_model, r.model) AS model, r.provider, r.operation, r.created_at`)
 
-/** What a request row `r` with its usage `u` counts for; nothing yet while it is open, or charged up front and not concluded. */
+/** The counted figures of a request row `r` with usage `u`; zero while it is open, or charged up front and not concluded. */
 const figures = (sql: SqlClient.SqlClient) => sql`(r.closed IS NOT NULL)::int AS requests, ${tokens(sql)}, ${cost(sql)}`
 
 const cost = (sql: SqlClient.SqlClient) =>
   sql.literal("CASE WHEN r.closed IS NULL THEN 0 ELSE r.settled - r.refunded END AS cost")
 
-/** What giving back changes of what was counted. */
+/** The effect of a refund on figures that are already counted. */
 const given = (sql: SqlClient.SqlClient) =>
   sql.literal(`
   0 AS requests, 0 AS prompt, 0 AS cached, 0 AS cache_write, 0 AS completion, 0 AS reasoning, -f.amount AS cost`)
 
 /**
- * Rolls up what arrived before an id, a bounded number of rows at a time, in one statement: all of it sees one moment, and it
- * happens as a whole or not at all. A request is taken once, when it has ended; one that has not when those around it are taken
- * becomes pending. What was given back to a request that is not in the rollups yet is in its row when it is taken.
+ * Rolls up requests with IDs before `before`, a bounded number of rows, in one statement. The statement sees one moment and takes
+ * effect entirely or not at all. A request is counted once, after it has ended. A request that is still open when its neighbors are
+ * counted becomes pending. The row of an uncounted request already includes its refunds.
  */
 export const rollUp = (
   sql: SqlClient.SqlClient,
@@ -80,12 +80,12 @@ export const rollUp = (
       SELECT r.* FROM bound b JOIN request r ON r.id >= b.through AND r.id < b.upto
       WHERE NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
     ), ended AS MATERIALIZED (
-      -- One that came late may still lie ahead; it must not be met there as one that nobody has taken.
+      -- A late request may still lie ahead of the counted range; counted here, it would be counted there again.
       SELECT r.* FROM usage_pending p JOIN request r ON r.id = p.request_id CROSS JOIN state s
       WHERE r.closed IS NOT NULL AND r.id < s.through LIMIT ${limit}
     ), back AS MATERIALIZED (
       (SELECT id, request_id, amount FROM usage_refund ORDER BY id LIMIT ${limit})
-      -- With the requests that are taken now, whose rows have it: later it would be taken for something given back since.
+      -- Refunds of requests counted now are already in their rows; left here, they would be subtracted again later.
       UNION SELECT id, request_id, amount FROM usage_refund
         WHERE request_id IN (SELECT id FROM fresh UNION ALL SELECT id FROM ended)
     ), facts AS (
@@ -95,7 +95,7 @@ export const rollUp = (
         FROM back f JOIN request r ON r.id = f.request_id CROSS JOIN state s
         WHERE r.id < s.through AND NOT EXISTS (SELECT FROM usage_pending p WHERE p.request_id = r.id)
     ), hours AS MATERIALIZED (
-      -- Days are summed of these few: each request is grouped once.
+      -- Days are summed from these few rows, so that each request is grouped once.
       SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, key_id, project_id, model, provider, operation,
         sum(requests) AS requests, sum(prompt) AS prompt, sum(cached) AS cached, sum(cache_write) AS cache_write,
         sum(completion) AS completion, sum(reasoning) AS reasoning, sum(cost) AS cost, max(created_at) AS newest_at
@@ -130,8 +130,8 @@ export const rollUp = (
   )
 
 /**
- * The use of one account that is in no rollup, to this moment: what arrived since, what is pending, and what was given back of what
- * is in them. A row for each request, of which those that have not ended count for nothing.
+ * The account's usage outside the rollups, up to this moment: recent requests, pending ones, and refunds of counted ones. It has
+ * one row per request; requests that have not ended count as zero.
  */
 export const unrolled = (sql: SqlClient.SqlClient, accountId: string) =>
   inNone(sql, accountId, {
@@ -141,7 +141,7 @@ export const unrolled = (sql: SqlClient.SqlClient, accountId: string) =>
     which: sql.literal("true")
   })
 
-/** Of these keys alone, and no more than what it cost and when: what a usage says of tokens is not taken apart. */
+/** The same for these keys only, reduced to cost and time, so that token usage is not parsed. */
 export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyIds: Statement.Fragment) =>
   inNone(sql, accountId, {
     request: sql`r.key_id, r.created_at, ${cost(sql)}`,
@@ -151,9 +151,9 @@ export const unrolledCosts = (sql: SqlClient.SqlClient, accountId: string, keyId
   })
 
 interface Wanted {
-  /** Of a request row `r`. */
+  /** The columns of a request row `r`. */
   readonly request: Statement.Fragment
-  /** Of what was given back to one, `f`. */
+  /** The columns of a refund `f` of a request. */
   readonly refund: Statement.Fragment
   readonly used: Statement.Fragment
   readonly which: Statement.Fragment

@@ -20,7 +20,7 @@ import {
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** How far back, in how many buckets of what width; the last of them is the one that runs. */
+/** The number and width of the buckets of each period. The last bucket is the current one. */
 const periods = {
   "1d": { width: "hour", buckets: 24, bucketMs: HOUR_MS },
   "7d": { width: "day", buckets: 7, bucketMs: DAY_MS },
@@ -29,10 +29,10 @@ const periods = {
 
 export type UsagePeriod = keyof typeof periods
 
-/** What an account used in a period. Every row is of one bucket; those in which nothing was used are left out. */
+/** An account's usage in a period. Each row belongs to one bucket; buckets without usage have no rows. */
 export interface AccountUsage {
   readonly fromMs: number
-  /** The end of the bucket that runs. */
+  /** The end of the current bucket. */
   readonly untilMs: number
   readonly bucketMs: number
   readonly rows: ReadonlyArray<UsageRow>
@@ -48,23 +48,26 @@ const byKey = (
 ): Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable> =>
   storeErrors(Effect.map(totals, (rows) => new Map(rows.map((row) => [row.key_id, row]))))
 
-/** What was used, by whom and for how much: rollups for the past, request rows for the rest, complete to the moment. */
+/**
+ * Usage and its cost, per account and per key. It combines rollups of the past with request rows for the rest, and is complete up
+ * to this moment.
+ */
 export class Usage extends Context.Service<
   Usage,
   {
     /** Fails as `ReadTurns` does. */
     readonly ofAccount: (accountId: string, period: UsagePeriod) => Effect.Effect<AccountUsage, Failure | Unavailable>
-    /** A key of the account with what it spent. Undefined when there is no such key. */
+    /** Returns a key of the account with its spending; undefined when there is no such key. */
     readonly ofKey: (key: {
       readonly accountId: string
       readonly keyId: string
     }) => Effect.Effect<KeyUsage | undefined, Unavailable>
-    /** By their ids, what keys of the account were used for in all; those that were not are left out. */
+    /** Returns the total usage of the account's keys by ID, without unused keys. */
     readonly ofKeys: (
       accountId: string,
       keyIds: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
-    /** The same of a page of its keys, of which nobody needs to have read before which they are. */
+    /** Does the same for a page of the account's keys, without reading first which keys it contains. */
     readonly ofKeysPage: (of: KeysOf, page: KeysPage) => Effect.Effect<ReadonlyMap<string, KeyTotal>, Unavailable>
   }
 >()("tollgate/usage/Usage") {

@@ -3,7 +3,7 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { idsOfPage, type KeysOf, type KeysPage } from "../account/KeysSql.ts"
 import { unrolled, unrolledCosts } from "./RollupsSql.ts"
 
-/** What an account used of one model at one provider in one bucket of time; amounts are nano-USD. */
+/** An account's usage of one model at one provider in one time bucket. Amounts are in nano-USD. */
 export interface UsageRow {
   readonly start: Date
   readonly model: string
@@ -17,7 +17,7 @@ export interface UsageRow {
   readonly cost: bigint
 }
 
-/** By bucket, model and provider, in this order. Of one moment, and complete to it. */
+/** Returns usage ordered by bucket, model and provider. It reads one moment and is complete up to it. */
 export const usageOf = (
   sql: SqlClient.SqlClient,
   accountId: string,
@@ -35,7 +35,7 @@ export const usageOf = (
     FROM facts GROUP BY start, model, provider HAVING total(requests) > 0
     ORDER BY start, model COLLATE "C", provider COLLATE "C"`
 
-/** A key as its holder may see it, with the balance of its account in nano-USD. */
+/** A key as its holder may see it, with the account's balance in nano-USD. */
 export interface KeyFacts {
   readonly id: string
   readonly kind: "inference" | "management"
@@ -60,7 +60,7 @@ export const keyFacts = (
     (rows) => rows[0]
   )
 
-/** What was spent by a key since some days, and ever, and when its newest paid request was made. */
+/** A key's spending since several dates and in total, and the time of its newest paid request. */
 export interface KeySpend {
   readonly today: bigint
   readonly week: bigint
@@ -69,7 +69,7 @@ export interface KeySpend {
   readonly used_at: Date | null
 }
 
-/** The days are those on which the period of each name began. */
+/** `days` holds the first day of each current period. */
 export const keySpend = (
   sql: SqlClient.SqlClient,
   { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
@@ -88,7 +88,7 @@ export const keySpend = (
     ([row = { today: 0n, week: 0n, month: 0n, ever: 0n, used_at: null }]) => row
   )
 
-/** What a key was used for in all, and when its newest paid request was made; amounts are nano-USD. */
+/** A key's total usage and the time of its newest paid request. Amounts are in nano-USD. */
 export interface KeyTotal {
   readonly key_id: string
   readonly cost: bigint
@@ -107,10 +107,10 @@ const totalsOf = (
     )
     SELECT key_id, sum(cost)::bigint AS cost, max(newest_at) AS used_at FROM facts GROUP BY key_id`
 
-/** Of these keys of the account, those that were used; complete to the moment. */
+/** Returns totals for those of the account's keys that were used, complete up to this moment. */
 export const keyTotals = (sql: SqlClient.SqlClient, accountId: string, keyIds: ReadonlyArray<string>) =>
   totalsOf(sql, accountId, sql`${[...keyIds]}::text[]`)
 
-/** The same of a page of an account's keys. */
+/** Does the same for a page of an account's keys. */
 export const keyTotalsOfPage = (sql: SqlClient.SqlClient, of: KeysOf, page: KeysPage) =>
   totalsOf(sql, of.accountId, sql`ARRAY(${idsOfPage(sql, of, page)})`)
