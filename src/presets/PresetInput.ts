@@ -1,16 +1,16 @@
-/** What a preset is made of and changed by, decoded: a version never changes, so nothing wrong may get into one. */
+/** Decodes the fields that create or change a preset. A version never changes, so no invalid field may enter it. */
 import { Result, Schema, SchemaIssue } from "effect"
 import { isStorable, STORABLE } from "../../schemas/Bounds.ts"
 import { NewPreset, PresetChange, type PresetConfig } from "../../schemas/management/Presets.ts"
 import { type Failure, invalid } from "../domain/Failure.ts"
 
-/** The longest configuration as JSON: room for tools and instructions, and small enough to be remembered in numbers. */
+/** The largest configuration, in bytes of JSON. It leaves room for tools and instructions, and keeps many presets in the cache. */
 export const MAX_CONFIG_BYTES = 65_536
 
-/** So many wrong fields are named at most. */
+/** The most invalid fields that one error names. */
 const MAX_PROBLEMS = 32
 
-/** In a longer one only the first is looked for: each takes far longer to tell than to make. */
+/** In a longer field the decoder looks only for the first problem, because reporting all of them takes far longer than decoding. */
 const MAX_BYTES_OF_PROBLEMS = 8_192
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
@@ -27,12 +27,16 @@ const problemsOf = (issue: SchemaIssue.Issue): Failure => {
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? "null"
 
-/** Looked at first: what is too large is not worth a look inside. Answers how many bytes of JSON the longest member has. */
+/**
+ * Checks sizes first, because the decoder should not look into oversized fields. Returns the size of the longest field in bytes of
+ * JSON.
+ */
 const checkTexts = (input: unknown): Result.Result<number, Failure> => {
   let longest = 0
   for (const [name, value] of Object.entries(typeof input === "object" && input !== null ? input : {})) {
     const bytes = Buffer.byteLength(jsonOf(value), "utf8")
-    if (bytes > MAX_CONFIG_BYTES) return Result.fail(invalid(name, `at most ${MAX_CONFIG_BYTES} bytes of JSON`))
+    if (bytes > MAX_CONFIG_BYTES)
+      return Result.fail(invalid(name, `must be at most ${MAX_CONFIG_BYTES} bytes of JSON; got ${bytes}.`))
     if (!isStorable(value)) return Result.fail(invalid(name, STORABLE))
     longest = Math.max(longest, bytes)
   }
@@ -50,12 +54,12 @@ const decoding = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => {
     )
 }
 
-/** Decodes a preset to be made; nothing but its fields is allowed, and each that is wrong is named, of long ones the first. */
+/** Decodes a new preset. It refuses unknown fields and names every invalid field, or only the first when a field is long. */
 export const decodeNew: (input: unknown) => Result.Result<NewPreset, Failure> = decoding(NewPreset)
 
-/** Decodes what is to change of a preset, as strictly. */
+/** Decodes a change of a preset, equally strictly. */
 export const decodeChange: (input: unknown) => Result.Result<PresetChange, Failure> = decoding(PresetChange)
 
-/** A configuration as it is kept: a null is the same as nothing. */
+/** Returns the stored form of a configuration. A null field means the same as an absent one. */
 export const configJson = (config: PresetConfig): string =>
   JSON.stringify(Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null)))

@@ -28,23 +28,23 @@ import { Remembered } from "./Remembered.ts"
 export const MAX_PRESETS_PER_ACCOUNT = 100
 export const MAX_VERSIONS_PER_PRESET = 1_000
 
-/** The account has a preset of this slug already. */
+/** The account already has a preset with this slug. */
 export class SlugTaken extends Data.TaggedError("SlugTaken")<{ readonly slug: string }> {}
 
-/** There are as many as there may be: presets of an account, or versions of a preset. */
+/** The maximum number of presets in the account, or of versions in the preset, is reached. */
 export class PresetLimitReached extends Data.TaggedError("PresetLimitReached")<{
   readonly of: "presets" | "versions"
   readonly limit: number
 }> {}
 
-/** A preset as a request uses it: from then on the request keeps this version, whatever becomes of the preset. */
+/** A preset as a request uses it. The request keeps this version, even if the preset changes. */
 export interface ResolvedPreset {
   readonly slug: string
   readonly version: number
   readonly config: PresetConfig
 }
 
-/** Whose preset, and who does it. */
+/** A preset, its account, and the actor that changes it. */
 interface Doing {
   readonly accountId: string
   readonly slug: string
@@ -52,50 +52,50 @@ interface Doing {
 }
 
 /**
- * Configurations of chat requests under names. A preset has versions, which never change, and one of them is active. An account
- * has at most 100 presets, a preset at most 1,000 versions, and a configuration at most 65,536 bytes of JSON.
+ * Named configurations for chat requests. A preset has versions, which never change, and one active version. An account has at most
+ * 100 presets, a preset at most 1,000 versions, and a configuration at most 65,536 bytes of JSON.
  */
 export class Presets extends Context.Service<
   Presets,
   {
-    /** Makes a preset, in its first version. Fails with `ValidationError` naming what is wrong in `preset`. */
+    /** Creates a preset with its first version. Fails with `ValidationError`, which names the invalid fields of `preset`. */
     readonly create: (input: {
       readonly accountId: string
       readonly preset: unknown
       readonly actor: Actor
     }) => Effect.Effect<ActivePresetRow, Failure | SlugTaken | PresetLimitReached | Unavailable>
     /**
-     * Changes what `change` names. Another configuration than the active one becomes the next version, and active. Fails with
-     * `ValidationError`, or with `NotFound`.
+     * Changes the fields in `change`. A configuration that differs from the active one becomes the next version and the active one.
+     * Fails with `ValidationError` or `NotFound`.
      */
     readonly update: (
       input: Doing & { readonly change: unknown }
     ) => Effect.Effect<ActivePresetRow, Failure | PresetLimitReached | Unavailable>
-    /** Makes a version that there is the active one. Fails with `NotFound`. */
+    /** Makes an existing version the active one. Fails with `NotFound`. */
     readonly activate: (
       input: Doing & { readonly version: number }
     ) => Effect.Effect<ActivePresetRow, Failure | Unavailable>
-    /** Removes a preset with all its versions; its slug is free again. False when there is none. */
+    /** Removes a preset with all its versions and frees its slug. Returns false when there is none. */
     readonly remove: (input: Doing) => Effect.Effect<boolean, Unavailable>
-    /** Undefined when there is none, or it is another account's. */
+    /** Returns undefined when there is no such preset or it belongs to another account. */
     readonly get: (accountId: string, slug: string) => Effect.Effect<ActivePresetRow | undefined, Unavailable>
-    /** Newest first, from behind the cursor, and the cursor of the next page. */
+    /** Returns presets, newest first, that come after the cursor, and the cursor of the next page. */
     readonly list: (
       accountId: string,
       page: { readonly limit: number; readonly cursor: string | undefined }
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<PresetRow>; readonly next: string | null }, Unavailable>
-    /** Newest first, from below `before`, and the `before` of the next page; none of a preset that there is not. */
+    /** Returns versions, newest first, below `before`, and the `before` of the next page. An unknown preset has none. */
     readonly versions: (
       accountId: string,
       slug: string,
       page: { readonly limit: number; readonly before: number | undefined }
     ) => Effect.Effect<{ readonly rows: ReadonlyArray<VersionRow>; readonly next: number | null }, Unavailable>
     /**
-     * The active version, for a request. It may be as old as five seconds where another node changed it; a change made here is
-     * seen at once. Fails with `NotFound`, and with `StoreUnavailable` where it can be neither read nor remembered.
+     * Returns the active version for a request. A change made on another node may take five seconds to appear; a change made here
+     * appears at once. Fails with `NotFound`, and with `StoreUnavailable` when the preset is neither readable nor cached.
      */
     readonly resolve: (accountId: string, slug: string) => Effect.Effect<ResolvedPreset, Failure>
-    /** For whoever changes a preset within a transaction of its own, to be done when that is committed. */
+    /** Clears a cached preset. Code that changes a preset within its own transaction calls this after the commit. */
     readonly forget: (accountId: string, slug: string) => Effect.Effect<void>
   }
 >()("tollgate/presets/Presets") {
@@ -146,7 +146,7 @@ const resolving = (
   slug: string
 ): Effect.Effect<ResolvedPreset, Failure> =>
   Effect.suspend(() => {
-    // What has no form of a slug is not worth a read, and might not be readable.
+    // A name without the form of a slug cannot exist, and PostgreSQL might not accept it as text.
     if (!isSlug(slug)) return Effect.fail(notFound(slug))
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const key = keyOf(accountId, slug)
@@ -166,7 +166,7 @@ const resolving = (
     })
   })
 
-/** What a change is made with. */
+/** The dependencies of a change. */
 interface Desk {
   readonly sql: SqlClient.SqlClient
   readonly audit: Audit["Service"]
@@ -178,11 +178,11 @@ type Input<Change extends "create" | "update" | "activate" | "remove"> = Paramet
 const append = ({ audit }: Desk, { accountId, actor, slug }: Doing, type: string, changes: object) =>
   audit.append({ accountId, type: `preset.${type}`, actor, resource: { type: "preset", id: slug }, changes })
 
-/** Makes a change and its line of the audit log one, and forgets what it makes out of date. */
+/** Runs a change and its audit entry in one transaction, and clears the cached preset afterwards. */
 const transaction =
   ({ remembered, sql }: Desk, { accountId, slug }: Doing) =>
   <A, E>(work: Effect.Effect<A, E>) =>
-    // Also where the answer to a commit was lost.
+    // It also clears the cache when the response to a commit was lost.
     Effect.ensuring(
       sql.withTransaction(work),
       Effect.sync(() => remembered.forget(keyOf(accountId, slug)))

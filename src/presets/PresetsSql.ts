@@ -3,7 +3,6 @@ import type { SqlClient, SqlError } from "effect/sql"
 import type { PresetConfig } from "../../schemas/management/Presets.ts"
 import { limitTo } from "../platform/Sql.ts"
 
-/** A preset without its configuration. */
 export interface PresetRow {
   readonly id: string
   readonly slug: string
@@ -46,7 +45,7 @@ export const insertPreset = (
   sql`INSERT INTO preset (id, account_id, slug, name, description, active_version)
     VALUES (${preset.id}, ${preset.accountId}, ${preset.slug}, ${preset.name}, ${preset.description}, 1)`
 
-/** `config` is JSON, as it was written by the program. */
+/** `config` is JSON text in the form that the gateway wrote. */
 export const insertVersion = (sql: Sql, presetId: string, version: number, config: string) =>
   sql`INSERT INTO preset_version (preset_id, version, config) VALUES (${presetId}, ${version}::int, ${config}::json)`
 
@@ -62,7 +61,7 @@ export const presetBySlug = (
     (rows) => rows[0]
   )
 
-/** Locks a preset, so that its changes come one after the other. */
+/** Locks a preset, so that changes to it run one after another. */
 export const lockPreset = (sql: Sql, accountId: string, slug: string) =>
   sql`SELECT id FROM preset WHERE account_id = ${accountId} AND slug = ${slug} FOR UPDATE`
 
@@ -83,7 +82,7 @@ export const updatePreset = (sql: Sql, preset: Pick<PresetRow, "id" | "name" | "
       active_version = ${preset.active_version}::int, updated_at = now()
     WHERE id = ${preset.id}`
 
-/** Deletes a preset with its versions; answers its id, or undefined when there is none. */
+/** Deletes a preset with its versions. Returns its ID, or undefined when there is none. */
 export const deletePreset = (
   sql: Sql,
   accountId: string,

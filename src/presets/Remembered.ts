@@ -1,7 +1,7 @@
-/** How long what was read may be used without being read again, in milliseconds: another node's change is seen within it. */
+/** How long a cached value is used before it is read again, in milliseconds. Another node's change appears within this time. */
 export const REMEMBERED_MS = 5_000
 
-/** All that is remembered has at most so many bytes of JSON, and so many entries. */
+/** The limits of the whole cache: bytes of JSON and number of entries. */
 const MAX_BYTES = 16 * 1_048_576
 const MAX_ENTRIES = 10_000
 
@@ -11,13 +11,15 @@ interface Entry<A> {
   readonly until: number
 }
 
-/** Values by key, for a short while, within a bound of their number and size; the oldest are given up first. */
+/** A short-lived cache by key, bounded in number and size. It drops the oldest values first. */
 export class Remembered<A> {
   readonly #entries = new Map<string, Entry<A>>()
   #bytes = 0
   #changes = 0
 
-  /** Counts what was forgotten. Who takes it before a read can tell afterwards whether the read may be out of date. */
+  /**
+   * Counts invalidations. A caller that notes this number before a read can tell afterwards whether the read may be out of date.
+   */
   get changes(): number {
     return this.#changes
   }
@@ -27,7 +29,7 @@ export class Remembered<A> {
     return entry !== undefined && entry.until > now ? entry.value : undefined
   }
 
-  /** Keeps what was read, unless something has been forgotten since `changes` was taken. */
+  /** Caches a value, unless a value has been invalidated since the caller noted `changes`. */
   keep(key: string, value: A, bytes: number, changes: number, now: number): void {
     if (changes !== this.#changes) return
     this.#drop(key)
@@ -39,7 +41,7 @@ export class Remembered<A> {
     }
   }
 
-  /** Forgets a value that has changed, and whatever is being read meanwhile. */
+  /** Drops a value that has changed, and prevents concurrent reads from being cached. */
   forget(key: string): void {
     this.#changes++
     this.#drop(key)
