@@ -1,16 +1,16 @@
-/** Of one account, bytes of turns that are asked or on their way to the database: two of the largest sessions there are. */
+/** The most reserved bytes per account, for turns that are running or being recorded: twice the largest session. */
 export const MAX_ACCOUNT_RESERVED_BYTES = 32 * 1_048_576
 
-/** The same of all accounts, for what is answered is kept in memory until the database has it. */
+/** The most reserved bytes of all accounts, because responses stay in memory until the database has them. */
 export const MAX_RESERVED_BYTES = 128 * 1_048_576
 
-/** What a turn takes. */
+/** The room that a turn needs. */
 export interface Size {
   readonly messages: number
   readonly bytes: number
 }
 
-/** How much is left of a session and of its account, as the database has them. */
+/** The remaining room of a session and its account, according to the database. */
 export interface Left {
   readonly session: Size
   readonly accountBytes: number
@@ -23,7 +23,7 @@ interface Place {
 
 const nothing: Size = { messages: 0, bytes: 0 }
 
-/** Adds to what is kept under a name, of which nothing is left over once it is nothing. */
+/** Adds to the amount under a name, and removes an entry that becomes zero. */
 const add = (sizes: Map<string, Size>, name: string, { bytes, messages }: Size): void => {
   const before = sizes.get(name) ?? nothing
   const after = { messages: before.messages + messages, bytes: before.bytes + bytes }
@@ -31,18 +31,18 @@ const add = (sizes: Map<string, Size>, name: string, { bytes, messages }: Size):
   else sizes.set(name, after)
 }
 
-/** Room that this node has promised to turns which are not recorded yet. */
+/** The room that this node has promised to turns that are not recorded yet. */
 export class Reserved {
   readonly #sessions = new Map<string, Size>()
   readonly #accounts = new Map<string, Size>()
   #bytes = 0
 
-  /** Bytes promised in all. */
+  /** The total of promised bytes. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Promises room to a turn, unless with what was promised before there is not enough; gives back how to give it back, once. */
+  /** Promises room to a turn if enough is left beside earlier promises. Returns a function that gives the room back, once. */
   take(place: Place, size: Size, left: Left): (() => void) | undefined {
     const session = this.#sessions.get(place.session) ?? nothing
     const account = this.#accounts.get(place.accountId) ?? nothing

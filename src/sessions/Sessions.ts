@@ -32,48 +32,52 @@ import {
   type Turn
 } from "./Turn.ts"
 
-/** Of one account; a session costs its caller nothing. */
+/** The most sessions of an account. A session costs its client nothing. */
 export const MAX_SESSIONS_PER_ACCOUNT = 10_000
 
-/** Of one session. A request has at most a hundred. */
+/** The most messages of a session. A request has at most 100. */
 export const MAX_MESSAGES_PER_SESSION = 10_000
 
-/** Of one session: 16 MiB, which an export sends whole. A message counts 256 more than what it says as JSON. */
+/** The most bytes of a session: 16 MiB, because an export sends all of it. A message counts as its JSON plus 256 bytes. */
 export const MAX_SESSION_BYTES = 16 * 1_048_576
 
-/** Of all sessions of an account, their metadata included: 256 MiB. */
+/** The most bytes of all sessions of an account, including their metadata: 256 MiB. */
 export const MAX_ACCOUNT_BYTES = 256 * 1_048_576
 
-/** Counted for each session beside its metadata. */
+/** The bytes counted for each session beside its metadata. */
 const SESSION_BYTES = 256
 
-/** Room kept for an answer before it is known: a long one has less. */
+/** The room reserved for a response before its size is known. A long response may exceed it. */
 const ANSWER_BYTES = 131_072
 
 /**
- * How far a session may outgrow its bounds: to twice. A node admits no turn for which there is no room with those it has admitted
- * before, but it does not know those of others, nor how long an answer will be; what was admitted and answered is not dropped.
+ * How far a session may exceed its limits: to twice their values. A node admits a turn only if there is room beside the turns it
+ * admitted before. It does not know the turns of other nodes or the length of the response, and it never drops a response to an
+ * admitted turn.
  */
 const OVERRUN = 2
 
-/** The most messages a request has, so that a longer overlap with it is not possible. */
+/** The most messages of a request, and therefore the longest possible overlap with a session. */
 const REQUEST_MESSAGES = 100
 
-/** As long as an idempotency key stands, so that a repeat under one is known. */
+/** The lifetime of an idempotency key, so that a repeated turn is recognized. */
 const TURN_KNOWN_MS = 24 * 3_600_000
 
-/** An answer waits so long for its record, that who reads the session next finds it there; what takes longer goes on by itself. */
+/**
+ * How long a response waits for its recording, so that the next read of the session includes it. A slower recording continues in
+ * the background.
+ */
 const RECORD_PATIENCE = "250 millis"
 
-/** How long a record is tried again while the database is away: from 0.2 s apart to 5 s. */
+/** How long the gateway retries a recording while the database is unavailable, with pauses from 0.2 s to 5 s. */
 const RECORD_RETRY = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")]).pipe(
   Schedule.upTo({ duration: "2 minutes" })
 )
 
-/** How long records under way have when the service stops. */
+/** How long running recordings may take when the service stops. */
 const STOP_PATIENCE = "5 seconds"
 
-/** No more fits in: of which bound there is no more left. */
+/** A session or account has reached the limit that `bound` names. */
 export class SessionsFull extends Data.TaggedError("SessionsFull")<{
   readonly bound:
     | "sessions of the account"
@@ -82,7 +86,7 @@ export class SessionsFull extends Data.TaggedError("SessionsFull")<{
     | "bytes of the session"
 }> {}
 
-/** There would be room, but turns that are still being answered or recorded may need it. */
+/** There is room, but turns that are still running or being recorded may need it. */
 export class SessionsBusy extends Data.TaggedError("SessionsBusy")<{}> {}
 
 export interface NewSession {
@@ -91,21 +95,26 @@ export interface NewSession {
   readonly model: string | undefined
 }
 
-/** Room that a turn has in its session before it is asked. It is to be released, whatever becomes of the turn. */
+/**
+ * The room that a turn reserves in its session before its request runs. The caller must release it, whatever happens to the turn.
+ */
 export interface Admission {
   readonly accountId: string
   readonly session: string
-  /** So many of its first messages behind the instructions the session had then. */
+  /** How many of the request's messages, after its instructions, the session already had. */
   readonly known: number
-  /** Gives the room back, once; a record does it when it is done. */
+  /** Gives the room back, once. A recording does this when it ends. */
   readonly giveBack: () => void
-  /** Whether a record has taken it over. */
+  /** Whether a recording has taken over the room. */
   recording: boolean
 }
 
 const jsonBytes = (json: string): number => SESSION_BYTES + Buffer.byteLength(json, "utf8")
 
-/** A request's messages without the instructions that the session has, be they far behind its `last` messages. */
+/**
+ * Returns a request's messages without the instructions that the session already has, even if those are far before its `last`
+ * messages.
+ */
 const lacking = (
   sql: SqlClient.SqlClient,
   id: string,
@@ -116,14 +125,14 @@ const lacking = (
     const { instructions, talk } = partsOf(messagesOfRequest(messages))
     const near = new Set(last)
     const missed = instructions.filter(({ digest }) => !near.has(digest))
-    // Fewer than were asked for are all that there are.
+    // Fewer digests than requested means that they are all of the session's messages.
     const isSeen = missed.length === 0 || last.length < REQUEST_MESSAGES
     const digests = missed.map(({ digest }) => digest)
     const far = new Set(isSeen ? [] : yield* digestsAmong(sql, id, digests))
     return { instructions: missed.filter(({ digest }) => !far.has(digest)), talk } satisfies Parts
   })
 
-/** Appends what is new of a turn, in a transaction; false when it does not go in. */
+/** Appends the new messages of a turn in a transaction. Returns false when they do not fit. */
 const append = (sql: SqlClient.SqlClient, { accountId, known, session: id }: Admission, turn: Turn) =>
   Effect.gen(function* () {
     const session = yield* lockSession(sql, id)
@@ -185,7 +194,7 @@ const admitIn = (
     return { accountId, session: session.id, known, giveBack, recording: false }
   }).pipe(storeErrors)
 
-/** A turn that is about to be asked. */
+/** A turn before its request runs. */
 interface Asked {
   readonly accountId: string
   readonly session: SessionRow
@@ -193,28 +202,28 @@ interface Asked {
 }
 
 /**
- * Conversations of the legacy chat, recorded for their account. A session takes no part in what is asked: callers send all of a
- * conversation with every request.
+ * Recorded conversations of the legacy chat. A session does not influence requests: clients send the whole conversation with every
+ * request.
  */
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** The account's session of this `sessionId` as it is, or a new one. */
+    /** Returns the account's session with this `sessionId`, or a new one. */
     readonly open: (accountId: string, session: NewSession) => Effect.Effect<SessionRow, SessionsFull | Unavailable>
-    /** By its id; undefined when there is none, or it is another account's. */
+    /** Returns the session with this ID; undefined when there is none or it belongs to another account. */
     readonly find: (accountId: string, id: string) => Effect.Effect<SessionRow | undefined, Unavailable>
-    /** By the caller's own `session_id` or, where none has that, by its id. */
+    /** Finds a session by the client's own `session_id` or, if none matches, by its ID. */
     readonly named: (accountId: string, name: string) => Effect.Effect<SessionRow | undefined, Unavailable>
-    /** Keeps room in the session for what is new of a request and for an answer. */
+    /** Reserves room in the session for the new messages of a request and for the response. */
     readonly admit: (asked: Asked) => Effect.Effect<Admission, SessionsFull | SessionsBusy | Unavailable>
-    /** Gives back the room of a turn that came to nothing; one that is being recorded keeps it until it is. */
+    /** Gives back the room of a turn without a response. A turn that is being recorded keeps it until the recording ends. */
     readonly release: (admission: Admission) => Effect.Effect<void>
     /**
-     * Appends what is new of a turn, once. Never fails, and soon answers: while the database is away it is tried for two minutes,
-     * and what is not recorded by then is lost but for a line in the log.
+     * Appends the new messages of a turn, once. It never fails and returns soon. While the database is unavailable it retries for
+     * two minutes; after that the turn is lost, and the log says so.
      */
     readonly record: (admission: Admission, turn: Turn) => Effect.Effect<void>
-    /** A page of its messages; none when it begins where it ends. */
+    /** Returns a page of the session's messages. The page is empty when it begins at its end. */
     readonly messages: (session: string, page: Page) => Effect.Effect<ReadonlyArray<MessageRow>, Unavailable>
   }
 >()("tollgate/sessions/Sessions") {
@@ -229,10 +238,10 @@ export class Sessions extends Context.Service<
       const record = (admission: Admission, turn: Turn): Effect.Effect<void> =>
         Effect.suspend(() => {
           admission.recording = true
-          const lost = `${turn.name} is not recorded in session ${admission.session}`
+          const lost = `the gateway did not record ${turn.name} in session ${admission.session}`
           const appended = append(sql, admission, turn).pipe(
             Effect.retry(RECORD_RETRY),
-            Effect.flatMap((done) => (done ? Effect.void : Effect.logWarning(`${lost}: it has no room`))),
+            Effect.flatMap((done) => (done ? Effect.void : Effect.logWarning(`${lost}: the session has no room`))),
             Effect.catchCause((cause) => Effect.logWarning(lost, cause)),
             Effect.ensuring(Effect.sync(admission.giveBack))
           )
@@ -250,7 +259,7 @@ export class Sessions extends Context.Service<
           }).pipe(storeErrors),
         find: (accountId, id) => storeErrors(sessionById(sql, accountId, id)),
         named: (accountId, name) =>
-          // No session has such a name, and the database would refuse it or take it for another.
+          // No session can have such a name. The database would refuse it or confuse it with another.
           name.includes("\0") || !name.isWellFormed()
             ? Effect.undefined
             : storeErrors(

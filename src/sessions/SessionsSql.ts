@@ -4,7 +4,7 @@ import type { Nano } from "../domain/Money.ts"
 
 type Sql = SqlClient.SqlClient
 
-/** A session; `metadata` is JSON, `bytes` are those its messages take. */
+/** A session. `metadata` is JSON text; `bytes` counts its messages. */
 export interface SessionRow {
   readonly id: string
   readonly session_id: string | null
@@ -16,7 +16,7 @@ export interface SessionRow {
   readonly updated_at: Date
 }
 
-/** A message as it stands in its session. `content` and `usage` are JSON; an answer alone has what follows its content. */
+/** A message of a session. `content` and `usage` are JSON text. Only responses have the fields after `content`. */
 export interface MessageRow {
   readonly role: string
   readonly content: string
@@ -26,7 +26,7 @@ export interface MessageRow {
   readonly created_at: Date
 }
 
-/** A message about to be recorded. */
+/** A message to record. */
 export interface NewMessage {
   readonly role: string
   readonly content: string
@@ -39,7 +39,7 @@ export interface NewMessage {
 
 const columns = (sql: Sql) => sql.literal("id, session_id, model, metadata, messages, bytes, created_at, updated_at")
 
-/** How many sessions an account has, and bytes in all of them. */
+/** The number of an account's sessions and their bytes. */
 export interface Total {
   readonly sessions: number
   readonly bytes: number
@@ -56,7 +56,7 @@ export const totalOf = (sql: Sql, accountId: string) =>
     totalIn
   )
 
-/** Keeps other sessions and turns from the account's total until the transaction ends. */
+/** Locks the account's total against other sessions and turns until the transaction ends. */
 export const lockTotal = (sql: Sql, accountId: string) =>
   Effect.map(
     sql<{ sessions: number; bytes: bigint }>`INSERT INTO session_total (account_id) VALUES (${accountId})
@@ -68,7 +68,7 @@ export const addToTotal = (sql: Sql, accountId: string, { bytes, sessions }: Tot
   sql`UPDATE session_total SET sessions = sessions + ${sessions}::int, bytes = bytes + ${bytes}::bigint
     WHERE account_id = ${accountId}`
 
-/** A session of a name that the account has not used: whoever locks its total knows. */
+/** Inserts a session with a new name. The caller holds the lock on the account's total, so the name cannot be taken meanwhile. */
 export const insertSession = (
   sql: Sql,
   session: {
@@ -98,14 +98,14 @@ export const sessionById = (sql: Sql, accountId: string, id: string) =>
     (rows): SessionRow | undefined => rows[0]
   )
 
-/** Keeps other turns from the session until the transaction ends. */
+/** Locks the session against other turns until the transaction ends. */
 export const lockSession = (sql: Sql, id: string) =>
   Effect.map(
     sql<{ messages: number; bytes: bigint }>`SELECT messages, bytes FROM session WHERE id = ${id} FOR UPDATE`,
     (rows): { readonly messages: number; readonly bytes: bigint } | undefined => rows[0]
   )
 
-/** Whether this turn was recorded within so many milliseconds. */
+/** Reports whether this turn was recorded within the last `withinMs` milliseconds. */
 export const hasTurn = (sql: Sql, id: string, turn: string, withinMs: number) =>
   Effect.map(
     sql`SELECT FROM session_message WHERE session = ${id} AND turn = ${turn}
@@ -113,7 +113,7 @@ export const hasTurn = (sql: Sql, id: string, turn: string, withinMs: number) =>
     (rows) => rows.length > 0
   )
 
-/** What the last messages say, in their order. */
+/** Returns the digests of the last messages, in order. */
 export const lastDigests = (sql: Sql, id: string, count: number) =>
   Effect.map(
     sql<{ digest: string }>`SELECT digest FROM session_message WHERE session = ${id}
@@ -121,7 +121,7 @@ export const lastDigests = (sql: Sql, id: string, count: number) =>
     (rows) => rows.map(({ digest }) => digest).toReversed()
   )
 
-/** Which of these the session's messages have, wherever they stand. */
+/** Returns those of the digests that any message of the session has. */
 export const digestsAmong = (sql: Sql, id: string, digests: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ digest: string }>`SELECT DISTINCT digest FROM session_message WHERE session = ${id}
@@ -129,7 +129,7 @@ export const digestsAmong = (sql: Sql, id: string, digests: ReadonlyArray<string
     (rows) => rows.map(({ digest }) => digest)
   )
 
-/** Appends messages behind those that are there, which are `from`. */
+/** Appends messages after the existing ones. `from` is their number. */
 export const appendMessages = (
   sql: Sql,
   id: string,
@@ -149,18 +149,18 @@ export const appendMessages = (
       WHERE id = ${id}`
   )
 
-/** Messages from a position on, in their order. */
+/** A range of messages, in order. */
 export interface Page {
   readonly from: number
-  /** Where they end, which is not among them. */
+  /** The position after the last message. */
   readonly end: number
-  /** Of them at most. */
+  /** The most messages. */
   readonly limit: number
-  /** Of what they say at most, but for a message that has more alone. */
+  /** The most bytes of content. A single larger message is returned alone. */
   readonly maxBytes: number
 }
 
-/** The length of a text is known without reading it, so that no more is read than is given. */
+/** PostgreSQL knows the length of a text without reading it, so the query reads no more content than it returns. */
 export const messagesOf = (sql: Sql, id: string, { end, from, limit, maxBytes }: Page) =>
   sql<MessageRow>`SELECT role, content, model, usage, cost, created_at FROM (
       SELECT m.*, sum(octet_length(content)) OVER (ORDER BY position) AS bytes FROM (

@@ -2,36 +2,38 @@ import { createHash } from "node:crypto"
 import type { Nano } from "../domain/Money.ts"
 import type { NewMessage } from "./SessionsSql.ts"
 
-/** A message of a request as its caller wrote it. */
+/** A message of a request in the client's form. */
 export interface SaidMessage {
   readonly role: string
   readonly content: unknown
 }
 
-/** A request that was answered, and its answer. */
+/** A request and its response. */
 export interface Turn {
-  /** Names the request; a turn that comes again under the same name within a day is recorded once. */
+  /** The name of the request. The gateway records a turn with the same name once within a day. */
   readonly name: string
   readonly messages: ReadonlyArray<SaidMessage>
   readonly answer: {
     readonly content: string
     readonly model: string
-    /** As the answer said it. */
+    /** The usage as the response stated it. */
     readonly usage: unknown
     readonly cost: Nano
   }
-  /** It cost nothing, having been given before; one that repeats the session's last turn is not recorded. */
+  /**
+   * The response cost nothing because it repeats an earlier one. Such a turn is not recorded if it equals the session's last turn.
+   */
   readonly free: boolean
 }
 
-/** A text is the same whether it is said as a string or as the one part of a list. */
+/** Makes a string and a list with one text part equal, because they mean the same. */
 const plain = (content: unknown): unknown => {
   if (!Array.isArray(content) || content.length !== 1) return content
   const [part] = content as ReadonlyArray<{ readonly type?: unknown; readonly text?: unknown } | null>
   return part?.type === "text" && typeof part.text === "string" ? part.text : content
 }
 
-/** What a session keeps of a data URL: its type and how many bytes it has, for a picture has a thousand times those of a text. */
+/** Returns the stored form of a data URL: its type and size. An image is about a thousand times larger than text. */
 const noteOf = (url: string): string => {
   if (!/^data:/i.test(url)) return url
   const comma = url.indexOf(",")
@@ -41,7 +43,7 @@ const noteOf = (url: string): string => {
   return `data:${(head.split(";")[0] ?? "").slice(0, 100)} (${bytes} bytes)`
 }
 
-/** The members of a part that hold a data URL. */
+/** The fields of a part that can contain a data URL. */
 const HOLDERS = { image_url: "url", file: "file_data" } as const
 
 const recordedPart = (part: unknown): unknown => {
@@ -64,11 +66,11 @@ const messageOf = ({ content, role }: SaidMessage): NewMessage => ({
   cost: null
 })
 
-/** The messages of a request as they would be recorded. */
+/** Returns a request's messages in their recorded form. */
 export const messagesOfRequest = (messages: ReadonlyArray<SaidMessage>): ReadonlyArray<NewMessage> =>
   messages.map(messageOf)
 
-/** A turn's answer as it is recorded. */
+/** Returns a turn's response in its recorded form. */
 export const messageOfAnswer = ({ answer, name }: Turn): NewMessage => ({
   ...messageOf({ role: "assistant", content: answer.content }),
   turn: name,
@@ -77,36 +79,38 @@ export const messageOfAnswer = ({ answer, name }: Turn): NewMessage => ({
   cost: String(answer.cost)
 })
 
-/** Counted for each message beside what it says: its row has a digest, and an answer's has more. */
+/** The bytes counted for each message beside its content, because its row has a digest and a response has more fields. */
 export const MESSAGE_BYTES = 256
 
-/** Bytes that messages take of a session: what they say, and 256 for each. */
+/** Returns the bytes that messages count in a session: their content, and 256 each. */
 export const bytesOf = (messages: ReadonlyArray<Pick<NewMessage, "content">>): number =>
   messages.reduce((sum, { content }) => sum + MESSAGE_BYTES + Buffer.byteLength(content, "utf8"), 0)
 
-/** A request's messages in two. */
+/** A request's messages in two parts. */
 export interface Parts {
-  /** What the system says before all others. */
+  /** The system messages before all others. */
   readonly instructions: ReadonlyArray<NewMessage>
   readonly talk: ReadonlyArray<NewMessage>
 }
 
-/** Parts a request: its instructions come with every part of a conversation that is sent, and stand where that begins. */
+/**
+ * Splits a request. Clients send the instructions with every part of a conversation, but the session stores them at its beginning.
+ */
 export const partsOf = (messages: ReadonlyArray<NewMessage>): Parts => {
   const first = messages.findIndex(({ role }) => role !== "system" && role !== "developer")
   const end = first === -1 ? messages.length : first
   return { instructions: messages.slice(0, end), talk: messages.slice(end) }
 }
 
-/** Whether the session's last messages are these. */
+/** Reports whether the session ends with these messages. */
 export const endsWith = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): boolean => {
   const start = last.length - messages.length
   return start >= 0 && messages.every(({ digest }, index) => last[start + index] === digest)
 }
 
 /**
- * How many of a request's first messages a session has already. Callers send the conversation anew with every request, or its last part:
- * so many of the request's first messages as are the session's last ones are known.
+ * Returns how many of a request's first messages the session already has. With every request, clients send the whole conversation
+ * again, or its last part. The known messages are the longest prefix of the request that the session ends with.
  */
 export const knownOf = (last: ReadonlyArray<string>, messages: ReadonlyArray<NewMessage>): number => {
   for (let common = Math.min(last.length, messages.length); common > 0; common--) {
