@@ -13,20 +13,20 @@ const makeMemory = (capacity: number): Answers => {
   }
 }
 
-/** Answers of the legacy chat, given out again for the same question. It never fails, and nobody waits for it for long. */
+/** The cached responses of the legacy chat. It never fails and never delays a request for long. */
 export class ChatCache extends Context.Service<ChatCache, Answers>()("tollgate/cache/ChatCache") {
-  /** In this process: of this node alone, bounded in memory, gone at a restart. */
+  /** Creates a cache in this process, for this node alone: bounded in memory and lost at a restart. */
   static readonly layerMemory = (capacity: number = MAX_BYTES): Layer.Layer<ChatCache> =>
     Layer.sync(this, () => makeMemory(capacity))
 
   /**
-   * In Redis, shared by all nodes that use it. While Redis cannot be reached nothing is found and nothing kept; an outage is
-   * logged once when it begins and once when it is over.
+   * Creates a cache in Redis that all its nodes share. While Redis is unreachable, it finds and stores nothing. It logs an outage
+   * once at the beginning and once at the end.
    */
   static readonly layerRedis = (url: Redacted.Redacted, capacity: number = MAX_BYTES): Layer.Layer<ChatCache> =>
     Layer.effect(this, makeRedis(url, capacity))
 
-  /** Redis when there is one, else memory. */
+  /** Uses Redis if it is configured, otherwise memory. */
   static readonly layerFrom = (options: {
     readonly redisUrl: Redacted.Redacted | undefined
     readonly capacity?: number

@@ -8,16 +8,16 @@ interface Entry {
 
 const sizeOf = (bytes: Uint8Array): number => bytes.length + ENTRY_BYTES
 
-/** A buffer of its own: small ones else share a larger one, which one of them could keep from being freed. */
+/** Allocates a separate buffer. Small buffers otherwise share a larger one, and any of them would keep it from being freed. */
 const encode = (text: string): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, "utf8"))
   bytes.write(text, "utf8")
   return bytes
 }
 
-/** Answers in this process's memory, bounded by their bytes; the least recently used one goes first. */
+/** A cache in this process's memory, bounded in bytes. It drops the least recently used response first. */
 export class MemoryAnswers {
-  /** In the order in which they were last used. */
+  /** Ordered by last use. */
   readonly #entries = new Map<CacheKey, Entry>()
   readonly #capacity: number
   #used = 0
@@ -26,12 +26,12 @@ export class MemoryAnswers {
     this.#capacity = capacity
   }
 
-  /** Bytes in use, those of ended answers not yet removed included. */
+  /** The bytes in use, including ended responses that are not yet removed. */
   get used(): number {
     return this.#used
   }
 
-  /** The answer under a key at `now`, milliseconds of a clock that never goes back. */
+  /** Returns the response under a key at `now`, in milliseconds of a monotonic clock. */
   get(key: CacheKey, now: number): string | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -44,7 +44,7 @@ export class MemoryAnswers {
     return entry.bytes.toString("utf8")
   }
 
-  /** Keeps an answer until `until`. */
+  /** Caches a response until `until`. */
   put(key: CacheKey, text: string, until: number, now: number): void {
     const before = this.#entries.get(key)
     if (before !== undefined) this.#remove(key, before)
@@ -56,7 +56,7 @@ export class MemoryAnswers {
     this.#used += size
   }
 
-  // Two ended answers go for each one that comes, so that they do not stay until their room is needed.
+  // Removes up to two ended responses for each new one, so that they do not stay until their room is needed.
   #makeRoom(size: number, now: number): void {
     let looked = 0
     for (const [key, entry] of this.#entries) {

@@ -4,14 +4,15 @@ import { makeRedisLink } from "../platform/RedisLink.ts"
 import { type Answers, ENTRY_BYTES, MAX_ANSWER_BYTES, MAX_BYTES, MAX_LIFE_SECONDS } from "./Answers.ts"
 import type { CacheKey } from "./CacheKey.ts"
 
-// The braces keep all of it on one node of a cluster, for the script's sake.
+// The braces keep all keys on one node of a cluster, as the script requires.
 const PREFIX = "tollgate:cache:{chat}:"
 const ENDS = `${PREFIX}ends`
 const SIZES = `${PREFIX}sizes`
 
-// An answer ends by its own expiry, so by Redis's clock. Beside it stand when each ends and how large it is, for the
-// bound: what has ended is taken off it, and what would end next makes room. Both outlast the longest life. A Redis that is full may
-// evict the one and not the other; sizes of which nobody knows when they end would be room taken for ever, so they are forgotten.
+// A response ends when its key expires, by Redis's clock. Two more keys record when each response ends and how large it is, for the
+// size limit. The script removes ended responses from them, and drops the responses that would end next to make room. Both keys
+// outlast the longest response. A full Redis may evict only one of them. Sizes without end times would occupy room forever, so the
+// script then deletes them.
 const putting = Redis.script(
   (key: CacheKey, text: string, size: number, capacity: number, lifeSeconds: number) => [
     ...[PREFIX + key, ENDS, SIZES],
@@ -50,13 +51,13 @@ return 1
 ).withReturnType<1>()
 
 const outage = {
-  began: "chat cache: Redis does not answer, nothing is cached until it does",
+  began: "chat cache: Redis does not answer; the gateway caches nothing until it does",
   over: "chat cache: Redis answers again"
 }
 
 /**
- * Answers in Redis, shared by all nodes that use it and bounded together. While it cannot be reached there are none. A connection
- * of its own, so that no rate limit waits behind an answer.
+ * Creates a cache in Redis, which all its nodes share with one size limit. While Redis is unreachable, the cache is empty. It uses
+ * its own connection, so that rate limits do not wait behind responses.
  */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, capacity: number = MAX_BYTES) {
   const link = yield* makeRedisLink(url, outage)

@@ -2,8 +2,8 @@ import { windowSeconds } from "./Limits.ts"
 import type { Verdict } from "./Store.ts"
 
 /**
- * The rate-limit headers of a response. `x-ratelimit-reset` counts seconds from now; elsewhere the same name carries a
- * point in time or a duration like `6m0s`, which is why the IETF pair, where the unit is settled, is sent beside it.
+ * Returns the rate-limit headers of a response. `x-ratelimit-reset` counts seconds from now. Other APIs use that name for a point
+ * in time or a duration such as `6m0s`, so the response also has the IETF headers, which define the unit.
  */
 export const headers = (verdict: Verdict): Record<string, string> => {
   const { limit, policy, remaining, resetSeconds, retryAfterSeconds } = verdict

@@ -11,7 +11,7 @@ import { type Verdict, verdictOf } from "./Store.ts"
 
 const windowMillis = windowSeconds * 1000
 
-/** Open windows kept per kind of subject; about 20 MB when full. */
+/** The most windows per kind of subject. They take about 20 MB when full. */
 const maxWindows = 100_000
 
 interface Window {
@@ -24,8 +24,8 @@ interface Window {
 }
 
 /**
- * The windows of one kind of subject, found by name and id and chained in the order in which they opened. All last
- * equally long, so the oldest is always the first to end, and making room never needs a search.
+ * The windows of one kind of subject, found by name and ID, and linked in the order in which they opened. All last equally long, so
+ * the oldest ends first, and making room never needs a search.
  */
 class Shelf {
   readonly #byName: { readonly [Name in WindowName]: Map<string, Window> } = {
@@ -49,13 +49,13 @@ class Shelf {
     this.#capacity = capacity
   }
 
-  /** The open window, if there is one. */
+  /** Returns the open window, if there is one. */
   find(name: WindowName, id: string, now: number): Window | undefined {
     const window = this.#byName[name].get(id)
     return window !== undefined && now - window.openedAt < windowMillis ? window : undefined
   }
 
-  /** Opens a window with one request in it, in place of an ended one. */
+  /** Opens a window with one request in it and replaces an ended one. */
   open(name: WindowName, id: string, now: number): Window {
     const ended = this.#byName[name].get(id)
     if (ended !== undefined) this.#remove(ended)
@@ -69,7 +69,7 @@ class Shelf {
     return window
   }
 
-  // Two ended windows go for each one that opens: the shelf shrinks back after a rush, and no request pays for all of
+  // Removes up to two ended windows for each new one. The shelf shrinks again after a rush, and no single request pays for all of
   // it.
   #makeRoom(now: number): void {
     for (let removed = 0; removed < 2 && this.#oldest !== undefined; removed++) {
@@ -90,9 +90,9 @@ class Shelf {
 }
 
 /**
- * Exact windows in this process's memory, bounded per kind of subject. When all kept windows are open the one that
- * opened first is forgotten, so its subject starts afresh. Keys, accounts and addresses have room of their own: a flood
- * from many addresses, the only kind anybody can make up, cannot push out the windows of keys.
+ * Exact windows in this process's memory, bounded per kind of subject. When all windows are open, the shelf drops the one that
+ * opened first, and its subject starts afresh. Keys, accounts and addresses have separate limits. A client can invent addresses but
+ * no keys, so a flood of addresses cannot displace the windows of keys.
  */
 export class MemoryWindows {
   readonly #shelves: { readonly [Kind in Subject["kind"]]: Shelf }
@@ -101,12 +101,12 @@ export class MemoryWindows {
     this.#shelves = { key: new Shelf(capacity), account: new Shelf(capacity), address: new Shelf(capacity) }
   }
 
-  /** Windows kept, ended ones not yet removed included. */
+  /** The number of windows, including ended ones that are not yet removed. */
   get size(): number {
     return this.#shelves.key.size + this.#shelves.account.size + this.#shelves.address.size
   }
 
-  /** Counts one request at `now`, milliseconds of a clock that never goes back. */
+  /** Counts one request at `now`, in milliseconds of a monotonic clock. */
   consume(policy: PolicyName, subject: Subject, scale: number, now: number): Verdict {
     if (isUnlimited(policy)) return this.peek(policy, subject, scale, now)
     const name = windowOf(policy)
@@ -122,7 +122,7 @@ export class MemoryWindows {
     return verdictOf(name, admitted, limit, window.used, window.openedAt + windowMillis - now)
   }
 
-  /** What `consume` would decide, counting nothing and opening nothing. */
+  /** Returns what `consume` would decide, without counting or opening a window. */
   peek(policy: PolicyName, subject: Subject, scale: number, now: number): Verdict {
     const name = windowOf(policy)
     const limit = requestsAt(name, scale)

@@ -14,16 +14,16 @@ const makeMemory = (): Store => {
   }
 }
 
-/** Decides whether a request is within its limits. Never fails: see `layerRedis` for what happens without its Redis. */
+/** Decides whether a request is within its limits. It never fails; `layerRedis` says what happens without its Redis. */
 export class RateLimiter extends Context.Service<RateLimiter, Store>()("tollgate/ratelimit/RateLimiter") {
-  /** Windows in this process: exact for one node, bounded in memory, gone at a restart. */
+  /** Keeps windows in this process: exact for one node, bounded in memory, lost at a restart. */
   static readonly layerMemory = Layer.sync(this, makeMemory)
 
   /**
-   * Windows in Redis, exact across all nodes that use it, and ended by its clock. While Redis cannot be reached every
-   * node limits by its own memory instead, up to a whole limit each: money is guarded by the ledger, so an outage of
-   * the limiter must neither stop the service nor lift the limits. For the same reason the layer is built whether or
-   * not Redis is there. An outage is logged once when it begins and once when it is over.
+   * Keeps windows in Redis, exact across all its nodes and timed by its clock. While Redis is unreachable, every node limits with
+   * its own memory, up to the full limit each. The ledger guards the money, so an outage of the limiter must neither stop the
+   * service nor lift the limits. For the same reason the layer starts whether or not Redis is reachable. It logs an outage once at
+   * the beginning and once at the end.
    */
   static readonly layerRedis = (url: Redacted.Redacted): Layer.Layer<RateLimiter> =>
     Layer.effect(
@@ -31,7 +31,7 @@ export class RateLimiter extends Context.Service<RateLimiter, Store>()("tollgate
       Effect.suspend(() => makeRedis(url, makeMemory()))
     )
 
-  /** Redis when there is one, else memory. */
+  /** Uses Redis if it is configured, otherwise memory. */
   static readonly layerFrom = (options: {
     readonly redisUrl: Redacted.Redacted | undefined
   }): Layer.Layer<RateLimiter> =>

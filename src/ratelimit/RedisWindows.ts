@@ -14,8 +14,7 @@ import { type Store, type Verdict, verdictOf } from "./Store.ts"
 
 const keyOf = (window: WindowName, subject: Subject) => `tollgate:rl:${window}:${subject.kind}:${subject.id}`
 
-// The window is the key's own expiry, so it ends by Redis's clock, the same for every node, and nothing is left to
-// clean up.
+// A window is a key with an expiry, so it ends by Redis's clock, the same for every node, and needs no cleanup.
 const script = Redis.script((key: string, limit: number, count: 0 | 1) => [key, limit, windowSeconds * 1000, count], {
   numberOfKeys: 1,
   lua: `
@@ -33,11 +32,11 @@ return {1, used + count, left}
 }).withReturnType<readonly [admitted: 0 | 1, used: number, leftMillis: number]>()
 
 const outage = {
-  began: "rate limits: Redis does not answer, each node limits by itself until it does",
-  over: "rate limits: Redis answers again, nodes share their windows"
+  began: "rate limits: Redis does not answer; each node limits by itself until it does",
+  over: "rate limits: Redis answers again; nodes share their windows"
 }
 
-/** Windows in Redis, and in `local` while Redis cannot be reached. */
+/** Creates windows in Redis, and in `local` while Redis is unreachable. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, local: Store) {
   const link = yield* makeRedisLink(url, outage)
 

@@ -1,25 +1,22 @@
 import type { Effect } from "effect"
 import type { PolicyName, Subject, WindowName } from "./Limits.ts"
 
-/** What the limiter says about one request. The headers of its response are made from this and nothing else. */
+/** The decision on one request. The response's rate-limit headers come from this alone. */
 export interface Verdict {
-  /** The window that was counted in, or shown. */
+  /** The window that counted the request, or that the policy reports. */
   readonly policy: WindowName
   readonly admitted: boolean
-  /** Requests admitted per window for this subject, its scale included. */
+  /** Requests admitted per window for this subject, including its scale. */
   readonly limit: number
-  /** Requests still admitted in the open window. */
+  /** Requests that the open window still admits. */
   readonly remaining: number
-  /** Seconds until the open window ends, rounded up, at least 1; the whole length when none is open. */
+  /** Seconds until the open window ends, rounded up, at least 1; the full length when no window is open. */
   readonly resetSeconds: number
-  /** Present exactly when refused: after so many seconds a request is admitted again. */
+  /** Present only when the request is refused: the seconds until the next request is admitted. */
   readonly retryAfterSeconds?: number
 }
 
-/**
- * The verdict on a window in which `used` requests are admitted (this one included, if it is) and `leftMillis` are
- * left.
- */
+/** Returns the verdict on a window with `used` admitted requests, including this one if it is admitted, and `leftMillis` left. */
 export const verdictOf = (
   policy: WindowName,
   admitted: boolean,
@@ -34,14 +31,14 @@ export const verdictOf = (
     : { policy, admitted, limit, remaining, resetSeconds, retryAfterSeconds: resetSeconds }
 }
 
-/** Where windows are kept and requests counted. */
+/** A store of windows. */
 export interface Store {
   /**
-   * Counts one request and says whether it is admitted. A window opens with a subject's first request and lasts 60
-   * seconds; no more than its limit times `scale` are admitted in it, and a refused request is not counted. `scale` is
-   * the installation's times the account's own.
+   * Counts one request and returns whether it is admitted. A window opens with a subject's first request and lasts 60 seconds. It
+   * admits at most its limit times `scale`, and refused requests do not count. `scale` is the installation's factor times the
+   * account's.
    */
   readonly consume: (policy: PolicyName, subject: Subject, scale: number) => Effect.Effect<Verdict>
-  /** What `consume` would say now, counting nothing and opening no window. */
+  /** Returns what `consume` would decide now, without counting or opening a window. */
   readonly peek: (policy: PolicyName, subject: Subject, scale: number) => Effect.Effect<Verdict>
 }
