@@ -9,25 +9,25 @@ import { listedProviders } from "./Providers.ts"
 import { type Snapshot, snapshotAt } from "./Snapshot.ts"
 
 export interface CatalogueOptions {
-  /** Whether providers without a key are doubled. */
+  /** Whether the sandbox simulates providers without a key. */
   readonly sandbox: boolean
-  /** Ids of the providers whose key is set. */
+  /** The IDs of the providers with a key. */
   readonly keyed: ReadonlySet<string>
-  /** Further OpenAI-compatible hosts, as `ProvidersFile` read them. */
+  /** Further OpenAI-compatible hosts from `ProvidersFile`. */
   readonly hosts: ReadonlyArray<Host>
-  /** In place of the overlay file that comes with the service. */
+  /** Replaces the overlay file that comes with the service. */
   readonly overlay?: ReadonlyArray<OverlayPrice>
-  /** The operator's changes, which are read again whenever they are others. */
+  /** The operator's changes. The catalogue reads them again when they change. */
   readonly changes?: ChangesSource
 }
 
-/** How soon an edit of the operator's file is seen; looking costs one system call. */
+/** How soon an edit of the operator's file takes effect. Each check costs one system call. */
 const RELOAD_INTERVAL = Duration.seconds(5)
 
 /**
- * What can be served, by whom, for how much. The members of `Snapshot` answer for this moment; code that looks more than once
- * and needs its answers to agree takes `current()` and asks that. Published prices change on dates and at hours that are
- * known beforehand, and the catalogue with them; so do the operator's promotions.
+ * The models that the gateway can serve, with their providers and prices. The members of `Snapshot` describe this moment. Code that
+ * needs several consistent lookups takes `current()` and queries that. Published prices change on known dates and at known hours,
+ * and the catalogue changes with them; so do the operator's promotions.
  */
 export class Catalogue extends Context.Service<
   Catalogue,
@@ -35,7 +35,10 @@ export class Catalogue extends Context.Service<
     readonly current: () => Snapshot
   }
 >()("tollgate/catalogue/Catalogue") {
-  /** Fails when the overlay names what is not listed, or names it twice, and when the operator's changes cannot be read. */
+  /**
+   * Fails when the overlay names an unlisted model or provider, or names an offer twice, and when the operator's changes are
+   * unreadable.
+   */
   static readonly layerFrom = (options: CatalogueOptions) =>
     Layer.effect(
       Catalogue,
@@ -43,7 +46,7 @@ export class Catalogue extends Context.Service<
         const clock = yield* Clock.Clock
         const overlay = yield* checkOverlay(options.overlay ?? (yield* readOverlay))
         const source = options.changes
-        // The version before what it is of, so that a write between the two is seen the next time.
+        // The version is read before the contents, so that a write between the two is noticed next time.
         const version = source === undefined ? "" : yield* source.version
         let changes = source === undefined ? noChanges : yield* source.load
         const build = () => snapshotAt({ ...options, overlay, changes }, clock.currentTimeMillisUnsafe())
@@ -78,8 +81,8 @@ export class Catalogue extends Context.Service<
 }
 
 /**
- * Reads the changes that come after `version`, for ever. What cannot be read is told in the log, and changes nothing: a slip
- * of the operator's must neither stop the service nor end a promotion.
+ * Follows the changes after `version`, forever. It logs an unreadable file and keeps the current changes, because a mistake by the
+ * operator must neither stop the service nor end a promotion.
  */
 const follow = (source: ChangesSource, version: string, replace: (changes: Changes) => void) => {
   let seen = version
@@ -91,8 +94,10 @@ const follow = (source: ChangesSource, version: string, replace: (changes: Chang
     yield* Effect.logInfo("read the changed CATALOGUE_FILE")
   })
   return look.pipe(
-    // Inside the repeat: one bad file must not be the last one read.
-    Effect.catchCause((cause) => Effect.logWarning("the catalogue stays as it was", cause)),
+    // Caught inside the loop, because one bad file must not end the reading.
+    Effect.catchCause((cause) =>
+      Effect.logWarning("the gateway cannot read the changed CATALOGUE_FILE and keeps the current catalogue", cause)
+    ),
     Effect.repeat(Schedule.spaced(RELOAD_INTERVAL))
   )
 }

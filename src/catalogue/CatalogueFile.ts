@@ -8,21 +8,21 @@ import { entries } from "./models.ts"
 import { Moment, millisOf } from "./Moment.ts"
 import { OverlayPrice } from "./Overlay.ts"
 
-/** Changes that may be others at a later time. */
+/** A source of changes that may change over time. */
 export interface ChangesSource {
   /** Fails with a message that names the file, the entry and the field. */
   readonly load: Effect.Effect<Changes, StartError>
-  /** Another text than before when the file may have changed. */
+  /** Returns a different text when the file may have changed. */
   readonly version: Effect.Effect<string>
 }
 
 export interface CatalogueFileOptions {
   readonly path: string
-  /** Further hosts, which offer what they map. */
+  /** Further hosts, which offer the models that they map. */
   readonly hosts: ReadonlyArray<Host>
 }
 
-/** At 100 percent a request would hold nothing, and cost the house what it costs. */
+/** At 100 percent, a request would hold nothing and the operator would bear its cost. */
 const Percent = Schema.Finite.check(
   Schema.makeFilter((percent) =>
     percent > 0 && percent < 100 && Math.abs(percent * 100 - Math.round(percent * 100)) < 1e-9
@@ -74,7 +74,7 @@ const File = Schema.Struct({
 const decode = Schema.decodeUnknownEffect(File, { onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** The operator's changes to the catalogue, from a file that may be edited while the service runs. */
+/** Reads the operator's changes to the catalogue from a file, which the operator may edit while the service runs. */
 export const catalogueFile = (
   options: CatalogueFileOptions
 ): Effect.Effect<ChangesSource, never, FileSystem.FileSystem> =>
@@ -123,7 +123,7 @@ const member = (value: unknown, key: PropertyKey | undefined): unknown =>
     ? Object.entries(value).find(([name]) => name === String(key))?.[1]
     : undefined
 
-/** The place of a problem for a person: the list, the entry by number and model, then the field. */
+/** Describes the place of a problem for a person: the list, the entry by number and model, and the field. */
 const describe = (json: unknown, [list, index, ...field]: ReadonlyArray<PropertyKey>): string => {
   if (list === undefined) return "the whole"
   if (index === undefined) return `field ${String(list)}`
@@ -141,21 +141,21 @@ const placeOf = (list: string, index: number, model: string | undefined, field: 
     .filter((part) => part !== "")
     .join(", ")
 
-/** What is wrong with one entry: the field, and why. */
+/** A problem with one entry: its field and the reason. */
 type Problem = readonly [field: string, why: string] | undefined
 
 const problemOf = (changes: Changes, hosts: ReadonlyArray<Host>): string | undefined => {
   const offers = new Map(entries.map((entry) => [entry.id, { entry, providers: providersOf(entry, hosts) }]))
   const sold = ({ model, provider }: { readonly model: string; readonly provider?: string }): Problem => {
     const found = offers.get(model)
-    if (found === undefined) return ["model", "is no model of the catalogue"]
+    if (found === undefined) return ["model", "must name a model of the catalogue"]
     if (found.providers.size === 0) return ["model", "has no price of its own"]
     return provider === undefined || found.providers.has(provider)
       ? undefined
       : ["provider", "does not offer the model"]
   }
   const known = ({ model }: { readonly model: string }): Problem =>
-    offers.has(model) ? undefined : ["model", "is no model of the catalogue"]
+    offers.has(model) ? undefined : ["model", "must name a model of the catalogue"]
   const first = <A extends { readonly model: string }>(
     list: string,
     all: ReadonlyArray<A>,
@@ -198,13 +198,13 @@ const charged = (price: OverlayPrice, entry: Entry | undefined): Problem => {
 const lasting = ({ endsAt, startsAt }: { readonly startsAt: string; readonly endsAt: string }): Problem =>
   millisOf(startsAt) < millisOf(endsAt) ? undefined : ["endsAt", "must be after startsAt"]
 
-/** Finds what is said a second time; of two for one moment, which should hold? */
+/** Finds entries that repeat an earlier one, because it would be unclear which of the two applies. */
 const unique = () => {
   const seen = new Set<string>()
   return (...parts: ReadonlyArray<string | undefined>): Problem => {
     const startsAt = parts.at(-1)
     const key = JSON.stringify([...parts.slice(0, -1), startsAt === undefined ? null : millisOf(startsAt)])
-    if (seen.has(key)) return ["startsAt", "is that of an entry before"]
+    if (seen.has(key)) return ["startsAt", "must differ from that of an earlier entry"]
     seen.add(key)
     return undefined
   }

@@ -1,18 +1,18 @@
-/** What the operator changes about the catalogue, and what of it holds at a moment. */
+/** The operator's changes to the catalogue, and those in effect at a given moment. */
 import type { ModelStatus } from "../domain/Model.ts"
 import type { Price, Promotion } from "../domain/Pricing.ts"
 import { dayOf, millisOf } from "./Moment.ts"
 import { type OverlayPrice, overlayPrice } from "./Overlay.ts"
 
-/** A model's status, set by hand. */
+/** A model status set by the operator. */
 export interface StatusChange {
   readonly model: string
   readonly status: ModelStatus
-  /** A `Moment`. Absent: always. */
+  /** A `Moment`. Absent: always in effect. */
   readonly startsAt?: string
 }
 
-/** A promotion and what it is for. */
+/** A promotion and the offers that it covers. */
 export interface PromotionChange {
   readonly model: string
   /** Absent: every provider of the model. */
@@ -23,7 +23,7 @@ export interface PromotionChange {
   readonly endsAt: string
 }
 
-/** Something that happened to a model, as the operator tells it. */
+/** An event in a model's history, from the operator. */
 export interface HistoryChange {
   readonly model: string
   readonly event: string
@@ -33,7 +33,7 @@ export interface HistoryChange {
   readonly detail?: string
 }
 
-/** All that the operator's file says. */
+/** The contents of the operator's file. */
 export interface Changes {
   readonly prices: ReadonlyArray<OverlayPrice>
   readonly statuses: ReadonlyArray<StatusChange>
@@ -43,19 +43,19 @@ export interface Changes {
 
 export const noChanges: Changes = { prices: [], statuses: [], promotions: [], history: [] }
 
-/** The pair of a model and a provider as a key. A line break is in no id. */
+/** Returns a key for a model and a provider. No ID contains a line break. */
 export const pair = (model: string, provider: string) => `${model}\n${provider}`
 
 const startOf = ({ startsAt }: { readonly startsAt?: string }): number =>
   startsAt === undefined ? Number.NEGATIVE_INFINITY : millisOf(startsAt)
 
-/** Those that have begun, the latest last; of equal ones, the later in the list. */
+/** Returns the changes that have begun, latest last. Equal ones keep their order. */
 const begun = <A extends { readonly startsAt?: string }>(all: ReadonlyArray<A>, now: number): ReadonlyArray<A> =>
   all
     .filter((one) => startOf(one) <= now)
     .toSorted((a, b) => (startOf(a) < startOf(b) ? -1 : 1) * Number(startOf(a) !== startOf(b)))
 
-/** The prices that hold at `now`, by `pair`: of several for one pair, that which began last. The operator's stand above the others. */
+/** Returns the prices in effect at `now`, by `pair`. The price that began last applies, and the operator's take precedence. */
 export const pricesAt = (
   overlay: ReadonlyArray<OverlayPrice>,
   { prices }: Changes,
@@ -65,15 +65,18 @@ export const pricesAt = (
     [...begun(overlay, now), ...begun(prices, now)].map((one) => [pair(one.model, one.provider), overlayPrice(one)])
   )
 
-/** The statuses set by hand that hold at `now`, by model. */
+/** Returns the operator's statuses in effect at `now`, by model. */
 export const statusesAt = ({ statuses }: Changes, now: number): ReadonlyMap<string, ModelStatus> =>
   new Map(begun(statuses, now).map(({ model, status }) => [model, status]))
 
-/** The promotions that hold at `now`. */
+/** Returns the promotions in effect at `now`. */
 export const promotionsAt = ({ promotions }: Changes, now: number): ReadonlyArray<PromotionChange> =>
   promotions.filter((one) => millisOf(one.startsAt) <= now && now < millisOf(one.endsAt))
 
-/** Of the promotions, that which cuts an offer's price deepest: promotions do not add up. Of equal ones, the first. */
+/**
+ * Returns the promotion with the largest discount on an offer, because promotions do not add up. Among equal ones, the first
+ * applies.
+ */
 export const promotionOf = (
   promotions: ReadonlyArray<PromotionChange>,
   model: string,
@@ -89,7 +92,7 @@ export const promotionOf = (
   return { label, discountPercent, startsAt: millisOf(startsAt), endsAt: millisOf(endsAt) }
 }
 
-/** The next moment, in Unix milliseconds, at which something of the changes begins or ends; infinite when nothing does. */
+/** Returns the next moment, in Unix milliseconds, at which a change begins or ends; infinite when there is none. */
 export const changesUntil = (overlay: ReadonlyArray<OverlayPrice>, changes: Changes, now: number): number => {
   const moments = [
     ...[...overlay, ...changes.prices, ...changes.statuses].map(startOf),
@@ -99,17 +102,17 @@ export const changesUntil = (overlay: ReadonlyArray<OverlayPrice>, changes: Chan
   return Math.min(...moments.filter((moment) => moment > now))
 }
 
-/** Something that happened to a model, as the catalogue shows it. */
+/** An event of a model, as the catalogue shows it. */
 export interface Event {
   readonly event: string
   readonly date: string
   readonly provider?: string
   readonly detail?: string
-  /** Of a price: what it was from then on. */
+  /** For price changes: the new price. */
   readonly price?: Price
 }
 
-/** What the changes say has happened to a model until `now`, promotions begun and ended among it. */
+/** Returns the model's events up to `now` according to the changes, including the beginning and end of promotions. */
 export const eventsOf = (changes: Changes, model: string, now: number): ReadonlyArray<Event> => {
   const own = <A extends { readonly model: string }>(all: ReadonlyArray<A>) => all.filter((one) => one.model === model)
   const dated = [
@@ -134,7 +137,7 @@ export const eventsOf = (changes: Changes, model: string, now: number): Readonly
       ...(detail === undefined ? {} : { detail })
     }))
   ]
-  // What has always held did not happen on any day.
+  // A change that has always been in effect did not happen on any day.
   return dated
     .filter(({ at }) => at <= now && at > Number.NEGATIVE_INFINITY)
     .map(({ at, ...one }) => ({ ...one, date: dayOf(at) }))

@@ -1,19 +1,19 @@
-/** How attempts at a provider went, in numbers that can be added up: over minutes, and over nodes. */
+/** Counts of attempts at a provider that can be added up, over minutes and over nodes. */
 
-/** How one attempt at a provider went. */
+/** The outcome of one attempt at a provider. */
 export interface Observation {
   readonly model: string
   readonly provider: string
   readonly ok: boolean
-  /** Undefined where the attempt was let go before its end. */
+  /** Undefined when the attempt was abandoned before its end. */
   readonly durationMs: number | undefined
-  /** Undefined where nothing was streamed, or nothing came. */
+  /** Undefined when the attempt did not stream or nothing arrived. */
   readonly firstTokenMs: number | undefined
 }
 
 /**
- * Counts as nodes hand them to one another. A histogram is its used buckets, each followed by what it holds: most have a dozen of
- * them. What buckets there are is thus part of what nodes of several versions share for a window's time.
+ * Counts in the form that nodes exchange. A histogram is a list of its used buckets, each followed by its count; most have about a
+ * dozen. The bucket boundaries are therefore shared by nodes of different versions for as long as a window lasts.
  */
 export interface StoredCounts {
   readonly samples: number
@@ -23,9 +23,9 @@ export interface StoredCounts {
   readonly firstTokens: ReadonlyArray<number>
 }
 
-/** Four buckets to each doubling: a figure is within 10 % of the truth, or within the rounding to a whole millisecond. */
+/** Four buckets per doubling. A figure is within 10% of the truth, or within the rounding to a whole millisecond. */
 const BUCKETS_PER_DOUBLING = 4
-/** The last bucket takes everything beyond 2^21 ms, some 35 minutes. */
+/** The last bucket holds everything above 2^21 ms, about 35 minutes. */
 const BUCKETS = 21 * BUCKETS_PER_DOUBLING + 1
 
 const bucketOf = (ms: number): number =>
@@ -50,7 +50,7 @@ const stored = (histogram: Uint32Array): ReadonlyArray<number> => {
   return pairs
 }
 
-/** Of a histogram with `total` counts in it. */
+/** Returns a quantile of a histogram with `total` counts. */
 const quantile = (histogram: Uint32Array, total: number, share: number): number | null => {
   if (total === 0) return null
   let left = Math.max(1, Math.ceil(total * share))
@@ -61,12 +61,12 @@ const quantile = (histogram: Uint32Array, total: number, share: number): number 
   return null
 }
 
-/** Counts of some stretch of time. Times are of successful attempts. */
+/** Counts over some period. Times cover successful attempts. */
 export class Counts {
   samples = 0
   ok = 0
   streamed = 0
-  /** How many of the successful ones came to their end. */
+  /** The number of successful attempts that ran to their end. */
   #timed = 0
   readonly #durations = new Uint32Array(BUCKETS)
   readonly #firstTokens = new Uint32Array(BUCKETS)
@@ -88,7 +88,7 @@ export class Counts {
     this.#change(counts, 1)
   }
 
-  /** Of counts that were added before. */
+  /** Subtracts counts that were added before. */
   subtractStored(counts: StoredCounts): void {
     this.#change(counts, -1)
   }
@@ -98,12 +98,12 @@ export class Counts {
     return { samples, ok, streamed, durations: stored(this.#durations), firstTokens: stored(this.#firstTokens) }
   }
 
-  /** Milliseconds to their end that this share of the successful attempts took at most; null when none came to it. */
+  /** Returns the time in milliseconds within which this share of the successful attempts ended; null when none did. */
   duration(share: number): number | null {
     return quantile(this.#durations, this.#timed, share)
   }
 
-  /** Milliseconds to the first token that this share of the streams took at most; null when there were none. */
+  /** Returns the time in milliseconds within which this share of the streams sent its first token; null without streams. */
   firstToken(share: number): number | null {
     return quantile(this.#firstTokens, this.streamed, share)
   }

@@ -1,18 +1,18 @@
 import type { Capability, Modality, ModelStatus, VideoFacts } from "../domain/Model.ts"
 
-/** One provider's serving of a model as it is listed by hand; its price is looked up when the catalogue is built. */
+/** One provider's offer of a model, as listed by hand. Its price is looked up when the catalogue is built. */
 export interface Listing {
   readonly provider: string
   readonly upstreamId: string
-  /** Absent: the model's own, or less where the price list knows that this provider serves less. */
+  /** Absent: the model's own window, or less if the price list gives a smaller one for this provider. */
   readonly contextWindow?: number
   readonly maxOutputTokens?: number
-  /** The most pixels of an image at the listed price; absent where it is the same for all sizes. */
+  /** The most pixels of an image at the listed price; absent when all sizes cost the same. */
   readonly maxPixels?: number
   readonly unsupported?: ReadonlyArray<Capability>
 }
 
-/** A model as it is listed by hand, preferred provider first. */
+/** A model as listed by hand, with the preferred provider first. */
 export interface Entry {
   readonly id: string
   readonly name: string
@@ -21,25 +21,25 @@ export interface Entry {
   readonly description: string
   readonly modality: Modality
   readonly status: ModelStatus
-  /** Day of release, `YYYY-MM-DD`. */
+  /** The day of release, `YYYY-MM-DD`. */
   readonly released: string
   /** Without `prompt_caching`, which follows from the prices. */
   readonly capabilities: ReadonlyArray<Capability>
   readonly contextWindow: number
   readonly maxOutputTokens: number
-  /** The most prompt tokens one image can be billed at, where that is beyond `TOKENS_PER_IMAGE`. */
+  /** The most prompt tokens that one image can cost, if that exceeds `TOKENS_PER_IMAGE`. */
   readonly tokensPerImage?: number | undefined
   readonly hiddenReasoning: boolean
-  /** Of models that make videos. */
+  /** Present for models that make videos. */
   readonly video?: VideoFacts | undefined
   readonly virtual: boolean
   readonly supportedParameters: ReadonlyArray<string>
-  /** What the price does not say by itself; the rest of the note is derived from the price. */
+  /** What the price alone does not say. The rest of the note is derived from the price. */
   readonly pricingNote: string
   readonly listings: ReadonlyArray<Listing>
 }
 
-/** A listing at a provider under the provider's own name for the model. */
+/** Creates a listing at a provider, under the provider's name for the model. */
 export const at = (
   provider: string,
   upstreamId: string,
@@ -48,7 +48,7 @@ export const at = (
 
 type Ability = Exclude<Capability, "streaming" | "prompt_caching">
 
-/** The sampling parameters a family of models takes. */
+/** The sampling parameters that a family of models accepts. */
 export const sampling = {
   openai: ["temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty"],
   anthropic: ["temperature", "top_p", "top_k", "stop"],
@@ -68,9 +68,9 @@ export const sampling = {
     "frequency_penalty",
     "presence_penalty"
   ],
-  /** Since the fifth generation, which chooses the rest for itself. */
+  /** Since the fifth generation, which sets all other sampling parameters itself. */
   gpt: ["verbosity"],
-  /** Models that choose for themselves and refuse to be told. */
+  /** Models that refuse all sampling parameters. */
   fixed: []
 } as const satisfies Record<string, ReadonlyArray<string>>
 
@@ -93,7 +93,7 @@ interface TextSpec {
   readonly perImage?: number
   readonly can: ReadonlyArray<Ability>
   readonly sampling?: ReadonlyArray<string>
-  /** False: it refuses to be told whether it may call several tools at once. */
+  /** False when the model refuses a setting for parallel tool calls. */
   readonly parallelCalls?: false
   readonly about: string
   readonly note?: string
@@ -101,8 +101,8 @@ interface TextSpec {
 }
 
 /**
- * A maker of text models of one vendor. A model that reasons is taken to hide it: providers bill all reasoning tokens but
- * show some, a summary, or none.
+ * Returns a function that creates text models of one vendor. The catalogue assumes that a reasoning model hides its reasoning:
+ * providers bill all reasoning tokens but show some of them, a summary, or none.
  */
 export const textModels =
   (vendor: string, brand: string, family: ReadonlyArray<string>) =>
@@ -142,7 +142,10 @@ interface MediaSpec {
   readonly at: ReadonlyArray<Listing>
 }
 
-/** A maker of models of a modality other than text; a window of 0 means that the model counts no tokens. */
+/**
+ * Returns a function that creates models of a modality other than text. A context window of 0 means that the model counts no
+ * tokens.
+ */
 export const mediaModels =
   (modality: Exclude<Modality, "text">) =>
   (spec: MediaSpec): Entry => ({

@@ -1,4 +1,4 @@
-/** Models as the catalogue's endpoints show them. */
+/** Converts models to the form of the catalogue's endpoints. */
 import type { ModelDetail, ModelList, ModelQuery } from "../../schemas/catalogue/Models.ts"
 import type { Modality, Model, Offer } from "../domain/Model.ts"
 import { nanoFromPico, usdFromNano, usdFromPico } from "../domain/Money.ts"
@@ -8,7 +8,7 @@ import type { Event } from "./Changes.ts"
 import type { Performance } from "./LiveFigures.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
-/** The part of the catalogue that a listing needs. */
+/** The parts of the catalogue that a listing needs. */
 export type Prices = Pick<
   Snapshot,
   "provider" | "isServable" | "preferredOffer" | "isOverlay" | "hasOwnStatus" | "historyOf"
@@ -19,7 +19,7 @@ export interface Figures {
   readonly performance: (model: string, provider: string) => Performance
 }
 
-/** One model with its prices, its providers and how they have lately done. */
+/** Returns one model with its prices, its providers and their recent figures. */
 export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDetail => {
   const preferred = catalogue.preferredOffer(model)
   const primary = preferred ?? model.offers[0]
@@ -52,7 +52,7 @@ export const toWire = (catalogue: Prices, live: Figures, model: Model): ModelDet
   }
 }
 
-/** By whether the price, then whether the status, was set here. */
+/** By whether the operator set the price and the status. */
 const overrides = {
   "false-false": "none",
   "true-false": "price",
@@ -100,7 +100,7 @@ const shown = ({ medianTtftMs, p50Ms, p95Ms, samples, successRate, thin }: Perfo
   thin
 })
 
-/** What models of a modality are charged by. */
+/** The unit that models of each modality are charged by. */
 export const units = {
   text: "token",
   embedding: "token",
@@ -159,7 +159,7 @@ const pricingOf = (modality: Modality, price: Price | undefined): ModelDetail["p
   }
 }
 
-/** What is taken for one request when models are compared. */
+/** The typical request of each modality, for comparing models. */
 const typical = {
   text: { input: 1_000, output: 500, units: 1 },
   embedding: { input: 1_000, output: 0, units: 1 },
@@ -176,13 +176,13 @@ const typicalCost = (modality: Modality, price: Price) => {
   return price.unit === "token" ? tokenCost(price, { ...noTokens, input, output }) : unitCost(price, units)
 }
 
-/** The models that pass every filter of the query, in the order that it asks for. */
+/** Returns the models that pass every filter of the query, in the requested order. */
 export const select = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ReadonlyArray<ModelDetail> => {
   const kept = models.filter((model) => passes(model, query))
   return query.sort === undefined ? kept : kept.toSorted(orders[query.sort])
 }
 
-/** What of a list the pages of a query go through: nothing, where the model that it names is not in it. */
+/** Returns the part of a list that a query pages through. It is empty when the named model is not in the list. */
 const pagedOf = (
   models: ReadonlyArray<ModelDetail>,
   { after_id, before_id }: ModelQuery
@@ -194,7 +194,7 @@ const pagedOf = (
   return place === -1 ? [] : models.slice(place + 1)
 }
 
-/** The page of a list that the query asks for; that of `before_id` is the nearest to it. */
+/** Returns the requested page of a list. With `before_id`, it is the page nearest to that model. */
 export const pageOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): ModelList => {
   const paged = pagedOf(models, query)
   const count = Math.min(query.limit ?? paged.length, paged.length)
@@ -206,7 +206,7 @@ export const pageOf = (models: ReadonlyArray<ModelDetail>, query: ModelQuery): M
 const words = (text: string | undefined, separator: RegExp) =>
   (text ?? "").split(separator).filter((word) => word !== "")
 
-/** Whether the query names this provider, and it can be called. */
+/** Reports whether the query selects this provider and it is callable. */
 const isMeant = (one: ModelDetail["providers"][number], { provider, zdr }: ModelQuery): boolean =>
   one.available && (provider === undefined || one.provider === provider) && (zdr !== true || one.zeroRetentionAvailable)
 
@@ -221,7 +221,7 @@ const passes = (model: ModelDetail, query: ModelQuery): boolean => {
   return words(query.q?.toLowerCase(), /\s+/).every((word) => text.includes(word))
 }
 
-/** Not a number where prompts are not metered, so that no limit admits the model. */
+/** Returns NaN when prompts are not metered, so that no price limit admits the model. */
 const promptPerMillion = ({ pricing }: ModelDetail): number =>
   pricing.meteredPromptPerToken === null ? Number.NaN : Math.round(pricing.meteredPromptPerToken * 1e12) / 1e6
 

@@ -5,7 +5,7 @@ import { storeErrors } from "../platform/Sql.ts"
 import { Counts, type Observation, type StoredCounts } from "./Counts.ts"
 import { countsOfOthers, deleteCounts, type LiveFigureRow, type MinuteCounts, writeCounts } from "./LiveFiguresSql.ts"
 
-/** How a model did at a provider in the last 30 minutes; null where nothing is known. Times are of successful attempts. */
+/** A model's figures at a provider over the last 30 minutes; null without data. Times cover successful attempts. */
 export interface Performance {
   readonly samples: number
   readonly successRate: number | null
@@ -13,41 +13,47 @@ export interface Performance {
   readonly p95Ms: number | null
   readonly medianTtftMs: number | null
   readonly p95TtftMs: number | null
-  /** Successful streams among the samples, which times to the first token are of. */
+  /** The number of successful streams among the samples. Times to the first token come from these. */
   readonly streamed: number
-  /** Too few samples to judge by. */
+  /** Whether there are too few samples to judge by. */
   readonly thin: boolean
 }
 
 export const WINDOW_MINUTES = 30
 export const THIN_BELOW_SAMPLES = 20
-/** One series takes some 30 kB, and 20 kB for each other node; models × providers stay far below this, whatever is configured. */
+/**
+ * The most series. One takes about 30 kB, plus 20 kB for each other node. The number of models times providers stays far below this
+ * in any configuration.
+ */
 export const MAX_SERIES = 1_000
 
 const MINUTE_MS = 60_000
 
-/** For so long what was computed of a series is told again; no order of providers turns on a second of 30 minutes. */
+/** How long computed figures are reused. One second among 30 minutes does not change the order of providers. */
 const FRESH_MS = 1_000
 
-/** What a killed process loses, and how late a node hears of the others: little of a window, and seldom enough to cost nothing. */
+/**
+ * How often nodes exchange figures. It bounds what a killed process loses and how late a node learns of others: a small part of the
+ * window, at negligible cost.
+ */
 const SHARE_INTERVAL = "5 seconds"
 
-/** Longer than any statement may run, so that no row appears in the past of one that was read. */
+/** Longer than any statement may run, so that no row appears before the last time read. */
 const OVERLAP_MS = 60_000
 
-/** Longer than the window, so that a node whose clock is ahead deletes nothing that others read. */
+/** Longer than the window, so that a node with a fast clock deletes nothing that others still read. */
 const KEPT_MINUTES = 2 * WINDOW_MINUTES
 
-/** Rows in one statement, so that it stays short; a node has a few dozen in most. */
+/** The most rows per statement, to keep it short. A node usually has a few dozen. */
 const ROWS_AT_ONCE = 500
 
-/** A database that is slower than this is away. */
+/** How long an exchange may take before the database counts as unavailable. */
 const ROUND_PATIENCE = "10 seconds"
 
-/** A stopping service waits no longer for its last figures to be written, and for some seconds that the driver takes to give up. */
+/** How long a stopping service waits to write its last figures. The driver may need some more seconds to give up. */
 const CLOSE_PATIENCE = "2 seconds"
 
-/** What is said of what nobody has seen. */
+/** The figures of a pair that no node has observed. */
 export const unknownPerformance: Performance = {
   samples: 0,
   successRate: null,
@@ -59,18 +65,18 @@ export const unknownPerformance: Performance = {
   thin: true
 }
 
-/** What this process has seen in a minute. */
+/** The counts of this process for one minute. */
 interface Minute {
   readonly counts: Counts
-  /** How many of its samples are in the database. */
+  /** How many of its samples the database has. */
   written: number
 }
 
-/** One model at one provider: its minutes, and their sum kept as they come and go. */
+/** One model at one provider: its minutes, and their running total. */
 class Series {
   readonly model: string
   readonly provider: string
-  /** The minute of the last record, by whatever node. */
+  /** The minute of the last record, on any node. */
   recorded: number
   #latest: number
   readonly #own = new Map<number, Minute>()
@@ -98,11 +104,11 @@ class Series {
     }
     own.counts.add(observation)
     this.#total.add(observation)
-    // While few are known, each counts, and there are too few of them to cost anything.
+    // With few samples, each one matters, and recomputing is cheap.
     if (this.#total.samples <= THIN_BELOW_SAMPLES) this.#freshUntilMs = 0
   }
 
-  /** Takes what another node says of a minute in place of what it said before. */
+  /** Replaces the counts of another node for a minute with newer ones. */
   take(row: LiveFigureRow, now: number): void {
     const { durations, firstTokens, minute, node, ok, samples, streamed } = row
     this.#advance(now)
@@ -111,7 +117,7 @@ class Series {
     const before = minutes.get(minute)
     if (before !== undefined && before.samples >= samples) return
     if (before !== undefined) this.#total.subtractStored(before)
-    // Not the row: the names in it are as long as the rest.
+    // Copies the counts instead of keeping the row, because the names in a row take as much memory as the rest.
     const counts: StoredCounts = { samples, ok, streamed, durations, firstTokens }
     this.#total.addStored(counts)
     minutes.set(minute, counts)
@@ -121,7 +127,7 @@ class Series {
   }
 
   performance(nowMs: number): Performance {
-    // A clock that is set back must not make what is shown last.
+    // A clock that was set back must not freeze the figures.
     if (nowMs < this.#freshUntilMs && nowMs >= this.#shownAtMs) return this.#shown
     const minute = Math.floor(nowMs / MINUTE_MS)
     this.#advance(minute)
@@ -131,7 +137,7 @@ class Series {
     return this.#shown
   }
 
-  /** Minutes of which the database does not know all. */
+  /** The minutes that the database does not fully have. */
   get unwritten(): ReadonlyArray<readonly [number, Minute]> {
     return [...this.#own].filter(([, { counts, written }]) => written < counts.samples)
   }
@@ -167,7 +173,7 @@ const performanceOf = (total: Counts): Performance => ({
   thin: total.samples < THIN_BELOW_SAMPLES
 })
 
-/** All series, found without making a key of two names. */
+/** All series, found by two lookups instead of a combined key. */
 class Shelf {
   readonly #byModel = new Map<string, Map<string, Series>>()
   readonly #all = new Set<Series>()
@@ -184,7 +190,7 @@ class Shelf {
     return this.#byModel.get(model)?.get(provider)
   }
 
-  /** A new series, for which the one that was longest without a record goes when there is no room. */
+  /** Adds a series. When there is no room, it drops the series with the oldest last record. */
   add(model: string, provider: string, minute: number): Series {
     if (this.isFull) this.#dropStalest()
     const series = new Series(model, provider, minute)
@@ -210,16 +216,16 @@ class Shelf {
 
 const minuteOf = (clock: Clock.Clock): number => Math.floor(clock.currentTimeMillisUnsafe() / MINUTE_MS)
 
-/** What this node shares its figures by. */
+/** The dependencies of sharing figures. */
 interface Sharing {
   readonly sql: SqlClient.SqlClient
-  /** Of this run of the process: what it counted before it was started is another node's. */
+  /** Identifies this run of the process. Counts from before its start belong to another node. */
   readonly node: string
   readonly shelf: Shelf
   readonly clock: Clock.Clock
 }
 
-/** Writes what this node has counted since it last did. What fails is written the next time. */
+/** Writes the counts made since the last write. A failed write is repeated the next time. */
 const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
   const due = [...shelf.all].flatMap((series) => series.unwritten.map(([minute, of]) => ({ series, minute, of })))
   for (let at = 0; at < due.length; at += ROWS_AT_ONCE) {
@@ -236,10 +242,10 @@ const write = Effect.fnUntraced(function* ({ node, shelf, sql }: Sharing) {
   }
 })
 
-/** Reads what others wrote after that time; answers the time to read after next. */
+/** Reads the counts that other nodes wrote after `since`. Returns the time to read after next. */
 const read = Effect.fnUntraced(function* ({ clock, node, shelf, sql }: Sharing, since: Date) {
   const minute = minuteOf(clock)
-  // A clock that is ahead by more than a minute is wrong, and so is what it counts.
+  // A clock that is more than a minute ahead is wrong, and so are its minutes.
   const rows = yield* countsOfOthers(sql, { node, since, from: minute - WINDOW_MINUTES + 1, to: minute + 1 })
   let latest = since.getTime()
   for (const row of rows) {
@@ -258,7 +264,10 @@ const sweep = Effect.fnUntraced(function* ({ sql }: Sharing, minute: number) {
   while (deleted === ROWS_AT_ONCE)
 })
 
-/** Runs what needs the database, bounded in time. A database that is away is said once, and once that it is back. */
+/**
+ * Creates a runner for database work with a time limit. It logs once when the database becomes unavailable and once when it is
+ * back.
+ */
 const makePatient = () => {
   let away = false
   return (effect: Effect.Effect<void, SqlError.SqlError>, patience: Duration.Input): Effect.Effect<void> =>
@@ -270,20 +279,20 @@ const makePatient = () => {
         onSuccess: () => {
           if (!away) return Effect.void
           away = false
-          return Effect.logInfo("live figures are shared again")
+          return Effect.logInfo("nodes share live figures again")
         },
         onFailure: (cause) => {
           if (away) return Effect.void
           away = true
-          return Effect.logWarning("live figures are not shared at present", cause)
+          return Effect.logWarning("nodes cannot share live figures at present", cause)
         }
       })
     )
 }
 
 /**
- * Shares figures in the background for as long as the scope is open, after having read once what is there already. When it
- * closes what is left is written.
+ * Reads the existing figures once, then shares figures in the background while the scope is open. When it closes, it writes the
+ * rest.
  */
 const share = Effect.fnUntraced(function* (sharing: Sharing) {
   const patient = makePatient()
@@ -318,16 +327,16 @@ const make = (shelf: Shelf, clock: Clock.Clock) =>
   })
 
 /**
- * What this node and all others on its database have seen of each model at each provider in the last 30 minutes. Counted in
- * memory; written and read in the background every five seconds, so that it outlives a process but for the last seconds of one
- * that is killed. While the database is away each node goes by what it knows.
+ * The figures of each model at each provider over the last 30 minutes, from all nodes on the same database. A node counts in memory
+ * and exchanges counts in the background every five seconds. The figures survive a process, except for the last seconds before it
+ * is killed. While the database is unavailable, each node uses what it knows.
  */
 export class LiveFigures extends Context.Service<
   LiveFigures,
   {
-    /** Takes microseconds and never fails, so that it can be called on any path. */
+    /** Takes microseconds and never fails, so it is safe on any path. */
     readonly record: (observation: Observation) => void
-    /** Takes less than a microsecond. From 20 samples on it may be a second old. */
+    /** Takes less than a microsecond. With more than 20 samples the result may be one second old. */
     readonly performance: (model: string, provider: string) => Performance
   }
 >()("tollgate/catalogue/LiveFigures") {
@@ -340,7 +349,7 @@ export class LiveFigures extends Context.Service<
     })
   )
 
-  /** Of this process alone, for where there is nobody to share with. */
+  /** Keeps the figures of this process alone, when there is no other node to share with. */
   static readonly layerMemory = Layer.effect(
     LiveFigures,
     Effect.map(Clock.Clock, (clock) => make(new Shelf(), clock))

@@ -2,14 +2,13 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import type { StoredCounts } from "./Counts.ts"
 
-/** What one node saw of a model at a provider in one minute, counted from 1970 by that node's clock. */
+/** One node's counts of a model at a provider in one minute, numbered from 1970 by that node's clock. */
 export interface MinuteCounts extends StoredCounts {
   readonly minute: number
   readonly model: string
   readonly provider: string
 }
 
-/** The same as it is stored. */
 export interface LiveFigureRow extends MinuteCounts {
   readonly node: string
   /** By the database's clock. */
@@ -22,8 +21,8 @@ const encode = ({ minute, model, provider, samples, ok, streamed, durations, fir
 })
 
 /**
- * Writes what a node has counted until now. Rows say what is, not what was added, and counts of a minute only grow: the same
- * write may come twice, and one that a lost connection left behind may come late, without changing anything.
+ * Writes a node's current counts. Rows hold absolute counts, and the counts of a minute only grow. So a repeated write, or a late
+ * one from a lost connection, changes nothing.
  */
 export const writeCounts = (
   sql: SqlClient.SqlClient,
@@ -40,7 +39,7 @@ export const writeCounts = (
       written_at = EXCLUDED.written_at
     WHERE known.samples < EXCLUDED.samples`)
 
-/** What other nodes, and this one before it was started, counted from one minute to another, written after that time. */
+/** Returns the counts of other nodes, and of earlier runs of this one, for a range of minutes, written after `since`. */
 export const countsOfOthers = (
   sql: SqlClient.SqlClient,
   { node, since, from, to }: { readonly node: string; readonly since: Date; readonly from: number; readonly to: number }
@@ -49,7 +48,7 @@ export const countsOfOthers = (
       first_tokens AS "firstTokens", written_at AS "writtenAt"
     FROM live_figure WHERE node <> ${node} AND minute BETWEEN ${from} AND ${to} AND written_at > ${since}`
 
-/** Deletes up to `limit` rows of before this minute; answers how many. Rows that another node is deleting are left to it. */
+/** Deletes up to `limit` rows from before this minute. Returns how many it deleted. It skips rows that another node is deleting. */
 export const deleteCounts = (
   sql: SqlClient.SqlClient,
   before: number,

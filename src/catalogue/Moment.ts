@@ -2,13 +2,13 @@ import { Schema } from "effect"
 
 const form = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
 
-/** Whether a calendar has the day; what reads times takes the 30th of February for a day in March. */
+/** Reports whether the calendar has the day. `Date.parse` accepts February 30 as a day in March. */
 const isDay = (day: string): boolean => {
   const time = Date.parse(`${day}T00:00:00Z`)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day)
 }
 
-/** A moment as ISO 8601 writes it: a day, which begins at midnight UTC, or a time with its zone. */
+/** A moment in ISO 8601: a day, which begins at midnight UTC, or a time with its zone. */
 export const Moment = Schema.String.check(
   Schema.makeFilter((text) => {
     const day = form.exec(text)?.[1]
@@ -18,8 +18,8 @@ export const Moment = Schema.String.check(
   })
 )
 
-/** A `Moment` in Unix milliseconds. */
+/** Returns a `Moment` in Unix milliseconds. */
 export const millisOf = (moment: string): number => Date.parse(moment)
 
-/** The day, in UTC, of a time in Unix milliseconds: `YYYY-MM-DD`. */
+/** Returns the UTC day of a time in Unix milliseconds, as `YYYY-MM-DD`. */
 export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)

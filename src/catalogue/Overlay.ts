@@ -5,7 +5,7 @@ import type { Price } from "../domain/Pricing.ts"
 import { Moment } from "./Moment.ts"
 import bundled from "./overlay.json" with { type: "json" }
 
-/** Prices that integer rates can tell from nothing, and that no request is likely to mean. */
+/** The bounds of a price: above zero in integer rates, and below any plausible price. */
 const between = (minimum: number, maximum: number) =>
   Schema.Finite.check(Schema.isBetween({ minimum, maximum }, { message: `must be ${minimum} to ${maximum} USD` }))
 
@@ -16,13 +16,13 @@ const where = {
   provider: Schema.NonEmptyString,
   /** Where the price was read, and what it covers. */
   source: Schema.NonEmptyString,
-  /** From when on it holds. Absent: always. */
+  /** The start of the price. Absent: always in effect. */
   startsAt: Schema.optionalKey(Moment)
 }
 
 /**
- * One price of one model at one provider, in USD: per million tokens, or per unit. Tokens read from and written to a prompt cache
- * cost as much as others unless told.
+ * The price of one model at one provider in USD, per million tokens or per unit. Tokens read from or written to a prompt cache cost
+ * as much as others unless a price is given.
  */
 export const OverlayPrice = Schema.Union([
   Schema.Struct({
@@ -43,10 +43,10 @@ export type OverlayPrice = typeof OverlayPrice.Type
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(OverlayPrice), { onExcessProperty: "error" })
 
-/** The overlay file, checked. */
+/** The decoded overlay file. */
 export const bundledOverlay: Effect.Effect<ReadonlyArray<OverlayPrice>, Schema.SchemaError> = decode(bundled)
 
-/** The overlay's price in integer rates. */
+/** Converts an overlay price to integer rates. */
 export const overlayPrice = (entry: OverlayPrice): Price => {
   if (entry.unit !== "token") return { unit: entry.unit, perUnit: picoFromUsd(entry.usd) }
   const input = picoPerUnit(entry.inputUsdPerMillion)

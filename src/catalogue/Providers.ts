@@ -2,7 +2,7 @@ import type { ProviderInfo } from "../domain/Model.ts"
 
 /** A provider of the built-in catalogue. */
 export interface ListedProvider extends ProviderInfo {
-  /** Its id in the published price list; absent where that list does not know it. */
+  /** Its ID in the published price list; absent when the list does not know it. */
   readonly pricedAs: string | undefined
 }
 
@@ -20,8 +20,8 @@ const listed = (
 })
 
 /**
- * Everyone the catalogue lists. A provider counts as training on data unless its terms exclude that for API content, and as
- * retaining data unless it keeps none by default or lets any account switch retention off by itself.
+ * All listed providers. A provider counts as training on data unless its terms exclude that for API content. It counts as retaining
+ * data unless it stores none by default or lets every account turn retention off.
  */
 export const listedProviders: ReadonlyArray<ListedProvider> = [
   listed("openai", "OpenAI", "openai"),

@@ -1,23 +1,23 @@
-/** The price list published with `@pydantic/genai-prices`, turned into integer rates. */
+/** Converts the price list published as `@pydantic/genai-prices` to integer rates. */
 import { calcPrice, type ModelInfo, type ModelPrice } from "@pydantic/genai-prices"
 import { type Pico, picoFromUsd, picoPerUnit } from "../domain/Money.ts"
 import type { PriceTier, TokenPrice, TokenRates } from "../domain/Pricing.ts"
 
-/** A price as the list has it at one moment. */
+/** A published price at one moment. */
 export interface Published {
   readonly price: TokenPrice
-  /** The longest context this provider is known to serve, where the list says so. */
+  /** The longest context that this provider is known to serve, if the list says so. */
   readonly contextWindow: number | undefined
-  /** Unix milliseconds until which the price holds; infinite when no other is announced. */
+  /** The time until which the price is valid, in Unix milliseconds; infinite when no change is announced. */
   readonly until: number
 }
 
 type Rate = ModelPrice[string]
 
 /**
- * The price of a token-metered model at a provider of the list, at `now` in Unix milliseconds. Undefined when the list has no
- * rate above zero for its prompt, none for its output (where `outputs`), or bills parts of the output that usage does not tell
- * apart. Without a rate for cache reads or writes those tokens cost the prompt rate.
+ * Returns the price of a token-metered model at a provider of the list, at `now` in Unix milliseconds. Returns undefined when the
+ * list has no prompt rate above zero, has no output rate (with `outputs`), or bills parts of the output that usage does not
+ * distinguish. Without a rate for cache reads or writes, those tokens cost the prompt rate.
  */
 export const publishedPrice = (
   provider: string,
@@ -37,8 +37,8 @@ export const listedName = (provider: string, model: string): string | undefined 
   calcPrice({}, model, { providerId: provider })?.model.id
 
 /**
- * When the price changed by the list after `since` and until `now`, in Unix milliseconds, and to what. Prices that differ by
- * the hour of the day are no changes.
+ * Returns the list's price changes after `since` and up to `now`, in Unix milliseconds, with the new prices. Prices that vary by
+ * hour of the day do not count as changes.
  */
 export const publishedChanges = (
   provider: string,
@@ -87,7 +87,7 @@ const baseOf = (rate: Exclude<Rate, undefined>): number => (typeof rate === "num
 const startsOf = (rate: Exclude<Rate, undefined>): ReadonlyArray<number> =>
   typeof rate === "number" ? [] : rate.tiers.map((tier) => tier.start)
 
-/** A rate of the list for a prompt one token longer than `start`: the list's tiers too begin above their start. */
+/** Returns a rate for a prompt one token longer than `start`, because the list's tiers also begin above their start. */
 const picoAbove = (rate: Exclude<Rate, undefined>, start: number): Pico => {
   if (typeof rate === "number") return picoPerUnit(rate)
   const reached = rate.tiers.filter((tier) => tier.start <= start).toSorted((a, b) => b.start - a.start)[0]
@@ -108,7 +108,7 @@ const ratesAbove = (rates: PublishedRates, start: number): TokenRates => ({
 
 const DAY_MS = 86_400_000
 
-/** The next moment at which a condition of the price begins or ceases to hold. */
+/** Returns the next moment at which a condition of the price begins or ends. */
 const validUntil = (prices: ModelInfo["prices"], now: number): number => {
   if (!Array.isArray(prices)) return Number.POSITIVE_INFINITY
   const moments = prices.flatMap(({ constraint }) => {

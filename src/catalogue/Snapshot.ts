@@ -1,4 +1,4 @@
-/** The catalogue as it is at one moment: a value, made by a pure function of the lists, the settings and the time. */
+/** The catalogue at one moment: a value that a pure function makes from the lists, the settings and the time. */
 import type { Capability, Model, ModelStatus, Offer, ProviderInfo } from "../domain/Model.ts"
 import { discounted, type Price, type TokenPrice } from "../domain/Pricing.ts"
 import type { Host } from "../platform/ProvidersFile.ts"
@@ -23,12 +23,12 @@ import { type ListedProvider, listedProviders } from "./Providers.ts"
 import { publishedChanges, publishedPrice } from "./PublishedPrices.ts"
 import { type Serving, servingOf } from "./Serving.ts"
 
-/** A provider and who answers for it. */
+/** A provider with its current serving mode. */
 export interface CatalogueProvider extends ProviderInfo {
   readonly serving: Serving
 }
 
-/** An immutable catalogue. Every look-up takes constant time. */
+/** An immutable catalogue. Every lookup takes constant time. */
 export interface Snapshot {
   readonly all: ReadonlyArray<Model>
   /** By its id, or by another of its names. */
@@ -36,53 +36,53 @@ export interface Snapshot {
   readonly providers: ReadonlyArray<CatalogueProvider>
   readonly provider: (id: string) => CatalogueProvider | undefined
   /**
-   * Whether a request for the model can be served: it is not retired, and someone who is there offers it at a price, or one of
-   * those it chooses among.
+   * Reports whether the gateway can serve the model: it is not retired, and an available provider offers it at a price. A virtual
+   * model needs a servable model of its modality.
    */
   readonly isServable: (model: Model) => boolean
-  /** The preferred offer of those that can be called, else of those that have a price. */
+  /** The first callable offer, otherwise the first with a price. */
   readonly preferredOffer: (model: Model) => Offer | undefined
-  /** Whether the offer's price comes from the overlay file or stands in for one, as at a custom host. */
+  /** Whether the offer's price comes from the overlay file or from a substitute, as at a custom host. */
   readonly isOverlay: (model: Model, offer: Offer) => boolean
   /** Whether the operator set the model's status. */
   readonly hasOwnStatus: (model: Model) => boolean
-  /** What has happened to the model until the moment of the snapshot, oldest first. */
+  /** The model's events up to the moment of the snapshot, oldest first. */
   readonly historyOf: (model: Model) => ReadonlyArray<Event>
 }
 
 export interface SnapshotOptions {
-  /** Whether providers without a key are doubled. */
+  /** Whether the sandbox simulates providers without a key. */
   readonly sandbox: boolean
-  /** Ids of the providers whose key is set. */
+  /** The IDs of the providers with a key. */
   readonly keyed: ReadonlySet<string>
   /**
-   * Further hosts. A model served there costs what its first priced offer costs, unless the price list knows the host by its
-   * id; a host with the id of a listed provider takes that provider's place.
+   * Further hosts. A model costs there what its first priced offer costs, unless the price list knows the host's ID. A host with
+   * the ID of a listed provider replaces that provider.
    */
   readonly hosts: ReadonlyArray<Host>
   readonly overlay: ReadonlyArray<OverlayPrice>
-  /** The operator's, above all others. */
+  /** The operator's changes, which take precedence over all others. */
   readonly changes: Changes
 }
 
-/** A snapshot and the Unix milliseconds until which it holds. */
+/** A snapshot and the time until which it is valid, in Unix milliseconds. */
 export interface Dated {
   readonly snapshot: Snapshot
   readonly until: number
 }
 
-/** What is decided before any model is looked at. */
+/** The decisions that do not depend on a model. */
 interface Terms {
   readonly hosts: ReadonlyArray<Host>
   readonly overlay: ReadonlyMap<string, Price>
   readonly statuses: ReadonlyMap<string, ModelStatus>
   readonly promotions: ReadonlyArray<PromotionChange>
-  /** Ids of the providers that doubles answer for. */
+  /** The IDs of the simulated providers. */
   readonly doubled: ReadonlySet<string>
   readonly now: number
 }
 
-/** The catalogue at `now`, in Unix milliseconds. */
+/** Returns the catalogue at `now`, in Unix milliseconds. */
 export const snapshotAt = (options: SnapshotOptions, now: number): Dated => {
   const { changes, hosts, overlay } = options
   const providers = providersOf(options)
@@ -154,7 +154,7 @@ const price = (
   return { model, offers, until: Math.min(...offers.map((one) => one.until)) }
 }
 
-/** The offer at the price that promotions leave of its own, marked where a double answers for its provider. */
+/** Returns the offer with promotions applied to its price, marked if its provider is simulated. */
 const atPresent = (model: string, offer: Offer, { doubled, promotions }: Terms): Offer => {
   const offered = promoted(model, offer, promotions)
   return doubled.has(offer.provider) ? { ...offered, simulated: true } : offered
@@ -274,7 +274,7 @@ const assemble = (
     offer.price !== undefined && (providers.get(offer.provider)?.serving ?? "none") !== "none"
   const offered = all.filter((model) => model.status !== "retired")
   const servable = new Set(offered.filter((model) => model.offers.some(callable)).map((model) => model.id))
-  // What only chooses among others can be served as soon as one of its kind can.
+  // A virtual model is servable as soon as one model of its modality is.
   const modalities = new Set(offered.filter((model) => servable.has(model.id)).map((model) => model.modality))
   for (const model of offered) if (model.virtual && modalities.has(model.modality)) servable.add(model.id)
   return {

@@ -1,4 +1,4 @@
-/** Everything the catalogue lists, in the order in which it is shown. */
+/** All listed models, in display order. */
 import { anthropicModels } from "./data/anthropic.ts"
 import { minimaxModels, moonshotModels, xiaomiModels, zaiModels } from "./data/asia.ts"
 import { deepseekModels } from "./data/deepseek.ts"
@@ -61,5 +61,5 @@ export const entries: ReadonlyArray<Entry> = [
   ...videoModels
 ]
 
-/** The ids of all listed models. */
+/** The IDs of all listed models. */
 export const modelIds: ReadonlySet<string> = new Set(entries.map((entry) => entry.id))

@@ -6,7 +6,7 @@ const plain = ["tools", "json_mode", "structured_outputs"] as const
 const reasoner = ["tools", "json_mode", "structured_outputs", "reasoning"] as const
 const seeingReasoner = ["tools", "vision", "json_mode", "structured_outputs", "reasoning"] as const
 
-/** What the open models are published with: a patch of 32 pixels to a token, up to 16,777,216 pixels. */
+/** The open models' published image cost: one token per patch of 32 pixels, up to 16,777,216 pixels. */
 const PER_IMAGE = 16_384
 
 export const qwenModels: ReadonlyArray<Entry> = [
