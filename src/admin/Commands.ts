@@ -1,4 +1,4 @@
-/** The commands of an operator, on the database of the settings, beside a running service or without one. */
+/** The operator's commands. They work on the database of the settings, with or without a running service. */
 import { Effect, Option } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { SqlClient } from "effect/sql"
@@ -22,7 +22,7 @@ const createAccount = Command.make(
   "create",
   { email: Flags.email, balance: Flags.balance, yes },
   Effect.fn("account create")(function* ({ balance, email, yes: saidYes }) {
-    yield* confirmed(`Make an account of ${email} with ${formatUsd(balance)}`, balance, saidYes)
+    yield* confirmed(`Create an account for ${email} with ${formatUsd(balance)}`, balance, saidYes)
     const opened = yield* (yield* Customers).open(email, balance, OPERATOR)
     yield* print({
       json: {
@@ -33,7 +33,7 @@ const createAccount = Command.make(
         management_key: opened.managementKey
       },
       text: [
-        `Account ${opened.account.id} of ${email} was made, with ${formatUsd(balance)}. Its keys are shown only now:`,
+        `Created account ${opened.account.id} for ${email} with ${formatUsd(balance)}. Its keys appear only here:`,
         "",
         `  inference key   ${opened.inferenceKey}`,
         `  management key  ${opened.managementKey}`
@@ -41,7 +41,7 @@ const createAccount = Command.make(
     })
   })
 ).pipe(
-  Command.withDescription("Make an account with a balance, an inference key and a management key"),
+  Command.withDescription("Create an account with a balance, an inference key and a management key"),
   Command.withExamples([{ command: "npm run admin -- account create --email ann@example.com --balance-usd 25" }]),
   Command.provide(database)
 )
@@ -54,7 +54,7 @@ const limitAccount = Command.make(
     yield* (yield* Accounts).setLimitScale(account, scale, OPERATOR)
     yield* print({
       json: { account_id: account.id, email: account.email, limit_scale: scale },
-      text: `The rate limits of ${account.email} are ${scale} times the usual ones, at the latest half a minute from now.`
+      text: `The rate limits of ${account.email} are ${scale} times the default, within 30 seconds.`
     })
   })
 ).pipe(
@@ -63,11 +63,13 @@ const limitAccount = Command.make(
   Command.provide(database)
 )
 
-/** The scopes of a new key: every one for a management key unless told, none for an inference key. */
+/**
+ * Returns the scopes of a new key: all of them for a management key unless the operator chooses some, none for an inference key.
+ */
 const scopesFor = (kind: KeyKind, chosen: Option.Option<ReadonlyArray<Scope>>) => {
   if (kind === "management") return Effect.succeed(Option.getOrElse(chosen, () => scopes))
   if (Option.isNone(chosen)) return Effect.succeed([])
-  return Effect.fail(new Refused({ message: "--scopes is for management keys only (--kind management)" }))
+  return Effect.fail(new Refused({ message: "--scopes requires --kind management" }))
 }
 
 const createKey = Command.make(
@@ -79,11 +81,11 @@ const createKey = Command.make(
     const made = yield* (yield* Keys).create({ accountId: account.id, kind, name, scopes: granted, actor: OPERATOR })
     yield* print({
       json: { id: made.id, key: made.key },
-      text: `The ${kind} key ${made.id} of ${account.email} was made. It is shown only now:\n\n  ${made.key}`
+      text: `Created the ${kind} key ${made.id} for ${account.email}. It appears only here:\n\n  ${made.key}`
     })
   })
 ).pipe(
-  Command.withDescription("Make a further key for an account"),
+  Command.withDescription("Create another key for an account"),
   Command.withExamples([
     { command: "npm run admin -- key create --email ann@example.com --name laptop" },
     { command: "npm run admin -- key create --email ann@example.com --kind management --scopes keys:read,usage:read" }
@@ -98,7 +100,10 @@ const revokeKey = Command.make(
     if (!(yield* (yield* Keys).revoke(id, OPERATOR))) {
       return yield* new Refused({ message: `There is no active key with the id ${id}` })
     }
-    yield* print({ json: { id, revoked: true }, text: `The key ${id} is revoked, at once and on every node.` })
+    yield* print({
+      json: { id, revoked: true },
+      text: `Revoked the key ${id}. It stops working at once, on every node.`
+    })
   })
 ).pipe(
   Command.withDescription("Revoke a key at once"),
@@ -116,7 +121,7 @@ const endTopUp = Command.make(
     const amount = nanoOfTopUp(amount_cents)
     yield* print({
       json: { id, account_id, amount_usd: usdFromNano(amount), status },
-      text: `The top-up ${id} of ${formatUsd(amount)} is ${status}. What is paid for it all the same is credited.`
+      text: `The top-up ${id} of ${formatUsd(amount)} is ${status}. A payment that still arrives for it is credited.`
     })
   })
 ).pipe(
@@ -189,12 +194,12 @@ const pendingEvents = Effect.fnUntraced(function* (email: Option.Option<string>,
 const acknowledge = Effect.fnUntraced(function* (id: string) {
   const accountId = yield* (yield* Audit).acknowledge(id, OPERATOR)
   if (accountId === undefined) {
-    const message = `No line of the audit log with the id ${id} has been pending for over a minute`
+    const message = `No audit entry with the id ${id} has been pending for over a minute`
     return yield* new Refused({ message })
   }
   yield* print({
     json: { id, account_id: accountId, acknowledged: true },
-    text: `The line ${id} of account ${accountId} is acknowledged. It stays pending in that account's audit log.`
+    text: `Acknowledged the audit entry ${id} of account ${accountId}. It stays pending in that account's audit log.`
   })
 })
 
@@ -209,13 +214,12 @@ const audit = Command.make(
   Effect.fn("audit")(function* ({ acknowledge: line, email, limit, pending }) {
     if (Option.isSome(line)) return yield* acknowledge(line.value)
     if (pending) return yield* pendingEvents(email, limit)
-    if (Option.isNone(email)) return yield* new Refused({ message: "audit needs --email, or --pending" })
+    if (Option.isNone(email))
+      return yield* new Refused({ message: "audit requires --email, --pending or --acknowledge" })
     return yield* accountEvents(email.value, limit)
   })
 ).pipe(
-  Command.withDescription(
-    "Show what was done to an account, the newest first, or what nobody knows the end of, and acknowledge that"
-  ),
+  Command.withDescription("Show an account's audit log, newest first, or list and acknowledge pending entries"),
   Command.withExamples([
     { command: "npm run admin -- audit --email ann@example.com" },
     { command: "npm run admin -- audit --pending" },
@@ -233,21 +237,21 @@ const verifyLedger = Command.make(
     yield* print({ json: { ok, checks }, text: lines.join("\n") })
     if (ok) return
     const failed = checks.filter((check) => !check.ok).map((check) => check.name)
-    return yield* new Refused({ message: `The ledger is not in order: ${failed.join(", ")}` })
+    return yield* new Refused({ message: `The ledger has errors: ${failed.join(", ")}` })
   })
 ).pipe(
-  Command.withDescription("Prove the books; exits with 1 when they are not in order"),
+  Command.withDescription("Verify the books; exits with 1 when they have errors"),
   Command.withExamples([{ command: "npm run admin -- ledger verify" }]),
   Command.provide(database)
 )
 
 const account = Command.make("account").pipe(
-  Command.withDescription("Make accounts and set their limits"),
+  Command.withDescription("Create accounts and set their limits"),
   Command.withSubcommands([createAccount, limitAccount])
 )
 
 const key = Command.make("key").pipe(
-  Command.withDescription("Make and revoke keys"),
+  Command.withDescription("Create and revoke keys"),
   Command.withSubcommands([createKey, revokeKey])
 )
 
@@ -257,13 +261,13 @@ const topUps = Command.make("topups").pipe(
 )
 
 const ledger = Command.make("ledger").pipe(
-  Command.withDescription("Prove the books"),
+  Command.withDescription("Verify the books"),
   Command.withSubcommands([verifyLedger])
 )
 
 const admin = Command.make("admin").pipe(
   Command.withDescription(
-    "What an operator of tollgate does by hand. Settings come from the environment, as for npm start."
+    "Manual operations for the operator of tollgate. Settings come from the environment, as for npm start."
   ),
   Command.withSubcommands([account, key, topUp, adjust, topUps, audit, ledger, sandbox]),
   Command.withGlobalFlags([json])

@@ -1,20 +1,20 @@
-/** What moves much money is asked back, so that a zero too many does not pay a thousand times. */
+/** Asks the operator to confirm large movements of money, because one zero too many would multiply them. */
 import { Context, Effect } from "effect"
 import { Flag } from "effect/cli"
 import { createInterface } from "node:readline/promises"
 import { formatUsd, type Nano, NANO_PER_USD } from "../domain/Money.ts"
 import { Refused } from "./Output.ts"
 
-/** The most that is moved without asking. */
+/** The largest amount that moves without confirmation. */
 const UNASKED = 1_000n * NANO_PER_USD
 
 export const yes = Flag.Boolean("yes").pipe(
   Flag.withoutNegation,
-  Flag.withDescription(`Do not ask back for more than ${formatUsd(UNASKED)}, as scripts need it`),
+  Flag.withDescription(`Do not ask for confirmation above ${formatUsd(UNASKED)}; for scripts`),
   Flag.withDefault(false)
 )
 
-/** The line that the operator answers a question with, on standard error; undefined where nothing can be asked. */
+/** Asks a question on standard error and returns the operator's answer; undefined when there is no terminal. */
 export const Asking = Context.Reference<(question: string) => Effect.Effect<string | undefined>>(
   "tollgate/admin/Asking",
   {
@@ -32,15 +32,16 @@ export const Asking = Context.Reference<(question: string) => Effect.Effect<stri
   }
 )
 
-/** Goes on where the amount is small, `--yes` was given, or the operator says yes. `deed` says what would be done. */
+/** Continues when the amount is small, the operator passed `--yes`, or the operator confirms. `deed` describes the action. */
 export const confirmed = (deed: string, amount: Nano, saidYes: boolean): Effect.Effect<void, Refused> =>
   Effect.gen(function* () {
     if (saidYes || (amount <= UNASKED && -amount <= UNASKED)) return
     const answer = yield* (yield* Asking)(`${deed}? [y/N] `)
     if (answer === undefined) {
       return yield* new Refused({
-        message: `More than ${formatUsd(UNASKED)} needs --yes where there is no terminal to ask on`
+        message: `An amount above ${formatUsd(UNASKED)} requires --yes when there is no terminal`
       })
     }
-    if (!/^y(es)?$/i.test(answer.trim())) return yield* new Refused({ message: "Nothing was done" })
+    if (!/^y(es)?$/i.test(answer.trim()))
+      return yield* new Refused({ message: "The operator declined; nothing changed" })
   })

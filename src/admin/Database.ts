@@ -15,12 +15,15 @@ const store = migrations.pipe(Layer.provideMerge(sql), Layer.provideMerge(DataDi
 
 const accounts = Layer.mergeAll(Accounts.layer, Keys.layer).pipe(Layer.provideMerge(Audit.layer))
 
-/** What the commands work with, on the database of the settings: that of a running service, or opened for them alone. */
+/**
+ * The services of the commands, on the database of the settings. It may belong to a running service or be opened for the command
+ * alone.
+ */
 export const layer = Layer.mergeAll(Customers.layer, Sandbox.layer).pipe(
   Layer.provideMerge(Ledger.layer),
   Layer.provideMerge(accounts),
   Layer.provideMerge(store)
 )
 
-/** The same with the settings and the log. */
+/** The same services with the settings and the log. */
 export const database = layer.pipe(Layer.provide(logging), Layer.provideMerge(Config.layer))

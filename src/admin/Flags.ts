@@ -1,10 +1,10 @@
-/** What the commands take. A value that is not allowed is refused before anything is opened. */
+/** The flags of the commands. The command refuses an invalid value before it opens anything. */
 import { Option } from "effect"
 import { Flag } from "effect/cli"
 import { type Scope, scopes } from "../auth/Scopes.ts"
 import { type Nano, NANO_PER_USD, nanoFromUsd } from "../domain/Money.ts"
 
-/** Balances are 64-bit numbers of nano-USD, which end at nine of these; nobody means to type as much. */
+/** Balances are 64-bit numbers of nano-USD, which hold about nine times this amount. No operator types as much on purpose. */
 const MAX_AMOUNT = 1_000_000_000n * NANO_PER_USD
 
 const MAX_SCALE = 1_000_000
@@ -28,19 +28,18 @@ const amount = (name: string, expected: string, least: Nano) =>
     return nano !== undefined && nano >= least && nano <= MAX_AMOUNT ? nano : undefined
   }).pipe(Flag.withMetavar("usd"))
 
-/** Whose account it is. */
 export const email = parsed("email", "an email address", (text) =>
   text.length <= MAX_EMAIL_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined
 ).pipe(Flag.withMetavar("address"), Flag.withDescription("The account's email address"))
 
 /** In nano-USD; zero is allowed. */
 export const balance = amount("balance-usd", "an amount of USD, zero or more,", 0n).pipe(
-  Flag.withDescription("What the account starts with, in USD")
+  Flag.withDescription("The account's initial balance, in USD")
 )
 
 /** In nano-USD, above zero. */
 export const topUpAmount = amount("amount-usd", "an amount of USD above zero,", 1n).pipe(
-  Flag.withDescription("What to add, in USD")
+  Flag.withDescription("The amount to add, in USD")
 )
 
 /** In nano-USD, not zero; below zero it takes from the account. */
@@ -51,7 +50,7 @@ export const adjustment = parsed(
     const nano = /^-?\d+(\.\d{1,9})?$/.test(text) ? nanoFromUsd(text) : undefined
     return nano !== undefined && nano !== 0n && nano <= MAX_AMOUNT && -nano <= MAX_AMOUNT ? nano : undefined
   }
-).pipe(Flag.withMetavar("usd"), Flag.withDescription("What to add, or below zero what to take, in USD"))
+).pipe(Flag.withMetavar("usd"), Flag.withDescription("The amount to add, or to subtract if negative, in USD"))
 
 const line = (name: string, most: number) =>
   parsed(name, `1 to ${most} printable characters`, (text) =>
@@ -60,13 +59,13 @@ const line = (name: string, most: number) =>
 
 export const reference = line("reference", MAX_REFERENCE_LENGTH).pipe(
   Flag.withMetavar("text"),
-  Flag.withDescription("Names this movement, such as an invoice's number: repeated with it, the command moves nothing"),
+  Flag.withDescription("A unique name for this movement, such as an invoice number; repeating it moves nothing"),
   Flag.optional
 )
 
 export const reason = line("reason", MAX_REASON_LENGTH).pipe(
   Flag.withMetavar("text"),
-  Flag.withDescription("Why, for the audit log")
+  Flag.withDescription("The reason, for the audit log")
 )
 
 export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, (text) => {
@@ -74,7 +73,7 @@ export const scale = parsed("scale", `a number above zero, up to ${MAX_SCALE}`, 
   return value > 0 && value <= MAX_SCALE ? value : undefined
 }).pipe(
   Flag.withMetavar("number"),
-  Flag.withDescription("What every rate limit of the account is multiplied by; 1 is the usual limit")
+  Flag.withDescription("The factor for every rate limit of the account; 1 is the default")
 )
 
 const id = (name: string, expected: string) =>
@@ -86,19 +85,19 @@ export const keyId = id("id", "a key's id").pipe(Flag.withDescription("The key's
 
 export const topUpId = id("id", "a top-up's id").pipe(Flag.withDescription("The top-up's id"))
 
-export const acknowledged = id("acknowledge", "the id of a line of the audit log").pipe(
-  Flag.withDescription("Count a pending line that was looked into no more; it stays as it is"),
+export const acknowledged = id("acknowledge", "the id of an audit entry").pipe(
+  Flag.withDescription("Remove an investigated entry from the pending ones; the entry itself does not change"),
   Flag.optional
 )
 
 export const keyName = line("name", MAX_NAME_LENGTH).pipe(
   Flag.withMetavar("name"),
-  Flag.withDescription("What the key is called in lists"),
+  Flag.withDescription("The key's name in lists"),
   Flag.withDefault("default")
 )
 
 export const keyKind = Flag.Literals("kind", ["inference", "management"]).pipe(
-  Flag.withDescription("What the key is for"),
+  Flag.withDescription("The kind of key"),
   Flag.withDefault("inference")
 )
 
@@ -110,7 +109,7 @@ const parseScopes = (text: string): ReadonlyArray<Scope> | undefined => {
 
 export const keyScopes = parsed("scopes", `a comma-separated list of ${scopes.join(", ")}`, parseScopes).pipe(
   Flag.withMetavar("list"),
-  Flag.withDescription(`What a management key may do, comma-separated; every scope unless told: ${scopes.join(", ")}`),
+  Flag.withDescription(`A management key's scopes, comma-separated; by default all of them: ${scopes.join(", ")}`),
   Flag.optional
 )
 
@@ -124,6 +123,6 @@ export const events = parsed("limit", `a whole number from 1 to ${MAX_EVENTS}`, 
 )
 
 export const pending = Flag.Boolean("pending").pipe(
-  Flag.withDescription("Show what has been pending for over a minute, of all accounts unless one is named"),
+  Flag.withDescription("Show entries pending for over a minute, of all accounts or of the one given by --email"),
   Flag.withDefault(false)
 )

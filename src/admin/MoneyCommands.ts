@@ -1,4 +1,4 @@
-/** What moves money by an operator's hand. */
+/** The commands that move money. */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { Accounts } from "../account/Accounts.ts"
@@ -10,14 +10,14 @@ import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
 import { print, Refused } from "./Output.ts"
 
-/** The account that a command names. */
+/** Returns the account that a command names. */
 export const accountOf = (email: string) =>
   Effect.gen(function* () {
     const account = yield* (yield* Accounts).findByEmail(email)
     return account ?? (yield* new Refused({ message: `There is no account with the email address ${email}` }))
   })
 
-/** The result of a movement. `repeated` is told where there is a reference to know it by. */
+/** Prints the result of a movement. It includes `repeated` only with a reference to recognize a repeat by. */
 const printMoved = (
   { email, id }: AccountRow,
   { amount, reference }: { readonly amount: Nano; readonly reference: string | undefined },
@@ -33,7 +33,7 @@ const printMoved = (
       ...(reference === undefined ? {} : { reference, repeated })
     },
     text: repeated
-      ? `Nothing was moved: ${formatUsd(amount)} was booked under the reference ${reference} before. The balance of ${email} is ${formatUsd(balance)}.`
+      ? `No money moved: the reference ${reference} was already used for ${formatUsd(amount)}. The balance of ${email} is ${formatUsd(balance)}.`
       : text
   })
 
@@ -45,11 +45,11 @@ export const topUp = Command.make(
     yield* confirmed(`Add ${formatUsd(amount)} to the balance of ${email}`, amount, saidYes)
     const account = yield* accountOf(email)
     const moved = yield* (yield* Customers).topUp(account, amount, { actor: OPERATOR, reference })
-    const text = `${formatUsd(amount)} was added to the balance of ${account.email}, which is ${formatUsd(moved.balance)} now.`
+    const text = `Added ${formatUsd(amount)} to the balance of ${account.email}, which is now ${formatUsd(moved.balance)}.`
     yield* printMoved(account, { amount, reference }, moved, text)
   })
 ).pipe(
-  Command.withDescription("Add money to an account's balance; with a reference, once"),
+  Command.withDescription("Add money to an account's balance; with --reference, only once"),
   Command.withExamples([
     { command: "npm run admin -- topup --email ann@example.com --amount-usd 25" },
     { command: "npm run admin -- topup --email ann@example.com --amount-usd 2500 --reference INV-17 --yes" }
@@ -65,11 +65,13 @@ export const adjust = Command.make(
     yield* confirmed(`Adjust the balance of ${email} by ${formatUsd(amount)}`, amount, saidYes)
     const account = yield* accountOf(email)
     const moved = yield* (yield* Customers).adjust(account, amount, { actor: OPERATOR, reason, reference })
-    const text = `The balance of ${account.email} was adjusted by ${formatUsd(amount)} and is ${formatUsd(moved.balance)} now.`
+    const text = `Adjusted the balance of ${account.email} by ${formatUsd(amount)}; it is now ${formatUsd(moved.balance)}.`
     yield* printMoved(account, { amount, reference }, moved, text)
   })
 ).pipe(
-  Command.withDescription("Correct an account's balance up or down, as after a wrong top-up; never below what is held"),
+  Command.withDescription(
+    "Correct an account's balance up or down, for instance after a wrong top-up; never below the amount held"
+  ),
   Command.withExamples([
     { command: 'npm run admin -- adjust --email ann@example.com --amount-usd -5 --reason "paid in twice"' }
   ]),

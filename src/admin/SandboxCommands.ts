@@ -1,4 +1,4 @@
-/** What ends a sandbox, so that its database can serve real providers. */
+/** The command that ends a sandbox, so that its database can serve real providers. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { OPERATOR } from "../billing/Customers.ts"
@@ -22,11 +22,11 @@ const clear = Command.make(
       },
       text: [
         `Simulated money voided: ${formatUsd(simulated)} in ${accounts} account(s). Demo keys revoked: ${keys}.`,
-        `Requests under way that it paid for were cancelled: ${requests}. Real money and all else stay as they were.`
+        `Running requests paid with it cancelled: ${requests}. Real money and everything else are unchanged.`
       ].join("\n")
     })
     if (!hasTraces(left)) return
-    const message = `A running sandbox has made more meanwhile (${formatUsd(left.simulated)}): stop it, and run this again`
+    const message = `A running sandbox has created more simulated money (${formatUsd(left.simulated)}). Stop it and run this command again`
     return yield* new Refused({ message })
   })
 ).pipe(

@@ -54,7 +54,7 @@ describe("commands on an account", () => {
       yield* json("topup --email ann@example.com --amount-usd 0.000000001")
       assert.deepStrictEqual(yield* query("SELECT posted FROM balance"), [{ posted: 300_000_001n }])
       const said = yield* command("topup --email ann@example.com --amount-usd 1000000000 --yes")
-      assert.match(said.stdout.join("\n"), /^\$1000000000\.00 was added .* \$1000000000\.300000001 now/)
+      assert.match(said.stdout.join("\n"), /^Added \$1000000000\.00 .* now \$1000000000\.300000001/)
       const { data } = yield* json("audit --email ann@example.com --limit 1")
       assert.strictEqual(data.length, 1)
       assert.deepInclude(data[0], {
@@ -151,7 +151,7 @@ describe("what waits for an operator", () => {
             ON CONFLICT DO NOTHING)
           INSERT INTO audit_open (event_id, opened_at) VALUES ('${line}', now() - interval '${age}')
             ON CONFLICT (event_id) DO UPDATE SET opened_at = EXCLUDED.opened_at`)
-      const none = [1, [`error: No line of the audit log with the id ${line} has been pending for over a minute`]]
+      const none = [1, [`error: No audit entry with the id ${line} has been pending for over a minute`]]
       yield* open("1 second")
       const early = yield* command(`audit --acknowledge ${line}`)
       assert.deepStrictEqual([early.code, early.stderr], none)

@@ -19,7 +19,7 @@ describe("money by an operator's hand", () => {
       const line = "topup --email ann@example.com --amount-usd 2500"
       for (const no of ["", "n", "yesterday"]) {
         const { code, stderr } = yield* answering(no, line)
-        assert.deepStrictEqual([code, stderr], [1, ["error: Nothing was done"]])
+        assert.deepStrictEqual([code, stderr], [1, ["error: The operator declined; nothing changed"]])
       }
       assert.deepStrictEqual(asked[0], "Add $2500.00 to the balance of ann@example.com? [y/N] ")
       assert.strictEqual((yield* answering("y", `${line} --json`)).stdout.length, 1)

@@ -13,7 +13,7 @@ describe("money by an operator's hand", () => {
       assert.deepInclude(first, { amount_usd: 25, balance_usd: 26, reference: "INV-17", repeated: false })
       assert.deepStrictEqual(yield* json(line), { ...first, repeated: true })
       const said = yield* command(line)
-      assert.match(said.stdout.join("\n"), /^Nothing was moved: \$25\.00 was booked under the reference INV-17 before/)
+      assert.match(said.stdout.join("\n"), /^No money moved: the reference INV-17 was already used for \$25\.00/)
       const before = yield* query(state)
       for (const other of ["ann@example.com --amount-usd 26", "bob@example.com --amount-usd 25"]) {
         const refused = yield* command(`topup --email ${other} --reference INV-17 --json`)

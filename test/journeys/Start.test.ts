@@ -170,7 +170,7 @@ describe("beside a running service", () => {
         assert.deepStrictEqual(taken, {
           code: 1,
           stdout: "",
-          stderr: "error: There is an account with the email address ann@example.com already\n"
+          stderr: "error: An account with the email address ann@example.com already exists\n"
         })
       })
     )
