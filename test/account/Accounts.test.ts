@@ -9,7 +9,7 @@ const rooms = Accounts.layer.pipe(Layer.provideMerge(Audit.layer), Layer.provide
 
 describe("Accounts", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect("knows an address by any case, and takes it once", () =>
+    it.effect("finds an address in any case, and refuses to register it twice", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         assert.isFalse(yield* accounts.exist)
@@ -23,7 +23,7 @@ describe("Accounts", () => {
       })
     )
 
-    it.effect("changes the scale of limits and writes down from what to what", () =>
+    it.effect("changes the scale of limits and records the old and the new value", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         const audit = yield* Audit

@@ -28,7 +28,7 @@ const newest = (accountId: string) =>
 
 const seed = Number(process.env["AUDIT_SEED"] ?? randomInt(2 ** 31))
 
-/** Numbers that a seed fixes. */
+/** Returns pseudo-random numbers from a seed. */
 const numbers = (from: number) => {
   let state = from
   return (below: number) => {
@@ -51,7 +51,7 @@ const START_MS = 1_760_000_000_000
 const idOf = (index: number) =>
   (START_MS + index * 500).toString(16).padStart(12, "0") + index.toString(16).padStart(12, "0")
 
-/** Lines at two a second, of types, actors and resources as the seed has it. */
+/** Events at two per second, with types, actors and resources chosen by the seed. */
 const lines = (next: (below: number) => number, length: number) =>
   Array.from({ length }, (_, index) => ({
     id: idOf(index),
@@ -87,7 +87,7 @@ const expected = (made: ReturnType<typeof lines>, page: AuditPage) =>
     .map(({ id }) => id)
     .toReversed()
 
-/** All that pages of this size have, one after the other. */
+/** Reads all pages of this size, one after another. */
 const walk = (accountId: string, page: AuditPage) =>
   Effect.gen(function* () {
     const audit = yield* Audit
@@ -105,7 +105,7 @@ const walk = (accountId: string, page: AuditPage) =>
 
 describe("the audit log", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect("says what is about to be done, and then how it ended", () =>
+    it.effect("records an action before it runs, and then its outcome", () =>
       Effect.gen(function* () {
         const audit = yield* Audit
         const accountId = yield* newAccount
@@ -132,7 +132,7 @@ describe("the audit log", () => {
       })
     )
 
-    it.effect("has no changes of what failed, and its code", () =>
+    it.effect("records the error code of a failed action and no changes", () =>
       Effect.gen(function* () {
         const audit = yield* Audit
         const accountId = yield* newAccount
@@ -144,7 +144,7 @@ describe("the audit log", () => {
       })
     )
 
-    it.effect("has lines of their own for other deeds of the same request", () =>
+    it.effect("has separate entries for other actions of the same request", () =>
       Effect.gen(function* () {
         const audit = yield* Audit
         const accountId = yield* newAccount
@@ -162,7 +162,7 @@ describe("the audit log", () => {
       })
     )
 
-    it.effect("is never changed, not even by who can write to it", () =>
+    it.effect("rejects changes to its entries, even from a writer of its table", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const audit = yield* Audit
@@ -186,7 +186,7 @@ describe("the audit log", () => {
       })
     )
 
-    it.effect("takes no secret, and every text that a caller can send", () =>
+    it.effect("redacts secrets, and accepts every text that a client can send", () =>
       Effect.gen(function* () {
         const audit = yield* Audit
         const accountId = yield* newAccount
@@ -204,7 +204,7 @@ describe("the audit log", () => {
       })
     )
 
-    it.effect("tells the oldest that are pending, of one account or of all", () =>
+    it.effect("lists the oldest pending entries, of one account or of all", () =>
       Effect.gen(function* () {
         const audit = yield* Audit
         const [mine, other] = [yield* newAccount, yield* newAccount]
@@ -234,7 +234,7 @@ describe("the audit log", () => {
 
 describe("pages of the audit log", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect(`are what a model says, whatever they are narrowed to (AUDIT_SEED=${seed})`, () =>
+    it.effect(`match a model under every filter (AUDIT_SEED=${seed})`, () =>
       Effect.gen(function* () {
         const next = numbers(seed)
         const [mine, other] = [yield* newAccount, yield* newAccount]
@@ -252,7 +252,7 @@ describe("pages of the audit log", () => {
             actors: some(next, names("actor")),
             resources: some(next, names("resource")),
             fromMs: next(2) === 0 ? undefined : least + next(200_000),
-            // The account's own first line is of now.
+            // The account's own first entry is from now.
             untilMs: least + next(200_000)
           }
           const found = yield* walk(mine, page)
@@ -272,7 +272,7 @@ describe("pages of the audit log", () => {
       })
     )
 
-    it.effect("begin behind a cursor, and have the moment of their ids", () =>
+    it.effect("begin after a cursor, and take their times from the IDs", () =>
       Effect.gen(function* () {
         const audit = yield* Audit
         const accountId = yield* newAccount
@@ -289,41 +289,39 @@ describe("pages of the audit log", () => {
       })
     )
 
-    it.effect(
-      "are found by the index of what they are narrowed to, also where few lines have both of two common values",
-      () =>
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const audit = yield* Audit
-          const accountId = yield* newAccount
-          const types = ["a", "b"] as const
-          const made = Array.from({ length: 20_000 }, (_, index) => ({
-            id: idOf(1_000_000 + index),
-            type: types[index % 2]!,
-            // Who did the one never did the other.
-            actor: `by-${types[index % 2]!}`,
-            resource: "r",
-            awaited: false,
-            ended: false
-          }))
-          yield* write(accountId, made)
-          yield* sql`ANALYZE audit_event`
-          const touched = (page: AuditPage) =>
-            Effect.gen(function* () {
-              const read = sql<{ n: bigint }>`SELECT pg_stat_get_xact_tuples_fetched('audit_event'::regclass)
+    it.effect("are found by the index of their filters, even when few entries match both of two common values", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const audit = yield* Audit
+        const accountId = yield* newAccount
+        const types = ["a", "b"] as const
+        const made = Array.from({ length: 20_000 }, (_, index) => ({
+          id: idOf(1_000_000 + index),
+          type: types[index % 2]!,
+          // No actor did both.
+          actor: `by-${types[index % 2]!}`,
+          resource: "r",
+          awaited: false,
+          ended: false
+        }))
+        yield* write(accountId, made)
+        yield* sql`ANALYZE audit_event`
+        const touched = (page: AuditPage) =>
+          Effect.gen(function* () {
+            const read = sql<{ n: bigint }>`SELECT pg_stat_get_xact_tuples_fetched('audit_event'::regclass)
               + pg_stat_get_xact_tuples_returned('audit_event'::regclass) AS n`
-              const [before] = yield* read
-              yield* audit.page(accountId, page)
-              const [after] = yield* read
-              return Number(after!.n - before!.n)
-            }).pipe(sql.withTransaction)
-          const many = { limit: 10, resources: ["r"] }
-          assert.isAtMost(yield* touched({ ...many, types: ["a"], actors: ["by-b"] }), 100)
-          assert.isAtMost(yield* touched({ limit: 10, types: ["a"], actors: ["by-b"] }), 100)
-          assert.isAtMost(yield* touched({ limit: 10, types: ["a", "none", "b"] }), 100)
-          assert.isAtMost(yield* touched({ limit: 10 }), 100)
-          assert.isAtMost(yield* touched({ limit: 10, cursor: idOf(1_000_000) }), 100)
-        })
+            const [before] = yield* read
+            yield* audit.page(accountId, page)
+            const [after] = yield* read
+            return Number(after!.n - before!.n)
+          }).pipe(sql.withTransaction)
+        const many = { limit: 10, resources: ["r"] }
+        assert.isAtMost(yield* touched({ ...many, types: ["a"], actors: ["by-b"] }), 100)
+        assert.isAtMost(yield* touched({ limit: 10, types: ["a"], actors: ["by-b"] }), 100)
+        assert.isAtMost(yield* touched({ limit: 10, types: ["a", "none", "b"] }), 100)
+        assert.isAtMost(yield* touched({ limit: 10 }), 100)
+        assert.isAtMost(yield* touched({ limit: 10, cursor: idOf(1_000_000) }), 100)
+      })
     )
   })
 })

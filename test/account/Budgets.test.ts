@@ -19,7 +19,7 @@ const scene = Effect.gen(function* () {
 })
 
 describe("Budgets", () => {
-  it.live("keep what is spent when the limit changes, and begin anew with another period", () =>
+  it.live("keep their spending when the limit changes, and start anew with another period", () =>
     inDatabase(
       Effect.gen(function* () {
         const { budgets, sql, wish } = yield* scene
@@ -48,7 +48,7 @@ describe("Budgets", () => {
     )
   )
 
-  it.live("are the account's own, and of the scope they were made for", () =>
+  it.live("belong to one account, and to the scope they were created for", () =>
     inDatabase(
       Effect.gen(function* () {
         const { budgets, sql, wish } = yield* scene
@@ -64,7 +64,7 @@ describe("Budgets", () => {
     )
   )
 
-  it.live("have the key count its changes, and those alone", () =>
+  it.live("make the key count its budget changes, and no other changes", () =>
     inDatabase(
       Effect.gen(function* () {
         const { budgets, keyId, sql, wish } = yield* scene
@@ -88,7 +88,7 @@ describe("Budgets", () => {
   )
 
   for (const first of ["the key", "the project"] as const) {
-    it.live(`have a key know of its project's that came in the same instant, ${first} first`, () =>
+    it.live(`make a key know its project's budget created at the same moment, ${first} first`, () =>
       inDatabase(
         Effect.gen(function* () {
           const { accountId, budgets, keyId, sql, wish } = yield* scene
@@ -119,7 +119,7 @@ describe("Budgets", () => {
           yield* Deferred.succeed(waiting, undefined)
           yield* Fiber.join(running)
           yield* Fiber.join(late)
-          // Whoever read the key after the first of them has read it for the last time before the other.
+          // A reader of the key after the first change would not read it again before the second.
           const [key] = yield* sql`SELECT budgets_epoch, project_id FROM api_key WHERE id = ${keyId}`
           assert.deepStrictEqual(key, { budgets_epoch: first === "the key" ? 2 : 1, project_id: projectId })
         })

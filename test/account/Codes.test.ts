@@ -9,7 +9,7 @@ import { freshDatabase, layerUrl } from "../support/Database.ts"
 
 const secrets = Secrets.layerFrom(Redacted.make("k".repeat(32)))
 
-/** Codes as two nodes have them, each with connections of its own. */
+/** Two nodes' codes, with separate connections. */
 const nodes = Effect.gen(function* () {
   const url = yield* freshDatabase("codes")
   const node = Layer.build(Layer.fresh(Codes.layer.pipe(Layer.provideMerge(layerUrl(url, 8)), Layer.provide(secrets))))
@@ -23,7 +23,7 @@ const refusal = (work: Effect.Effect<void, Failure | Unavailable>) =>
   Effect.map(Effect.flip(work), (error) => (error._tag === "Failure" ? error.reason : undefined))
 
 describe("Codes", () => {
-  it.live("are compared by any node, and used up once", () =>
+  it.live("are accepted on any node, and work once", () =>
     Effect.gen(function* () {
       const { one, other } = yield* nodes
       const code = yield* one.issue("ann")
@@ -39,7 +39,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are guessed at five times, by however many at once on two nodes", () =>
+  it.live("allow five guesses, however many arrive at once on two nodes", () =>
     Effect.gen(function* () {
       const { one, other } = yield* nodes
       yield* one.issue("ann")
@@ -53,7 +53,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are dead once there is a newer one, and after their time", () =>
+  it.live("expire after their lifetime and when a newer code is issued", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* nodes
       const first = yield* one.issue("ann")
@@ -70,7 +70,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of somebody else's are known by their reference, and match nothing here", () =>
+  it.live("of an external service are found by their reference, and match no guess here", () =>
     Effect.gen(function* () {
       const { one } = yield* nodes
       yield* one.refer("+49", "VE1")
@@ -79,7 +79,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are sent so often and no more, by two nodes together, and again when the time is over", () =>
+  it.live("are sent a limited number of times by two nodes together, and again after the window", () =>
     Effect.gen(function* () {
       const { one, other, sql } = yield* nodes
       const sends = Array.from({ length: 20 }, (_, n) => Effect.exit((n % 2 === 0 ? one : other).admit([bound])))
@@ -101,7 +101,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("count towards no bound when another is full, in whatever order they are named", () =>
+  it.live("count toward no bound when another bound is full, in any order", () =>
     Effect.gen(function* () {
       const { one } = yield* nodes
       const [full, free] = [
@@ -120,7 +120,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused until the last of the bounds that are full has room again", () =>
+  it.live("are refused until the last of the full bounds has room again", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* nodes
       for (const subject of ["a", "b", "c", "d", "e", "f"]) {
@@ -135,7 +135,7 @@ describe("Codes", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stand in no table as they are, nor does whom they were sent to", () =>
+  it.live("appear in no table in plain text, nor do their recipients", () =>
     Effect.gen(function* () {
       const { one, sql } = yield* nodes
       const code = yield* one.issue("sign-in ann@example.com")

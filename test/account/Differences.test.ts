@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { differences } from "../../src/account/Differences.ts"
 
-describe("the differences of a thing", () => {
-  it("are of the members whose values are others", () => {
+describe("differences", () => {
+  it("contain the fields with changed values", () => {
     const before = { name: "a", routing: { strategy: "cost" }, budget: null, slug: "s" }
     assert.deepStrictEqual(differences(before, { ...before, routing: { strategy: "cost" } }), {})
     assert.deepStrictEqual(differences<object>(before, { ...before, name: "b", budget: 5, routing: null }), {

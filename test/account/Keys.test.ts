@@ -18,7 +18,7 @@ const inference = (accountId: string) => ({ accountId, kind: "inference", name: 
 
 describe("Keys", () => {
   layer(rooms, { excludeTestServices: true })((it) => {
-    it.effect("makes keys of 256 random bits in the documented forms", () =>
+    it.effect("creates keys of 256 random bits in the documented forms", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const { id: accountId } = yield* newAccount
@@ -36,11 +36,11 @@ describe("Keys", () => {
       })
     )
 
-    it("has one hash, as bytes and as a text", () => {
+    it("hashes a key to the same digest as bytes and as text", () => {
       assert.deepStrictEqual(Buffer.from(hashTextOf("svc_sk_é"), "base64"), hashKey("svc_sk_é"))
     })
 
-    it.effect("stores a hash and nothing that gives the key away", () =>
+    it.effect("stores a hash and nothing that reveals the key", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const keys = yield* Keys
@@ -53,7 +53,7 @@ describe("Keys", () => {
       })
     )
 
-    it.effect("allows five active inference keys, however many ask at once", () =>
+    it.effect("allows five active inference keys, however many requests run at once", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const { id: accountId } = yield* newAccount
@@ -74,7 +74,7 @@ describe("Keys", () => {
       })
     )
 
-    it.effect("revokes once, and writes down who did", () =>
+    it.effect("revokes once, and records the actor", () =>
       Effect.gen(function* () {
         const keys = yield* Keys
         const audit = yield* Audit

@@ -22,7 +22,7 @@ let count = 0
 const newAccount = Effect.flatMap(Accounts, ({ create }) => create(`mutations-${count++}@example.com`, actor))
 type Account = Effect.Success<typeof newAccount>
 
-/** A change of the account's limits, and what else is said of it. */
+/** A change of the account's limits, with further options. */
 const change = (account: Account, scale: number, more: Partial<Mutation<object>> = {}) =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
@@ -40,7 +40,7 @@ const claim = (key: string, fingerprint = "one body") => ({ claim: `POST /x ${ke
 const scaleOf = ({ email }: Account) =>
   Effect.flatMap(Accounts, ({ findByEmail }) => Effect.map(findByEmail(email), (row) => row?.limit_scale))
 
-/** How the lines of the account's changes stand, the newest first. */
+/** Returns the entries of the account's changes, newest first. */
 const lines = ({ id }: Account) =>
   Effect.flatMap(Audit, (audit) =>
     Effect.map(audit.list(id, 100), (rows) => rows.filter(({ type }) => type !== "account.created"))
@@ -54,7 +54,7 @@ const claims = ({ id }: Account) =>
     Effect.map(sql<object>`SELECT claim FROM unpaid_claim WHERE account_id = ${id}`, (rows) => rows.length)
   )
 
-/** While `body` runs, what is written into this table is refused with this state, at once or at the commit. */
+/** While `body` runs, the database refuses writes to this table with this state, at once or at the commit. */
 const refusing = <A, E, R>(table: string, state: string, body: Effect.Effect<A, E, R>, deferred = false) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => {
     const moment = deferred ? "CONSTRAINT TRIGGER planted AFTER" : "TRIGGER planted BEFORE"
@@ -81,12 +81,12 @@ const quiet = Effect.provide(Logger.layer([]))
 
 describe("a mutation", () => {
   layer(roomsOn(database), { excludeTestServices: true })((it) => {
-    it.effect("is in the audit log before it is done, for everybody, and as done afterwards", () =>
+    it.effect("is visible in the audit log before it runs, and as completed afterwards", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         const account = yield* newAccount
         const requestId = newRequestId()
-        // Another connection than the transaction's.
+        // This connection differs from the transaction's.
         const others = Effect.runPromiseWith(yield* Effect.context<Audit>())
         let seen: ReadonlyArray<string> = []
         const work = Effect.gen(function* () {
@@ -104,7 +104,7 @@ describe("a mutation", () => {
       })
     )
 
-    it.effect("that fails changes nothing, and is in the log with the code that its caller is told", () =>
+    it.effect("that fails changes nothing, and is logged with the error code of its response", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         const account = yield* newAccount
@@ -126,12 +126,12 @@ describe("a mutation", () => {
       })
     )
 
-    it.effect("is not done where its line cannot be written", () =>
+    it.effect("does not run when its audit entry cannot be written", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         const asked = change(account, 3, { claim: claim("a") })
         for (const table of ["audit_event", "audit_open"]) {
-          // A disk that is full.
+          // A full disk.
           assert.strictEqual(yield* asking(refusing(table, "53100", asked) as typeof asked), "Unavailable")
           assert.isTrue(Exit.hasDies(yield* Effect.exit(refusing(table, "P0001", asked))))
         }
@@ -140,28 +140,30 @@ describe("a mutation", () => {
       })
     )
 
-    it.effect("is done where its line cannot be completed, which then is pending and in the service's log", () =>
-      Effect.gen(function* () {
-        const said: Array<string> = []
-        const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (text) => void said.push(text))])
-        const account = yield* newAccount
-        const requestId = newRequestId()
-        const asked = change(account, 3, { claim: claim("a"), requestId })
-        const made = yield* Effect.provide(refusing("audit_completion", "53100", asked), logger)
-        assert.deepStrictEqual(made, { answer: { scale: 3 }, replayed: false, audited: false })
-        assert.deepStrictEqual([yield* scaleOf(account), yield* ends(account)], [3, ["pending"]])
-        assert.strictEqual(said.length, 1)
-        assert.include(said[0], `request_id=${requestId}`)
-        const { rows } = yield* (yield* Audit).pending(-60_000, account.id)
-        assert.deepStrictEqual(
-          rows.map(({ request_id }) => request_id),
-          [requestId]
-        )
-        assert.isTrue((yield* change(account, 3, { claim: claim("a") })).replayed, "it happened")
-      })
+    it.effect(
+      "runs when its entry cannot be completed, and the entry stays pending and appears in the service log",
+      () =>
+        Effect.gen(function* () {
+          const said: Array<string> = []
+          const logger = Logger.layer([Logger.map(Logger.formatLogFmt, (text) => void said.push(text))])
+          const account = yield* newAccount
+          const requestId = newRequestId()
+          const asked = change(account, 3, { claim: claim("a"), requestId })
+          const made = yield* Effect.provide(refusing("audit_completion", "53100", asked), logger)
+          assert.deepStrictEqual(made, { answer: { scale: 3 }, replayed: false, audited: false })
+          assert.deepStrictEqual([yield* scaleOf(account), yield* ends(account)], [3, ["pending"]])
+          assert.strictEqual(said.length, 1)
+          assert.include(said[0], `request_id=${requestId}`)
+          const { rows } = yield* (yield* Audit).pending(-60_000, account.id)
+          assert.deepStrictEqual(
+            rows.map(({ request_id }) => request_id),
+            [requestId]
+          )
+          assert.isTrue((yield* change(account, 3, { claim: claim("a") })).replayed, "it happened")
+        })
     )
 
-    it.effect("of whose commit nobody knows whether it was stays pending", () =>
+    it.effect("stays pending when the outcome of its commit is unknown", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         const asked = change(account, 3, { claim: claim("a") })
@@ -170,13 +172,13 @@ describe("a mutation", () => {
           "Unavailable"
         )
         assert.deepStrictEqual(yield* ends(account), ["pending"])
-        // Here it was not, and it may be tried again.
+        // In this case it did not commit, and may be repeated.
         assert.isFalse((yield* asked).replayed)
         assert.deepStrictEqual(yield* ends(account), ["succeeded", "pending"])
       })
     )
 
-    it.effect("goes on when its caller leaves", () =>
+    it.effect("continues when its client disconnects", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         const account = yield* newAccount
@@ -197,7 +199,7 @@ describe("a mutation", () => {
       })
     )
 
-    it.effect("that asks others ends when its caller leaves, and the log says so", () =>
+    it.effect("that calls other services ends when its client disconnects, and the log says so", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         const begun = yield* Deferred.make<void>()
@@ -212,7 +214,7 @@ describe("a mutation", () => {
       })
     )
 
-    it.effect("is followed by what comes afterwards, however it ended, and is done if that fails", () =>
+    it.effect("runs its afterwards step whatever the outcome, and succeeds even if that step fails", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         let after = 0
@@ -231,7 +233,7 @@ describe("a mutation", () => {
 
 describe("an idempotency key", () => {
   layer(roomsOn(database), { excludeTestServices: true })((it) => {
-    it.effect("has a repeat answered with the same, and nothing done twice or written to the audit log", () =>
+    it.effect("answers a repeat with the first response, and neither runs nor logs anything twice", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         const first = yield* change(account, 3, { claim: claim("a") })
@@ -241,7 +243,7 @@ describe("an idempotency key", () => {
       })
     )
 
-    it.effect("counts for one body, within one account", () =>
+    it.effect("is valid for one body, within one account", () =>
       Effect.gen(function* () {
         const [account, other] = [yield* newAccount, yield* newAccount]
         yield* change(account, 3, { claim: claim("a") })
@@ -252,7 +254,7 @@ describe("an idempotency key", () => {
       })
     )
 
-    it.effect("is refused at once while the first one under it is still under way, and replayed afterwards", () =>
+    it.effect("refuses a repeat at once while the first request runs, and replays its response afterwards", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         const [begun, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -270,7 +272,7 @@ describe("an idempotency key", () => {
       })
     )
 
-    it.effect("is free again where nothing came of it", () =>
+    it.effect("is free again when the first request failed", () =>
       Effect.gen(function* () {
         const account = yield* newAccount
         const work = Effect.fail(failure({ _tag: "Conflict", detail: "no" }))
@@ -279,7 +281,7 @@ describe("an idempotency key", () => {
       })
     )
 
-    it.effect("has no answer kept that has a secret in it, whether it was said to have one or not", () =>
+    it.effect("stores no response that contains a secret, whether declared or not", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const account = yield* newAccount
@@ -299,7 +301,7 @@ describe("an idempotency key", () => {
       })
     )
 
-    it.effect("is dropped a day later, and stands until then", () =>
+    it.effect("is dropped after one day, and valid until then", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const mutations = yield* Mutations
@@ -318,7 +320,7 @@ describe("an idempotency key", () => {
     )
   })
 
-  it.live("makes one thing of tries at two services at once", () =>
+  it.live("merges concurrent attempts on two services into one", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("mutations")
       const services = yield* Effect.forEach([url, url], (one) => Layer.build(roomsOn(layerUrl(one, 6))))
@@ -345,7 +347,7 @@ describe("an idempotency key", () => {
   )
 })
 
-/** A process that is killed once it is there. */
+/** A process that is killed at a given moment. */
 const killed = (moment: "before" | "after", url: string, account: Account) =>
   Effect.promise(async () => {
     const file = join(root, "test/account/mutatingProcess.ts")
@@ -365,14 +367,14 @@ describe("a process that is killed", () => {
     ["before", 1, false],
     ["after", 7, true]
   ] as const) {
-    it.live(`${moment} the commit leaves its line pending, and no doubt to who tries again`, () =>
+    it.live(`${moment} the commit leaves its entry pending, and lets the client repeat the request safely`, () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase("mutations")
         yield* Effect.gen(function* () {
           const account = yield* newAccount
           assert.isTrue(yield* killed(moment, url, account))
           assert.deepStrictEqual([yield* scaleOf(account), yield* ends(account)], [scale, ["pending"]])
-          // The database may hear a little later than we do that the process is gone.
+          // The database may notice the death of the process a little later than this test does.
           const again = yield* Effect.retry(change(account, 7, { claim: { claim: "POST /x key", fingerprint: "f" } }), {
             while: (error) => error._tag === "Failure" && error.reason._tag === "IdempotencyInProgress",
             schedule: Schedule.spaced("20 millis"),

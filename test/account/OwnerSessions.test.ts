@@ -18,7 +18,7 @@ const stage = Effect.gen(function* () {
 })
 
 describe("OwnerSessions", () => {
-  it.live("are known by their tokens, of which only hashes are kept", () =>
+  it.live("are found by their tokens, and stored as hashes only", () =>
     Effect.gen(function* () {
       const { ann, bob, sessions, sql } = yield* stage
       const [one, other] = [yield* sessions.begin(ann.id), yield* sessions.begin(bob.id)]
@@ -37,7 +37,7 @@ describe("OwnerSessions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("end when they are ended, by their own account alone", () =>
+  it.live("end on request, for their own account only", () =>
     Effect.gen(function* () {
       const { ann, bob, sessions } = yield* stage
       const [one, two, other] = [
@@ -56,7 +56,7 @@ describe("OwnerSessions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("end by themselves after thirty days, and after a day unused, and are dropped then", () =>
+  it.live("expire after thirty days, or after a day without use, and are then deleted", () =>
     Effect.gen(function* () {
       const { ann, sessions, sql } = yield* stage
       const made = [yield* sessions.begin(ann.id), yield* sessions.begin(ann.id), yield* sessions.begin(ann.id)]
@@ -78,7 +78,7 @@ describe("OwnerSessions", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("have tokens against requests of other sites, which are theirs alone", () => {
+  it("have CSRF tokens that are valid for one session only", () => {
     const token = csrfTokenOf("one")
     assert.isTrue(isCsrfTokenOf("one", token))
     for (const other of ["", token.slice(1), `${token} `, csrfTokenOf("two")])

@@ -29,7 +29,7 @@ const reasonOf = (error: { readonly _tag: string; readonly reason?: { readonly _
   error.reason?._tag ?? error._tag
 
 layer(rooms, { excludeTestServices: true })("Projects", (it) => {
-  it.effect("of one name that are made at once have slugs of their own", () =>
+  it.effect("with the same name that are created at once get different slugs", () =>
     Effect.gen(function* () {
       const { create } = yield* scene
       const made = yield* Effect.all(
@@ -41,7 +41,7 @@ layer(rooms, { excludeTestServices: true })("Projects", (it) => {
     })
   )
 
-  it.effect("never leave a key that works in one that is archived, whichever comes first", () =>
+  it.effect("never leave a working key in an archived project, whichever request comes first", () =>
     Effect.gen(function* () {
       const { accountId, create, keys, projects } = yield* scene
       for (let round = 0; round < 20; round++) {
@@ -58,7 +58,7 @@ layer(rooms, { excludeTestServices: true })("Projects", (it) => {
     })
   )
 
-  it.effect("keep their budget while its limit changes, and have it taken away", () =>
+  it.effect("keep their budget while its limit changes, until it is removed", () =>
     Effect.gen(function* () {
       const { accountId, create, projects } = yield* scene
       const { budget, budget_id, id } = yield* create("p", { budget_cents: 500 })
@@ -76,7 +76,7 @@ layer(rooms, { excludeTestServices: true })("Projects", (it) => {
     })
   )
 
-  it.effect("are at most a thousand in an account", () =>
+  it.effect("are limited to a thousand per account", () =>
     Effect.gen(function* () {
       const { accountId, create } = yield* scene
       const sql = yield* SqlClient.SqlClient
@@ -88,7 +88,7 @@ layer(rooms, { excludeTestServices: true })("Projects", (it) => {
     })
   )
 
-  it.effect("take no key of another account, whatever a program gets wrong", () =>
+  it.effect("refuse a key of another account, even when called incorrectly", () =>
     Effect.gen(function* () {
       const { create } = yield* scene
       const { id } = yield* create("p")

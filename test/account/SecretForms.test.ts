@@ -7,7 +7,7 @@ import { secretOf } from "../../src/webhooks/Signature.ts"
 const keyOf = (prefix: string) => prefix + randomBytes(32).toString("base64url")
 
 describe("secrets", () => {
-  it("are known by their forms, and left out wherever they stand", () => {
+  it("are recognized by their forms and redacted wherever they appear", () => {
     for (let round = 0; round < 100; round++) {
       const secrets = [keyOf("svc_sk_"), keyOf("svc_mk_"), Redacted.value(secretOf(randomBytes(32)))]
       for (const secret of secrets) {
@@ -21,7 +21,7 @@ describe("secrets", () => {
     }
   })
 
-  it("are not seen in what has none", () => {
+  it("are not found in texts without any", () => {
     const text = JSON.stringify({ prefix: "svc_sk_abcd", last4: "wxyz", url: "https://example.com/whsec_", n: 1 })
     assert.isFalse(holdsSecret(text))
     assert.strictEqual(withoutSecrets(text), text)

@@ -22,7 +22,7 @@ const stage = (env: Record<string, string> = {}) =>
 const wrongOf = (right: string, n: number): string => String((Number(right) + 1 + n) % 1_000_000).padStart(6, "0")
 
 describe("SignIn", () => {
-  it.live("makes one account and one session of a code that comes many times at once, on two nodes", () =>
+  it.live("creates one account and one session when a code arrives many times at once, on two nodes", () =>
     Effect.gen(function* () {
       const { mail, one, pages } = yield* stage()
       const { sign_in_id } = (yield* pages[0].ask("POST", "/sign-in", { email })).body
@@ -40,7 +40,7 @@ describe("SignIn", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("compares five of two hundred guesses at once, on two nodes, and then not even the right one", () =>
+  it.live("compares five of two hundred concurrent guesses on two nodes, and then refuses even the right code", () =>
     Effect.gen(function* () {
       const { mail, pages } = yield* stage()
       const { sign_in_id } = (yield* pages[0].ask("POST", "/sign-in", { email })).body
@@ -62,56 +62,56 @@ describe("SignIn", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live(
-    "sends one client three codes to an address within a quarter of an hour, each of which is good with its own id",
-    () =>
-      Effect.gen(function* () {
-        const { mail, pages } = yield* stage()
-        const asks = [0, 1, 0, 1, 0].map((n) => pages[n]!.ask("POST", "/sign-in", { email }))
-        const answers = yield* Effect.all(asks)
-        assert.deepStrictEqual(
-          answers.map(({ status }) => status),
-          [200, 200, 200, 429, 429]
-        )
-        assert.isAbove(Number(answers[3]!.headers.get("retry-after")), 600)
-        assert.lengthOf(mail.letters, 3)
-        const codes = mail.letters.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
-        const ids = answers.slice(0, 3).map(({ body }) => body.sign_in_id as string)
-        const verify = (id: number, code: number) =>
-          Effect.map(
-            pages[0].ask("POST", "/sign-in/verify", { email, sign_in_id: ids[id], code: codes[code] }),
-            ({ status }) => status
-          )
-        assert.strictEqual((yield* verify(1, 0)) === 400, codes[0] !== codes[1])
-        assert.deepStrictEqual([yield* verify(0, 0), yield* verify(2, 2), yield* verify(0, 0)], [200, 200, 400])
-      }).pipe(Effect.scoped)
-  )
-
-  it.live("lets no stranger use up the guesses of an owner, the code in hand, or the codes of the day", () =>
+  it.live("sends one client three codes for an address within fifteen minutes, each valid with its own ID", () =>
     Effect.gen(function* () {
-      const { mail, pages } = yield* stage({ TRUSTED_PROXIES: "127.0.0.1" })
-      const from = (client: string) => ({ "x-forwarded-for": client })
-      const request = (client: string) => pages[0].ask("POST", "/sign-in", { email }, from(client))
-      const own = (yield* request("198.51.100.1")).body.sign_in_id
-      const code = mail.codeFor(email)
-      const foreign = yield* Effect.forEach([1, 2, 3, 4, 5], () => request("203.0.113.9"))
+      const { mail, pages } = yield* stage()
+      const asks = [0, 1, 0, 1, 0].map((n) => pages[n]!.ask("POST", "/sign-in", { email }))
+      const answers = yield* Effect.all(asks)
       assert.deepStrictEqual(
-        foreign.map(({ status }) => status),
+        answers.map(({ status }) => status),
         [200, 200, 200, 429, 429]
       )
-      for (const sign_in_id of ["A".repeat(22), ...foreign.slice(0, 3).map(({ body }) => body.sign_in_id)]) {
-        for (const n of [0, 1, 2, 3, 4, 5]) {
-          const proof = { email, sign_in_id, code: wrongOf(mail.codeFor(email), n) }
-          yield* pages[1].ask("POST", "/sign-in/verify", proof, from("203.0.113.9"))
-        }
-      }
-      const signed = yield* pages[0].ask("POST", "/sign-in/verify", { email, sign_in_id: own, code })
-      assert.strictEqual(signed.status, 200)
-      assert.strictEqual((yield* request("198.51.100.1")).status, 200)
+      assert.isAbove(Number(answers[3]!.headers.get("retry-after")), 600)
+      assert.lengthOf(mail.letters, 3)
+      const codes = mail.letters.map(({ text }) => /^Subject: (\d{6})/m.exec(text)![1]!)
+      const ids = answers.slice(0, 3).map(({ body }) => body.sign_in_id as string)
+      const verify = (id: number, code: number) =>
+        Effect.map(
+          pages[0].ask("POST", "/sign-in/verify", { email, sign_in_id: ids[id], code: codes[code] }),
+          ({ status }) => status
+        )
+      assert.strictEqual((yield* verify(1, 0)) === 400, codes[0] !== codes[1])
+      assert.deepStrictEqual([yield* verify(0, 0), yield* verify(2, 2), yield* verify(0, 0)], [200, 200, 400])
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends an address fifteen codes an hour, whoever asks for them", () =>
+  it.live(
+    "prevents other clients from using up an owner's guesses, replacing the code, or using up the day's codes",
+    () =>
+      Effect.gen(function* () {
+        const { mail, pages } = yield* stage({ TRUSTED_PROXIES: "127.0.0.1" })
+        const from = (client: string) => ({ "x-forwarded-for": client })
+        const request = (client: string) => pages[0].ask("POST", "/sign-in", { email }, from(client))
+        const own = (yield* request("198.51.100.1")).body.sign_in_id
+        const code = mail.codeFor(email)
+        const foreign = yield* Effect.forEach([1, 2, 3, 4, 5], () => request("203.0.113.9"))
+        assert.deepStrictEqual(
+          foreign.map(({ status }) => status),
+          [200, 200, 200, 429, 429]
+        )
+        for (const sign_in_id of ["A".repeat(22), ...foreign.slice(0, 3).map(({ body }) => body.sign_in_id)]) {
+          for (const n of [0, 1, 2, 3, 4, 5]) {
+            const proof = { email, sign_in_id, code: wrongOf(mail.codeFor(email), n) }
+            yield* pages[1].ask("POST", "/sign-in/verify", proof, from("203.0.113.9"))
+          }
+        }
+        const signed = yield* pages[0].ask("POST", "/sign-in/verify", { email, sign_in_id: own, code })
+        assert.strictEqual(signed.status, 200)
+        assert.strictEqual((yield* request("198.51.100.1")).status, 200)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("sends an address fifteen codes an hour, for all clients together", () =>
     Effect.gen(function* () {
       const { mail, pages } = yield* stage({ TRUSTED_PROXIES: "127.0.0.1" })
       const statuses = yield* Effect.forEach(
@@ -126,7 +126,7 @@ describe("SignIn", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends ten codes a minute for one client, whomever they are for", () =>
+  it.live("sends ten codes a minute for one client, to all addresses together", () =>
     Effect.gen(function* () {
       const { mail, pages } = yield* stage({ RATE_LIMIT_SCALE: "1" })
       const statuses = yield* Effect.forEach(
@@ -138,7 +138,7 @@ describe("SignIn", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that an address takes no mail, or that it cannot be sent at present", () =>
+  it.live("reports an address that accepts no mail, and mail that cannot be sent at present", () =>
     Effect.gen(function* () {
       const { pages } = yield* stage()
       const refused = yield* pages[0].ask("POST", "/sign-in", { email: "nobody@example.com" })
@@ -149,7 +149,7 @@ describe("SignIn", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("widens the bounds of clients alone, and never to none", () => {
+  it("scales the bounds of clients only, and never to zero", () => {
     assert.deepStrictEqual(
       boundsOf("c", PER_CLIENT, 0.01).map(({ sends }) => sends),
       [1, 2]
@@ -163,7 +163,7 @@ describe("SignIn", () => {
     )
   })
 
-  it("leaves one client no way to use up an address, and all of them a hundred guesses a day", () => {
+  it("leaves one client no way to use up an address, and all clients together a hundred guesses a day", () => {
     const ofOne = Math.max(...PER_CLIENT_AND_ADDRESS.map(({ sends }) => sends))
     for (const { sends } of PER_ADDRESS) assert.isBelow(2 * ofOne, sends)
     assert.strictEqual(Math.max(...PER_ADDRESS.map(({ sends }) => sends)) * MAX_ATTEMPTS, 100)

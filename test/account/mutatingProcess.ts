@@ -1,6 +1,6 @@
 /**
- * A process that changes an account and is killed in the midst of it: `before` its commit or `after` it. Its arguments are that
- * moment, the database and the address of the account; it says `there` when it is there, and then waits for its end.
+ * A process that changes an account and is killed at a given moment: `before` its commit or `after` it. Its arguments are the
+ * moment, the database and the address of the account. It prints `there` when it reaches the moment, and waits to be killed.
  */
 import { Effect, Layer, Redacted } from "effect"
 import { Accounts } from "../../src/account/Accounts.ts"
@@ -20,7 +20,7 @@ const database = layerOf(connect({ url: Redacted.make(url), poolSize: 2, called:
   Layer.provide(Reactivity.layer)
 )
 
-/** The log of a process that does not live to complete a line. */
+/** The audit log of a process that dies before it completes an entry. */
 const audit =
   moment === "before"
     ? Audit.layer

@@ -15,30 +15,30 @@ const usual: JobsOptions = {
   grace: "20 seconds"
 }
 
-/** Polls so seldom that what comes comes because somebody was woken. */
+/** Polls so rarely that every delivery in the test comes from waking. */
 const seldom: JobsOptions = { ...usual, pollInterval: "1 hour" }
 
-/** Polls as usual for what it knows of, and so seldom for what nobody told it of. */
+/** Polls at the usual rate for known jobs, and rarely for jobs of other processes. */
 const idling: JobsOptions = { ...usual, idlePollInterval: "1 hour" }
 
-/** Failures of steps are logged, as they are meant to be. */
+/** Failed steps are logged, as intended. */
 const jobs = (options: JobsOptions) =>
   Jobs.layerFrom(options).pipe(Layer.provideMerge(database), Layer.provideMerge(Logger.layer([])))
 
-/** Turns of all jobs, the oldest first. */
+/** Returns the turns of all jobs, oldest first. */
 const turns = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ id: string; state: string; attempts: number }>`SELECT id, state, attempts FROM job ORDER BY sequence`
 )
 
-/** Turns when none is waiting or under way. */
+/** Returns the turns once none is waiting or running. */
 const settled = Effect.repeat(turns, { until: (rows) => rows.every(({ state }) => state === "completed") })
 
 const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
 
 const done = Effect.succeed<Outcome>("done")
 
-/** Works on videos with these outcomes, one after the other and then `done`; answers what is delivered, and the worker. */
+/** Works on videos with these outcomes in order, then `done`. Returns the deliveries and the worker. */
 const working = (outcomes: ReadonlyArray<Effect.Effect<Outcome, unknown>> = [], concurrency = 2) =>
   Effect.gen(function* () {
     const delivered = yield* Queue.unbounded<string>()
@@ -58,7 +58,7 @@ const working = (outcomes: ReadonlyArray<Effect.Effect<Outcome, unknown>> = [], 
 const on = <A, E>(options: JobsOptions, body: Effect.Effect<A, E, Jobs | SqlClient.SqlClient | Scope.Scope>) =>
   body.pipe(Effect.scoped, Effect.provide(jobs(options)))
 
-/** Numbers from 0 to 1, told with their seed. */
+/** Returns random numbers from 0 to 1, printed with their seed. */
 const seeded = (seed: number) => {
   process.stdout.write(`jobs: JOBS_SEED=${seed}\n`)
   let state = seed
@@ -69,7 +69,7 @@ const seeded = (seed: number) => {
 }
 
 describe("a job", () => {
-  it.live("is worked on once its transaction has committed, and never if that is undone", () =>
+  it.live("runs once its transaction has committed, and never if that is rolled back", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -106,7 +106,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("waits in a queue of its own", () =>
+  it.live("waits in its own queue", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -124,7 +124,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("comes again for as long as its steps say so, each time as new", () =>
+  it.live("runs again for as long as its steps say so, each time with attempt 1", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -138,7 +138,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("comes once more when it was enqueued while it was worked on, however often", () =>
+  it.live("runs once more when it was enqueued while running, however often", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -157,7 +157,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("that waits for its time is brought forward, and not put off", () =>
+  it.live("that waits for its time can move forward, and not back", () =>
     on(
       seldom,
       Effect.gen(function* () {
@@ -173,7 +173,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("that waits is not taken before who enqueues it has committed", () =>
+  it.live("that waits is not taken before the transaction that enqueues it has committed", () =>
     on(
       usual,
       Effect.gen(function* () {
@@ -192,7 +192,7 @@ describe("a job", () => {
         )
         const fiber = yield* Effect.forkChild(held)
         yield* Deferred.await(first)
-        // One that comes later is taken in the meantime.
+        // The worker takes a later job in the meantime.
         yield* enqueue("videos", "other")
         assert.strictEqual(yield* delivered, "other 1")
         yield* Deferred.succeed(second, undefined)
@@ -202,7 +202,7 @@ describe("a job", () => {
     )
   )
 
-  it.live("whose step fails is tried again later, and enqueueing it does not hurry that", () =>
+  it.live("is retried later when a step fails, and enqueuing does not hurry it", () =>
     on(
       usual,
       Effect.gen(function* () {
@@ -219,7 +219,7 @@ describe("a job", () => {
           assert.strictEqual(row?.seconds, 2 ** (attempt - 1))
           yield* enqueue("videos", "v")
           assert.deepStrictEqual((yield* waiting)[0], row)
-          // What is left of the wait is not what this is about.
+          // The rest of the wait does not matter here.
           yield* sql`UPDATE job SET visible_at = now()`
         }
         assert.strictEqual(yield* delivered, "v 4")
@@ -229,8 +229,8 @@ describe("a job", () => {
   )
 })
 
-describe("what a transaction wrote before it enqueued", () => {
-  it.live("is seen by a step that comes after it, whatever comes between", () =>
+describe("data written before enqueuing", () => {
+  it.live("is visible to every later step, whatever happens in between", () =>
     on(
       { ...usual, pollInterval: "5 millis" },
       Effect.gen(function* () {
@@ -243,13 +243,13 @@ describe("what a transaction wrote before it enqueued", () => {
             Effect.gen(function* () {
               const [row] = yield* sql<{ written: number }>`SELECT written FROM counted WHERE job = ${id}`
               if (random() < 0.2) return yield* Effect.fail("no")
-              // Two steps of a job may run at once, and the older one end last.
+              // Two steps of a job may run at once, and the older one may end last.
               yield* sql`UPDATE counted SET seen = greatest(seen, ${row!.written}::int) WHERE job = ${id}`
               return random() < 0.3 ? { again: 0 } : "done"
             })
           )
         )
-        // What failed waits a second at least, which is not what this is about.
+        // A failed step waits at least a second, which does not matter here.
         yield* Effect.forkScoped(
           Effect.forever(
             Effect.andThen(sql`UPDATE job SET visible_at = now() WHERE acquired_at IS NULL`, Effect.sleep("5 millis"))
@@ -267,7 +267,7 @@ describe("what a transaction wrote before it enqueued", () => {
           )
         })
         const counted = sql<{ written: number; seen: number }>`SELECT written, seen FROM counted`
-        // A few at a time: what is missed must not be made good by what comes later.
+        // Few at a time, because later work must not repair a missed delivery.
         for (let round = 0; round < 60; round++) {
           yield* Effect.forEach(Array.from({ length: 6 }), () => write, { concurrency: 3, discard: true })
           yield* settled
@@ -278,8 +278,8 @@ describe("what a transaction wrote before it enqueued", () => {
   )
 })
 
-describe("what two transactions wrote that enqueue the same job at once", () => {
-  it.live("is seen of both", () =>
+describe("data written by two transactions that enqueue the same job at once", () => {
+  it.live("is visible from both", () =>
     on(
       { ...usual, pollInterval: "1 millis" },
       Effect.gen(function* () {
@@ -299,7 +299,7 @@ describe("what two transactions wrote that enqueue the same job at once", () => 
           const job = `job-${round}`
           const mark = sql.withTransaction(
             Effect.andThen(sql`INSERT INTO mark VALUES (${job})`, enqueue("videos", job)).pipe(
-              // Work that comes after it, so that a step would have its time to come between.
+              // Work after enqueuing leaves time for a step in between.
               Effect.andThen(sql`SELECT count(*) FROM pg_class a, pg_class b WHERE a.oid < b.oid`)
             )
           )
@@ -318,13 +318,13 @@ describe("a job that waits for its time", () => {
     ["its step failed", [Effect.fail("no")], "v 2"]
   ]
   for (const [why, steps, second] of outcomes) {
-    it.live(`comes when it is due in a process that had none to look for, when ${why}`, () =>
+    it.live(`runs when it is due in a process that had nothing to look for, when ${why}`, () =>
       on(
         idling,
         Effect.gen(function* () {
           const { enqueue } = yield* Jobs
           const { delivered } = yield* working(steps)
-          // By then it has looked, and has found nothing.
+          // By then the process has polled and found nothing.
           yield* Effect.sleep("200 millis")
           yield* enqueue("videos", "v", "1 second")
           assert.strictEqual(yield* delivered, "v 1")
@@ -335,8 +335,8 @@ describe("a job that waits for its time", () => {
   }
 })
 
-describe("what other processes enqueue", () => {
-  it.live("is looked for in the order of an index, however many jobs wait", () =>
+describe("jobs of other processes", () => {
+  it.live("are looked up in index order, however many jobs wait", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO job (id, queue_name, element, state, attempts, visible_at, created_at, updated_at)
@@ -355,12 +355,12 @@ describe("what other processes enqueue", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("is not offered again while all workers of its queue are busy", () =>
+  it.live("are not offered again while all workers of their queue are busy", () =>
     on(
       { ...usual, pollInterval: "1 millis" },
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        // Fires for what is there already, too.
+        // This also fires for existing rows.
         yield* sql`CREATE TABLE offered (queue text)`
         yield* sql`CREATE FUNCTION note_offer() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN INSERT INTO offered VALUES (NEW.queue_name); RETURN NEW; END $$`
@@ -379,7 +379,7 @@ describe("what other processes enqueue", () => {
               VALUES (${`${id}.0`}, 'batches', ${JSON.stringify(id)}, 'pending', 0, now(), now(), now())`,
             Queue.take(found)
           )
-        // A look that began before the worker was busy has ended by the second.
+        // A poll that began before the worker was busy has ended by the second one.
         yield* look("a")
         yield* look("b")
         yield* sql`DELETE FROM offered`
@@ -392,8 +392,8 @@ describe("what other processes enqueue", () => {
   )
 })
 
-describe("a worker that is told to stop", () => {
-  it.live("lets its steps end, and takes nothing more", () =>
+describe("a worker that is asked to stop", () => {
+  it.live("lets its steps end, and takes no new jobs", () =>
     on(
       usual,
       Effect.gen(function* () {
@@ -415,7 +415,7 @@ describe("a worker that is told to stop", () => {
     )
   )
 
-  it.live("gives back what does not end in time, to be taken at once", () =>
+  it.live("gives back jobs that do not end in time, so that others take them at once", () =>
     on(
       { ...usual, grace: "50 millis" },
       Effect.gen(function* () {
@@ -431,8 +431,8 @@ describe("a worker that is told to stop", () => {
   )
 })
 
-describe("while the database is away", () => {
-  it.live("nothing is enqueued, and workers wait for it to come back", () =>
+describe("while the database is unavailable", () => {
+  it.live("enqueuing fails, and workers wait for it to come back", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("jobs")
       const rooms = Jobs.layerFrom(usual).pipe(Layer.provideMerge(layerUrl(url)), Layer.provideMerge(Logger.layer([])))
@@ -451,7 +451,7 @@ describe("while the database is away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a start fails with a sentence about it", () =>
+  it.live("a start fails with an explanation", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("jobs")
       const database = yield* Layer.build(layerUrl(url))
@@ -465,7 +465,7 @@ describe("while the database is away", () => {
 })
 
 describe("processes", () => {
-  it.live("take over from one that was killed, when its lease has ended", () =>
+  it.live("take over from a killed one when its lease has ended", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase("jobs")
       const context = yield* Layer.build(Jobs.layerFrom(usual).pipe(Layer.provideMerge(layerUrl(url))))

@@ -34,7 +34,7 @@ const two = { limit: 2, perAccount: 2 }
 const byAge = (one: { readonly created_at: Date }, other: { readonly created_at: Date }) =>
   one.created_at.getTime() - other.created_at.getTime()
 
-/** A job of this account, or of one of its own. */
+/** A job of this account, or of a new one. */
 const inserted = (deadlineMs = 60_000, accountId = newResourceId()) =>
   Effect.gen(function* () {
     const jobs = yield* VideoJobs
@@ -51,9 +51,9 @@ const inserted = (deadlineMs = 60_000, accountId = newResourceId()) =>
   })
 
 layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices: true, timeout: 60_000 })(
-  "rows of video jobs",
+  "video job rows",
   (it) => {
-    it.effect("keep what they were made of, whatever the prompt", () =>
+    it.effect("keep their parameters, whatever the prompt", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const job = yield* inserted()
@@ -72,7 +72,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("give one turn at a time, and none at once after the last where that is wished", () =>
+    it.effect("give one turn at a time, and wait after the last one if requested", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const { id } = yield* inserted()
@@ -86,7 +86,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("take the word of the last turn alone", () =>
+    it.effect("accept writes of the latest turn only", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const { id } = yield* inserted()
@@ -104,7 +104,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("end once, and never change after it", () =>
+    it.effect("end once, and never change afterwards", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const sql = yield* SqlClient.SqlClient
@@ -121,7 +121,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("refuse what no job may be", () =>
+    it.effect("reject invalid states", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const wrong: ReadonlyArray<VideoEnd> = [
@@ -150,7 +150,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("count who is at a provider, of all nodes, exactly", () =>
+    it.effect("count a provider's jobs exactly, across all nodes", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const turns = yield* Effect.forEach(Array.from({ length: 6 }), () =>
@@ -163,7 +163,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         assert.strictEqual(noted.filter((one) => one === "full").length, 4)
         const [here, there] = turns.filter((_, index) => noted[index] === "noted")
         const waiting = turns.find((_, index) => noted[index] === "full")!
-        // One that is there counts after its turn too, one whose turn was given back does not.
+        // A running job counts even after its turn; a job with a returned turn does not.
         yield* jobs.goOn(here!, { ...going, provider: "crowded" })
         assert.strictEqual(yield* jobs.submitting(waiting, "crowded", two, 60_000), "full")
         yield* jobs.drop(there!)
@@ -176,7 +176,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("have their part of a provider, and the oldest goes first", () =>
+    it.effect("get their share of a provider, oldest first", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const greedy = newResourceId()
@@ -188,7 +188,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
         const [a, b, c] = [yield* taken(greedy), yield* taken(greedy), yield* taken(greedy)]
         const [d, e, f] = [yield* taken(), yield* taken(), yield* taken()]
         assert.deepStrictEqual(yield* Effect.forEach([a, b, c], submitting), ["noted", "noted", "full"])
-        // Who has as many as it may have keeps nobody from what is left.
+        // An account at its limit does not keep others from the remaining places.
         assert.deepStrictEqual(yield* Effect.forEach([d, e, f], submitting), ["noted", "full", "full"])
         yield* jobs.drop(a)
         assert.strictEqual(yield* submitting(f), "full")
@@ -200,7 +200,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("wait for nobody who was to come back and has not", () =>
+    it.effect("do not wait for a job that is late to come back", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const sql = yield* SqlClient.SqlClient
@@ -215,7 +215,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("are counted by account while they go on, and forgotten long after their end", () =>
+    it.effect("are counted by account while they run, and deleted long after their end", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const accountId = newResourceId()
@@ -232,7 +232,7 @@ layer(VideoJobs.layer.pipe(Layer.provideMerge(database)), { excludeTestServices:
       })
     )
 
-    it.effect("are found where nobody is at them", () =>
+    it.effect("are found when they have no worker", () =>
       Effect.gen(function* () {
         const jobs = yield* VideoJobs
         const ids = (graceMs: number) => Effect.map(jobs.standing(graceMs), (found) => [...found])

@@ -86,12 +86,12 @@ const priceOf = ({ candidates }: Plan) =>
 const detailOf = (reason: Failure["reason"]) => (reason._tag === "NoProviderAvailable" ? reason.detail : reason._tag)
 
 describe("svc/auto", () => {
-  it("stands alone", () => {
+  it("must be the only model of a request", () => {
     assert.isTrue(isAuto(["svc/auto"]))
     for (const models of [[], ["gpt-4o"], ["svc/auto", "gpt-4o"]]) assert.isFalse(isAuto(models))
   })
 
-  it.live("is served no more once it is retired, whatever it could choose", () =>
+  it.live("is not served once it is retired, whatever models it could choose", () =>
     Effect.gen(function* () {
       const retired = { ...noChanges, statuses: [{ model: "svc/auto", status: "retired" } as const] }
       const changes = { load: Effect.succeed(retired), version: Effect.succeed("") }
@@ -100,7 +100,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("plans a few models as a chain and says how it chose them, for every task", () =>
+  it.live("plans a chain of a few models and explains the choice, for every task", () =>
     Effect.gen(function* () {
       const { catalogue, plan } = yield* scene()
       for (const task of TASKS) {
@@ -127,7 +127,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes the best in the range of prices, and the cheapest of equals", () =>
+  it.live("chooses the best model in the price range, and the cheapest of equals", () =>
     Effect.gen(function* () {
       const { plan } = yield* scene()
       const prices = COST_TIERS.map((costTier) => priceOf(plan({ options: { costTier } })))
@@ -148,7 +148,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps to allowed and excluded models, and names the option that leaves nothing", () =>
+  it.live("obeys allowed and excluded models, and names the option that leaves none", () =>
     Effect.gen(function* () {
       const { decision, refusal, vendorOf } = yield* scene()
       const own = decision({ options: { allowedModels: ["anthropic/*"] } }).candidates
@@ -181,7 +181,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("leaves out whom the policy, the window or the budget leaves out", () =>
+  it.live("skips models that the policy, the context window or the budget excludes", () =>
     Effect.gen(function* () {
       const { catalogue, plan, refusal } = yield* scene()
       const zero = plan({ policy: { dataPolicy: "zero_retention" } })
@@ -199,7 +199,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("chooses alike whichever provider is to go first, though it be the only one to be asked", () =>
+  it.live("makes the same choice with and without fallbacks, whichever provider is first", () =>
     Effect.gen(function* () {
       const { catalogue, decision, plan, refusal } = yield* scene()
       for (const { id } of catalogue.providers) {
@@ -209,7 +209,7 @@ describe("svc/auto", () => {
           assert.deepStrictEqual(decision(asked).candidates, chosen, `${id} ${costTier}`)
         }
       }
-      // What stands in a model's way is that of the one who would be asked.
+      // Without fallbacks, only the first provider's obstacles count.
       const dear = failure({ _tag: "NoModelInBudget", budgetCents: 1, least: 1n })
       const objection = ({ candidates }: Plan) =>
         candidates.every(({ offer }) => offer.provider === "azure") ? dear : undefined
@@ -223,7 +223,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends a long prompt to a large window and another language to who is good at it", () =>
+  it.live("sends a long prompt to a large window, and another language to a model that is good at it", () =>
     Effect.gen(function* () {
       const { catalogue, decision } = yield* scene()
       const long = decision({ auto: { promptTokens: LONG_CONTEXT_TOKENS + 1 }, multilingual: true })
@@ -243,7 +243,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("prefers models that take what the request asks for", () =>
+  it.live("prefers models that support what the request asks for", () =>
     Effect.gen(function* () {
       const { catalogue, decision } = yield* scene()
       for (const name of ["structured_outputs", "reasoning", "logprobs"]) {
@@ -255,7 +255,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes first to the model of a pinned session while that can serve", () =>
+  it.live("tries the model of a pinned session first while that model can serve", () =>
     Effect.gen(function* () {
       const { decision } = yield* scene()
       const pinned = decision({ auto: { pinned: "claude-opus-5" } })
@@ -269,7 +269,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("chooses among what is there", () =>
+  it.live("chooses among the available models", () =>
     Effect.gen(function* () {
       const one = yield* scene({ sandbox: false, keyed: ["openai"] })
       assert.isTrue(one.plan({}).candidates.every(({ offer }) => offer.provider === "openai"))
@@ -278,7 +278,7 @@ describe("svc/auto", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says who told the task", () =>
+  it.live("says which classifier determined the task", () =>
     Effect.gen(function* () {
       const { decision } = yield* scene()
       assert.match(

@@ -7,15 +7,15 @@ const tagOf = (model?: string, models?: ReadonlyArray<string>) =>
   Result.getOrThrow(Result.flip(parseChain(model, models))).reason._tag
 
 describe("parseChain", () => {
-  it("reads one id, a chain with blanks around its commas, and a list", () => {
+  it("reads one ID, a chain with spaces around its commas, and a list", () => {
     assert.deepStrictEqual(chainOf("a"), ["a"])
     assert.deepStrictEqual(chainOf("a, b ,c"), ["a", "b", "c"])
     assert.deepStrictEqual(chainOf(undefined, ["x/y", "b"]), ["x/y", "b"])
   })
-  it("puts what model names before the list, each once", () => {
+  it("puts the models of `model` before the list, each once", () => {
     assert.deepStrictEqual(chainOf("a", ["b", "a"]), ["a", "b"])
   })
-  it("refuses a malformed chain", () => {
+  it("rejects a malformed chain", () => {
     for (const chain of [
       "",
       "a,",
@@ -29,7 +29,7 @@ describe("parseChain", () => {
     }
     assert.strictEqual(tagOf(undefined, ["a", ""]), "InvalidFallbackChain")
   })
-  it("misses the model, and takes no preset for one", () => {
+  it("reports a missing model, and does not treat a preset as a model", () => {
     assert.strictEqual(tagOf(), "ValidationError")
     for (const [model, models] of [["@mine"], ["a", ["@mine"]], [undefined, ["@mine"]]] as const) {
       assert.strictEqual(tagOf(model, models), "InvalidFallbackChain")
@@ -38,7 +38,7 @@ describe("parseChain", () => {
 })
 
 describe("presetNamed", () => {
-  it("is what stands alone behind an @", () => {
+  it("returns the slug of a single entry with a leading @", () => {
     assert.strictEqual(presetNamed("@mine"), "mine")
     assert.strictEqual(presetNamed(" @mine "), "mine")
     assert.strictEqual(presetNamed("@"), "")

@@ -13,7 +13,7 @@ interface Labelled {
   readonly prompt: string
 }
 
-/** Rules are written on the half `rules`; the other is only measured. */
+/** The rules may use only the half `rules`; the other half only measures them. */
 const labelled: ReadonlyArray<Labelled> = readFileSync(new URL("prompts.jsonl", import.meta.url), "utf8")
   .trim()
   .split("\n")
@@ -48,7 +48,7 @@ const taskOf = (conversation: Conversation) => {
 }
 
 describe("the labelled prompts", () => {
-  it("are many, of many tasks, each once, and split by their hash", () => {
+  it("are numerous and unique, cover many tasks, and are split by their hash", () => {
     assert.isAtLeast(labelled.length, 300)
     assert.isAtLeast(new Set(labelled.map(({ task }) => task)).size, 8)
     assert.strictEqual(new Set(labelled.map(({ prompt }) => prompt)).size, labelled.length)
@@ -58,7 +58,7 @@ describe("the labelled prompts", () => {
     }
   })
 
-  it("are told apart by the rules, on the half that the rules were not written on", () => {
+  it("are classified by the rules, on the half that the rules were not written for", () => {
     const [own, heldOut] = [measured("rules"), measured("held_out")]
     console.log(JSON.stringify({ rules: own, heldOut }))
     assert.isAtLeast(heldOut.task, 0.85)
@@ -69,7 +69,7 @@ describe("the labelled prompts", () => {
 })
 
 describe("the rules", () => {
-  it("go by what the user said last", () => {
+  it("go by the user's last message", () => {
     const messages: Conversation["messages"] = [
       { role: "user", content: text("Translate this into French: good evening") },
       { role: "assistant", content: text("Bonsoir"), toolCalls: [] },
@@ -78,7 +78,7 @@ describe("the rules", () => {
     assert.deepStrictEqual(taskOf(asked("", { messages })), { task: "math", confident: true })
   })
 
-  it("ask the system prompt where the user leaves it open", () => {
+  it("consult the system prompt when the user's message is unclear", () => {
     const withSystem = (system: string, user: string): Conversation["messages"] => [
       { role: "system", content: text(system) },
       { role: "user", content: text(user) }
@@ -91,7 +91,7 @@ describe("the rules", () => {
     assert.strictEqual(taskOf(asked("", { messages: withSystem(system, "What is 17 * 23?") })).task, "math")
   })
 
-  it("see images in the last message and offered tools", () => {
+  it("notice images in the last message and offered tools", () => {
     const seen = (content: Conversation["messages"][number]["content"]) =>
       taskOf(asked("", { messages: [{ role: "user", content } as Conversation["messages"][number]] }))
     assert.deepStrictEqual(seen([...text("Translate the sign"), image]), { task: "vision", confident: true })
@@ -104,14 +104,14 @@ describe("the rules", () => {
     assert.strictEqual(taskOf(asked("Write a haiku about the sea", { tools: [tool] })).task, "writing")
   })
 
-  it("say general, and are not sure, where nothing speaks for a task", () => {
+  it("answer general, without certainty, when nothing matches", () => {
     for (const words of ["", "   ", "xyzzy", "🙂"]) {
       assert.deepStrictEqual(taskOf(asked(words)), { task: "general", confident: false }, words)
     }
     assert.deepStrictEqual(taskOf(asked("", { messages: [] })), { task: "general", confident: false })
   })
 
-  it("look at a bounded part of whatever they are given", () => {
+  it("read a bounded part of any input", () => {
     const long = `Summarize the following text.\n\n${"lorem ipsum dolor ".repeat(100_000)}`
     assert.deepStrictEqual(taskOf(asked(long)), { task: "summarisation", confident: true })
     assert.isBelow(lastWords(asked(long)).length, 4_100)
@@ -124,7 +124,7 @@ describe("the rules", () => {
 })
 
 describe("a language other than English", () => {
-  it("is told by script or by small words", () => {
+  it("is recognized by script or by small words", () => {
     for (const words of [
       "Wo ist der Bahnhof, und wie komme ich zu dem Museum?",
       "Je voudrais une table pour deux personnes.",
@@ -141,7 +141,7 @@ describe("a language other than English", () => {
     }
   })
 
-  it("is not told by a name, a quotation, code or a formula", () => {
+  it("is not inferred from a name, a quotation, code or a formula", () => {
     for (const words of [
       "Who was Émile Zola and what did he write?",
       "Explain the word 改善 as it is used in the car industry.",

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { matcherOf, patternTest } from "../../src/router/ModelPatterns.ts"
 
-describe("a pattern of models", () => {
-  it("has * for any characters, also none", () => {
+describe("a model pattern", () => {
+  it("matches any characters with *, including none", () => {
     const cases: ReadonlyArray<readonly [string, string, boolean]> = [
       ["gpt-4o", "gpt-4o", true],
       ["gpt-4o", "gpt-4o-mini", false],
@@ -25,7 +25,7 @@ describe("a pattern of models", () => {
     }
   })
 
-  it("means a model by its id, or by its vendor before a slash", () => {
+  it("matches a model by its ID, or by its vendor before a slash", () => {
     const mini = { id: "gpt-4o-mini", vendor: "openai" }
     const llama = { id: "meta-llama/llama-3.3-70b-instruct", vendor: "meta-llama" }
     for (const pattern of ["gpt-4o-mini", "openai/gpt-4o-mini", "openai/*", "gpt-*", "openai/gpt-*", "*"]) {
@@ -38,7 +38,7 @@ describe("a pattern of models", () => {
     assert.isFalse(matcherOf([])(mini))
   })
 
-  it("matches a beginning by the same rule as any other pattern", () => {
+  it("matches a prefix by the same rule as any other pattern", () => {
     const models = ["gpt-4o", "gpt-4o-mini", "meta-llama/llama-3", "o"].flatMap((id) =>
       ["openai", "meta-llama", "o"].map((vendor) => ({ id, vendor }))
     )
@@ -63,7 +63,7 @@ describe("a pattern of models", () => {
     }
   })
 
-  it("is made once of a request's list", () => {
+  it("is compiled once per list of a request", () => {
     const list = ["openai/*", "*mini"]
     assert.strictEqual(matcherOf(list), matcherOf(list))
     assert.notStrictEqual(matcherOf(list), matcherOf([...list]))

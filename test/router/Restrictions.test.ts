@@ -34,12 +34,12 @@ const left = (...asked: Parameters<typeof restrictions>) => {
 const said = (...asked: Parameters<typeof restrictions>) => explain(able, restrictions(...asked))
 
 describe("a restriction", () => {
-  it("is none where nothing is asked", () => {
+  it("is absent when the request asks for none", () => {
     assert.deepStrictEqual(restrictions({}, ["tools"]), [])
     assert.deepStrictEqual(restrictions({ requireParameters: true }), [])
   })
 
-  it("leaves who meets it", () => {
+  it("keeps the providers that meet it", () => {
     assert.deepStrictEqual(left({ only: ["keeps", "nobody"] }), ["keeps"])
     assert.deepStrictEqual(left({ only: [] }), [])
     assert.deepStrictEqual(left({ ignore: ["keeps", "nobody"] }), ["trains", "forgets", "plain"])
@@ -52,7 +52,7 @@ describe("a restriction", () => {
     assert.deepStrictEqual(left({ maxPrice: { request: 0 } }), ["trains", "keeps", "plain"])
   })
 
-  it("takes the very price of an offer for the most, whatever its binary fraction", () => {
+  it("accepts an offer's exact price as the limit, whatever its binary fraction", () => {
     const prices = Array.from({ length: 2_000 }, (_, index) => (index + 1) / 200)
     const offers = prices.map((prompt, index) => ({ id: `p${index}`, prompt, completion: prompt * 4 }))
     const found = syntheticCatalogue({ m: offers })
@@ -66,7 +66,7 @@ describe("a restriction", () => {
     assert.deepStrictEqual(out, [])
   })
 
-  it("takes names in whatever case", () => {
+  it("accepts names in any case", () => {
     assert.deepStrictEqual(left({ only: ["Keeps"] }), ["keeps"])
     assert.deepStrictEqual(left({ ignore: ["KEEPS", "Trains"] }), ["forgets", "plain"])
   })
@@ -74,8 +74,8 @@ describe("a restriction", () => {
 
 const begin = "No provider meets the routing restrictions of this request: "
 
-describe("the sentence when nobody is left", () => {
-  it("names the one restriction that did it, with its count", () => {
+describe("the explanation when no provider is left", () => {
+  it("names the one responsible restriction with its count", () => {
     const of = `${begin}of 4 candidates, `
     assert.strictEqual(said({ only: ["nobody"] }), `${of}providers.only leaves out 4`)
     assert.strictEqual(said({ requireParameters: true }, ["seed"]), `${of}require_parameters leaves out 4`)
@@ -88,7 +88,7 @@ describe("the sentence when nobody is left", () => {
     )
   })
 
-  it("says of several what each leaves out, and which would do to be dropped", () => {
+  it("says what each of several restrictions excludes, and which one the client could drop", () => {
     assert.strictEqual(
       said({ only: ["trains", "keeps"], dataPolicy: "zero_retention", maxPrice: { prompt: 2 } }),
       `${begin}of 4 candidates, providers.only leaves out 2, data_policy leaves out 3 and max_price leaves out 1; ` +

@@ -62,7 +62,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("obeys only, ignore, order and the ban on fallbacks", () =>
+  it.live("obeys only, ignore, order and allow_fallbacks", () =>
     Effect.gen(function* () {
       const { catalogue, router } = yield* scene({ sandbox: true })
       const providers = catalogue.find("gpt-4o-mini")!.offers.map((offer) => offer.provider)
@@ -107,7 +107,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails closed on the data policy and on prices", () =>
+  it.live("fails rather than break the data policy or a price limit", () =>
     Effect.gen(function* () {
       const { catalogue, router } = yield* scene({ sandbox: true })
       const zero = Result.getOrThrow(router.plan(request(["claude-sonnet-4-5"], { dataPolicy: "zero_retention" })))
@@ -123,7 +123,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says what the request lacks a model for", () =>
+  it.live("names the capability that no model of the request has", () =>
     Effect.gen(function* () {
       const { catalogue, router } = yield* scene({ sandbox: true })
       const reason = (models: ReadonlyArray<string>, more: Partial<PlanRequest> = {}) =>
@@ -142,7 +142,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("plans only providers that are there", () =>
+  it.live("plans only available providers", () =>
     Effect.gen(function* () {
       const { router } = yield* scene({ sandbox: false, keyed: ["openai"] })
       assert.deepStrictEqual(who(Result.getOrThrow(router.plan(request(["gpt-4o-mini"])))), ["gpt-4o-mini@openai"])
@@ -151,7 +151,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says which restriction left nobody", () =>
+  it.effect("names the restrictions that exclude every provider", () =>
     Effect.gen(function* () {
       const { router } = yield* invented
       const detail = (policy: Partial<RoutingPolicy>, more: Partial<PlanRequest> = {}) => {
@@ -166,7 +166,7 @@ describe("Router", () => {
         detail({ requireParameters: true }, needing({ parameters: ["seed"] })),
         "of 5 candidates, require_parameters leaves out 5"
       )
-      // Who could not serve it anyway is nobody that a restriction left out.
+      // Providers that could not serve the request anyway do not count as excluded.
       assert.strictEqual(
         detail({ only: ["b"] }, needing({ vision: true })),
         "of 3 candidates, providers.only leaves out 3"
@@ -175,7 +175,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("takes providers' names in whatever case", () =>
+  it.effect("accepts provider names in any case", () =>
     Effect.gen(function* () {
       const { router } = yield* invented
       const plan = Result.getOrThrow(router.plan(request(["m"], { order: ["C"], ignore: ["A"] })))
@@ -202,7 +202,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("explores in a small share of those requests that may", () =>
+  it.effect("explores in a small share of the requests that allow it", () =>
     Effect.gen(function* () {
       const { live, router } = yield* invented
       for (let n = 0; n < 30; n++) live.record(seen("m", "a"))
@@ -227,7 +227,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped, Random.withSeed("exploring"))
   )
 
-  it.effect("gives no delay for a stream of which few were seen, however many whole answers were", () =>
+  it.effect("gives no hedge delay for streams with few samples, however many whole responses there are", () =>
     Effect.gen(function* () {
       const { live, router } = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
       for (let n = 0; n < 30; n++) live.record({ ...seen("m", "a"), firstTokenMs: n < 11 ? 300 : undefined })
@@ -241,7 +241,7 @@ describe("Router", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives a delay for a hedge where it is wanted and of use", () =>
+  it.effect("gives a hedge delay when it is enabled and useful", () =>
     Effect.gen(function* () {
       const hedged = yield* sceneOf(layerOf(inventedCatalogue), { latencyHedge: true })
       const { live } = hedged

@@ -15,7 +15,7 @@ const catalogue = syntheticCatalogue({
 })
 const model = catalogue.find("m")!
 
-/** Standings over figures that the test changes, and how often they were read. */
+/** Standings over figures that the test controls, with a count of reads. */
 const watched = () => {
   const seen = { figures: unknownPerformance, reads: 0 }
   const standings = new Standings(() => {
@@ -25,8 +25,8 @@ const watched = () => {
   return { seen, standings }
 }
 
-describe("what is ready of a model", () => {
-  it("is who can be called, in the catalogue's order, the first of them preferred", () => {
+describe("the standings of a model", () => {
+  it("list the callable providers in the catalogue's order, the first one preferred", () => {
     const contenders = watched().standings.of(catalogue, model, 0)
     assert.deepStrictEqual(
       contenders.map(({ preferred, provider }) => [provider.id, preferred]),
@@ -38,13 +38,13 @@ describe("what is ready of a model", () => {
     assert.strictEqual(contenders[0]!.candidate.offer, model.offers[1])
   })
 
-  it("has the parameters that each takes", () => {
+  it("contain the parameters that each provider accepts", () => {
     const [one, two] = watched().standings.of(catalogue, model, 0)
     assert.deepStrictEqual([...one!.parameters], model.supportedParameters)
     assert.deepStrictEqual([...two!.parameters], ["max_tokens", "temperature"])
   })
 
-  it("has figures that are read anew when they are old, and not before", () => {
+  it("refresh their figures when these are old, and not before", () => {
     const { seen, standings } = watched()
     const thin = (nowMs: number) => standings.of(catalogue, model, nowMs)[0]!.thin
     assert.isTrue(thin(5_000))
@@ -57,7 +57,7 @@ describe("what is ready of a model", () => {
     assert.isTrue(thin(0))
   })
 
-  it("is worked out anew for another snapshot", () => {
+  it("are computed again for another snapshot", () => {
     const { standings } = watched()
     standings.of(catalogue, model, 0)
     const other = syntheticCatalogue({ m: [{ id: "away" }] })
@@ -66,17 +66,17 @@ describe("what is ready of a model", () => {
   })
 })
 
-describe("a likely price", () => {
+describe("an estimated price", () => {
   const size = { promptTokens: 1_000, outputTokens: 200 }
 
-  it("is what the same usage would cost", () => {
+  it("equals the cost of the same usage", () => {
     const [one] = watched().standings.of(catalogue, model, 0)
     const cost = tokenCost(one!.candidate.price, { ...noTokens, input: 1_000, output: 200 })
     assert.approximately(likelyPriceUsd(one!, size), Number(cost) / 1e9, 1e-12)
     assert.approximately(likelyPriceUsd(one!, size), 0.008, 1e-12)
   })
 
-  it("goes by the tier that the prompt reaches", () => {
+  it("uses the tier that the prompt reaches", () => {
     const [offer] = model.offers.slice(1)
     const price = offer!.price
     assert.isTrue(price?.unit === "token")

@@ -27,7 +27,7 @@ const seen = (figures: Partial<Figures>): Figures => ({
   ...figures
 })
 
-/** Providers called a, b, c … with these figures and prices; the first is the preferred one. */
+/** Providers named a, b, c … with these figures and prices. The first is the preferred one. */
 const standings = (
   all: ReadonlyArray<Partial<Figures> & { readonly priceUsd?: number }>,
   thin: ReadonlyArray<number> = []
@@ -50,7 +50,7 @@ const given = process.env["ROUTING_SEED"]
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given)
 const CASES = 5_000
 
-/** Figures of some size, from few enough values that equal ones are met often. */
+/** Random figures of any size, from few enough values that equal ones are common. */
 const randomFigures = (random: Random, samples: number): Figures => ({
   samples,
   successRate: random.pick([0, 0.5, 0.8, 0.97, 1]),
@@ -62,7 +62,7 @@ const randomFigures = (random: Random, samples: number): Figures => ({
 const randomSamples = (random: Random) => random.pick([0, 1, 5, 19, 20, 200, 100_000])
 const randomPrice = (random: Random) => random.pick([0, 1e-7, 0.0001, 0.001, 0.0011, 0.5])
 
-/** What a strategy weighs of a provider, each so that less is better. */
+/** The properties that a strategy weighs, each so that less is better. */
 const weighed = (strategy: Strategy, { expected, preferred, priceUsd }: Standing): ReadonlyArray<number> => {
   const { medianTtft, p50, p95, preferred: place, price, successRate } = weights[strategy]
   return [
@@ -78,7 +78,7 @@ const weighed = (strategy: Strategy, { expected, preferred, priceUsd }: Standing
 const dominates = (better: ReadonlyArray<number>, worse: ReadonlyArray<number>) =>
   better.every((figure, index) => figure <= worse[index]!) && better.some((figure, index) => figure < worse[index]!)
 
-/** Every pair of an order in which the later one dominates the earlier one. */
+/** Every pair of an order in which the later provider dominates the earlier one. */
 const inverted = (strategy: Strategy, arranged: ReadonlyArray<Standing>) =>
   arranged.flatMap((earlier, index) =>
     arranged
@@ -87,8 +87,8 @@ const inverted = (strategy: Strategy, arranged: ReadonlyArray<Standing>) =>
       .map((later) => `${earlier.provider} before ${later.provider}`)
   )
 
-describe(`of random figures (ROUTING_SEED=${seed})`, () => {
-  it("nobody goes before one that is better in something and worse in nothing", () => {
+describe(`with random figures (ROUTING_SEED=${seed})`, () => {
+  it("no provider precedes one that is better in some figure and worse in none", () => {
     const random = new Random(seed)
     let pairs = 0
     for (let run = 0; run < CASES; run++) {
@@ -107,7 +107,7 @@ describe(`of random figures (ROUTING_SEED=${seed})`, () => {
     assert.isAbove(pairs, CASES)
   })
 
-  it("what was measured alike often dominates as it was measured", () => {
+  it("of two equally sampled providers, the one with better measurements never scores worse", () => {
     const random = new Random(seed)
     const keys = ["medianTtftMs", "p50Ms", "p95Ms"] as const
     for (let run = 0; run < CASES; run++) {
@@ -123,7 +123,7 @@ describe(`of random figures (ROUTING_SEED=${seed})`, () => {
     }
   })
 
-  it("cost goes by price, whatever the rest", () => {
+  it("the cost strategy orders by price, whatever the other figures", () => {
     const random = new Random(seed)
     for (let run = 0; run < CASES; run++) {
       const all = standings(
@@ -163,7 +163,7 @@ describe(`of random figures (ROUTING_SEED=${seed})`, () => {
     }
   })
 
-  it("exploring moves one, and never one the caller or the price forbids", () => {
+  it("exploring moves one provider, and never one that the client or the price forbids", () => {
     const random = new Random(seed)
     let explored = 0
     for (let run = 0; run < CASES; run++) {
@@ -186,8 +186,8 @@ describe(`of random figures (ROUTING_SEED=${seed})`, () => {
   })
 })
 
-describe("what is expected", () => {
-  it("is the prior of a provider that was never seen, and what the others take", () => {
+describe("expected figures", () => {
+  it("equal the prior for a provider without samples, and the other providers' times", () => {
     const [known, none] = expectedOf([seen({}), unknown])
     assert.approximately(none!.successRate, PRIOR_SUCCESS_RATE, 1e-9)
     assert.approximately(none!.medianTtftMs, 400, 1e-6)
@@ -195,7 +195,7 @@ describe("what is expected", () => {
     assert.approximately(known!.medianTtftMs, 400, 1e-6)
   })
 
-  it("moves from the prior to what was measured with the number of samples", () => {
+  it("move from the prior to the measurements as samples increase", () => {
     const rateAt = (samples: number) => expectedOf([seen({ samples, successRate: 0 })])[0]!.successRate
     assert.approximately(rateAt(1), 0.933, 0.001)
     assert.approximately(rateAt(20), 0.49, 0.001)
@@ -207,7 +207,7 @@ describe("what is expected", () => {
     assert.isBelow(timeAt(10_000), 101)
   })
 
-  it("has no time where a provider has none, and never a rate of zero", () => {
+  it("include no time where a provider has none, and never a success rate of zero", () => {
     const [silent] = expectedOf([{ ...unknown, samples: 1e9, successRate: 0 }])
     assert.isAbove(silent!.successRate, 0)
     assert.approximately(silent!.p50Ms, 1_000, 1e-6)
@@ -215,11 +215,11 @@ describe("what is expected", () => {
 })
 
 describe("an order", () => {
-  it("is the catalogue's where nothing is known and all cost the same", () => {
+  it("is the catalogue's when nothing is known and all prices are equal", () => {
     for (const strategy of strategies) assert.strictEqual(order(strategy, standings([{}, {}, {}])), "abc", strategy)
   })
 
-  it("puts the caller's names first, in their order, whatever the score", () => {
+  it("puts the client's names first, in their order, whatever the score", () => {
     const all = standings([{ priceUsd: 1 }, { priceUsd: 3 }, { priceUsd: 2 }, { priceUsd: 9 }])
     for (const strategy of strategies) {
       assert.strictEqual(order(strategy, all, ["d", "nobody", "b"]).slice(0, 2), "db", strategy)
@@ -227,14 +227,14 @@ describe("an order", () => {
     assert.strictEqual(order("cost", all, ["d"]), "dacb")
   })
 
-  it("puts one that fails a lot behind its equals in price", () => {
+  it("puts a provider that often fails behind others of equal price", () => {
     const failing = { samples: 500, successRate: LOWEST_SUCCESS_RATE - 0.1 }
     assert.strictEqual(order("cost", standings([failing, {}, { priceUsd: 0.5 }])), "cba")
     assert.strictEqual(order("balanced", standings([failing, seen({})])), "ba")
     assert.strictEqual(order("quality", standings([failing, seen({})])), "ba")
   })
 
-  it("is quickest first, by what was measured often enough", () => {
+  it("puts the fastest first, by figures with enough samples", () => {
     const slow = seen({ medianTtftMs: 900 })
     const quick = seen({ medianTtftMs: 200 })
     assert.strictEqual(order("latency", standings([slow, quick])), "ba")
@@ -243,13 +243,13 @@ describe("an order", () => {
     assert.strictEqual(order("latency", standings([quick, once])), "ab")
   })
 
-  it("of quality stays with the preferred provider until it fails noticeably", () => {
+  it("of the quality strategy keeps the preferred provider first until it fails noticeably", () => {
     const other = seen({ medianTtftMs: 10 })
     assert.strictEqual(order("quality", standings([seen({ successRate: 0.93 }), other])), "ab")
     assert.strictEqual(order("quality", standings([seen({ successRate: 0.88 }), other])), "ba")
   })
 
-  it("of balanced trades price for time", () => {
+  it("of the balanced strategy trades price for time", () => {
     const slow = seen({ medianTtftMs: 4_000, p50Ms: 20_000, p95Ms: 50_000 })
     assert.strictEqual(order("balanced", standings([seen({}), { ...slow, priceUsd: 0.8 }])), "ab")
     assert.strictEqual(order("balanced", standings([seen({}), { ...slow, priceUsd: 0.1 }])), "ba")
@@ -261,7 +261,7 @@ describe("exploring", () => {
   const tried = (strategy: Strategy, draw: number, wishes: ReadonlyArray<string> = []) =>
     names(explore(all, { strategy, order: wishes }, draw))
 
-  it("is of a small share of draws, spread over those who may", () => {
+  it("affects a small share of draws, spread over the eligible providers", () => {
     assert.strictEqual(tried("balanced", 0), "bacd")
     assert.strictEqual(tried("balanced", EXPLORATION_SHARE * 0.6), "cabd")
     assert.strictEqual(tried("balanced", EXPLORATION_SHARE), "abcd")
@@ -269,12 +269,12 @@ describe("exploring", () => {
     assert.strictEqual(tried("latency", EXPLORATION_SHARE * 0.99), "dabc")
   })
 
-  it("costs little for cost and nothing for quality", () => {
+  it("may cost little with the cost strategy, and never happens with the quality strategy", () => {
     assert.strictEqual(tried("cost", EXPLORATION_SHARE * 0.99), "bacd")
     assert.strictEqual(tried("quality", 0), "abcd")
   })
 
-  it("leaves alone whom the caller put first, and one that is little known itself", () => {
+  it("never displaces the client's first choice, or a provider that is little known itself", () => {
     assert.strictEqual(tried("balanced", 0, ["a"]), "abcd")
     assert.strictEqual(names(explore(all.slice(1), { strategy: "balanced", order: [] }, 0)), "bcd")
     assert.deepStrictEqual(explore([], { strategy: "balanced", order: [] }, 0), [])

@@ -3,8 +3,8 @@ import { entries } from "../../src/catalogue/models.ts"
 import { judgedModels, strengthOf } from "../../src/router/Strengths.ts"
 import { TASKS } from "../../src/router/Task.ts"
 
-describe("what models are good at", () => {
-  it("is said of text models of the catalogue that can be chosen unasked", () => {
+describe("the strengths of models", () => {
+  it("cover the catalogue's text models that the router may choose", () => {
     const choosable = new Map(entries.map((entry) => [entry.id, entry]))
     for (const id of judgedModels) {
       const entry = choosable.get(id)
@@ -12,7 +12,7 @@ describe("what models are good at", () => {
     }
   })
 
-  it("is a grade, better or worse by one at some tasks", () => {
+  it("are grades, one better or worse at some tasks", () => {
     assert.strictEqual(strengthOf("codestral-2508", "code"), strengthOf("codestral-2508", "math") + 1)
     assert.strictEqual(strengthOf("codestral-2508", "writing"), strengthOf("codestral-2508", "math") - 1)
     for (const id of judgedModels) {
@@ -20,7 +20,7 @@ describe("what models are good at", () => {
     }
   })
 
-  it("is little of a model nobody has judged", () => {
+  it("are low for a model that is not listed", () => {
     for (const task of TASKS) assert.strictEqual(strengthOf("nobody-knows-me", task), 1)
   })
 })

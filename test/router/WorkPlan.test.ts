@@ -33,7 +33,7 @@ const scene = (options: { readonly sandbox: boolean; readonly keyed?: ReadonlyAr
 const EMBEDDING = "text-embedding-3-small"
 
 describe("planWork", () => {
-  it.live("leaves out those whose price is not that of so many pixels, and says so where nobody is left", () =>
+  it.live("skips providers without a price for this many pixels, and says so when none is left", () =>
     Effect.gen(function* () {
       const { who, why } = yield* scene({ sandbox: true })
       for (const model of ["flux-dev", "flux-schnell", "flux-1.1-pro"]) {
@@ -50,7 +50,7 @@ describe("planWork", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes all who offer the model at a price, in the catalogue's order", () =>
+  it.live("plans all providers that offer the model at a price, in the catalogue's order", () =>
     Effect.gen(function* () {
       const { catalogue, plan, who } = yield* scene({ sandbox: true })
       const offers = catalogue.find(EMBEDDING)!.offers.filter(({ price }) => price !== undefined)
@@ -66,7 +66,7 @@ describe("planWork", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes only those who are there", () =>
+  it.live("plans only available providers", () =>
     Effect.gen(function* () {
       const { who, why } = yield* scene({ sandbox: false, keyed: ["openai"] })
       assert.deepStrictEqual(who(EMBEDDING, "embedding"), ["openai"])
@@ -77,7 +77,7 @@ describe("planWork", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("obeys only, ignore, order and the ban on fallbacks", () =>
+  it.live("obeys only, ignore, order and allow_fallbacks", () =>
     Effect.gen(function* () {
       const { who } = yield* scene({ sandbox: true })
       const [first, second] = who(EMBEDDING, "embedding")
@@ -91,7 +91,7 @@ describe("planWork", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails closed on the data policy and on prices, and says which it was", () =>
+  it.live("fails rather than break the data policy or a price limit, and names the restriction", () =>
     Effect.gen(function* () {
       const { why } = yield* scene({ sandbox: true })
       const left = (name: string): Reason => ({
@@ -104,7 +104,7 @@ describe("planWork", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("knows only models of the modality", () =>
+  it.live("accepts only models of the modality", () =>
     Effect.gen(function* () {
       const { why } = yield* scene({ sandbox: true })
       assert.deepStrictEqual(why("nothing", "embedding"), { _tag: "UnknownModel", model: "nothing" })
@@ -121,7 +121,7 @@ describe("planWork", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that what fits nobody's window is too long", () =>
+  it.live("reports input that fits no context window as too long", () =>
     Effect.gen(function* () {
       const { who, why } = yield* scene({ sandbox: true })
       const long = { promptBound: 9_000, fits: (window: number) => window >= 9_000 }
