@@ -301,7 +301,9 @@ export class Model {
     }
     const scopeOf = (budget: string) => this.budgets.get(budget.split(":")[0]!)!.scope
     const short = budgets.filter((budget) => this.#left(budget) < op.atLeast)
-    const first = short.find((budget) => scopeOf(budget) === "key") ?? short[0]!
+    const first = short.find((budget) => scopeOf(budget) === "key") ?? short[0]
+    // A carve asks the purse of its parent alone. When the other purse has enough, it discards this refusal and holds anew.
+    if (first === undefined) return { _tag: "Refused", limitSource: "balance", available: posted - held, posted }
     const limitSource: LimitSource = scopeOf(first) === "key" ? "key_budget" : "project_budget"
     return { _tag: "Refused", limitSource, available: most(this.#left(first), 0n), posted }
   }
