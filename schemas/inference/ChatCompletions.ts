@@ -29,7 +29,8 @@ export const ImagePart = Schema.Struct({
   image_url: Schema.Struct({
     /** An https URL or a data URL. */
     url: Schema.String.check(Schema.isMinLength(1, { message: "a URL" })),
-    detail: orNull(Schema.Literals(["auto", "low", "high"]))
+    /** `original` asks for what `high` does: the image as it is has no bound. */
+    detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
   }),
   ...cacheable
 }).annotate({ identifier: "ChatImagePart" })
@@ -193,8 +194,8 @@ export const ChatCompletionRequest = Schema.Struct({
   parallel_tool_calls: orNull(Schema.Boolean),
   response_format: orNull(ResponseFormat),
   reasoning: orNull(ChatReasoning),
-  /** The same as `reasoning.effort`, which wins. */
-  reasoning_effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  /** The same as `reasoning.effort`, which wins; `max` means `xhigh`. */
+  reasoning_effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
   logprobs: orNull(Schema.Boolean),
   top_logprobs: orNull(integer(0, 20)),
   /** How much is said in an answer. */

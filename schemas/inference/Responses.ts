@@ -35,7 +35,8 @@ export const ResponsesInputText = Schema.Struct({ type: Schema.Literal("input_te
 export const ResponsesInputImage = Schema.Struct({
   type: Schema.Literal("input_image"),
   image_url: Schema.String,
-  detail: orNull(Schema.Literals(["auto", "low", "high"]))
+  /** `original` asks for what `high` does: the image as it is has no bound. */
+  detail: orNull(Schema.Literals(["auto", "low", "high", "original"]))
 }).annotate({ identifier: "ResponsesInputImage" })
 
 /** A file of text or JSON, as a data URL with base64; it is put to the model as text. Ids and URLs of files are not offered. */
@@ -126,7 +127,8 @@ export const ResponsesTextFormat = Schema.Union([
 
 /** How much a reasoning model thinks. Nothing but these fields is allowed. */
 export const ResponsesReasoning = Schema.Struct({
-  effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh"])),
+  /** `max` means `xhigh`. */
+  effort: orNull(Schema.Literals(["none", "minimal", "low", "medium", "high", "xhigh", "max"])),
   /** What a provider shows of its reasoning is in the answer whatever is said here. */
   summary: orNull(Schema.Literals(["auto", "concise", "detailed"])),
   max_tokens: orNull(integer(0, Number.MAX_SAFE_INTEGER)),

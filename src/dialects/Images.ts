@@ -1,5 +1,5 @@
 /** What of an image in a request can be judged by its form. Which addresses are allowed is known to `inference`. */
-import type { Message } from "../domain/Conversation.ts"
+import type { ImagePart, Message } from "../domain/Conversation.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 
 /** An image sent inline may have so many bytes before its encoding. */
@@ -17,6 +17,13 @@ export const imageProblem = (field: string, url: string): Failure | undefined =>
     ? failure({ _tag: "ImageTooLarge", param: field, limitBytes: IMAGE_MAX_BYTES })
     : undefined
 }
+
+/**
+ * The detail in which a model is to see an image. `original`, the image as it is, becomes the most that every host takes and that
+ * has a bound.
+ */
+export const detailOf = (detail: ImagePart["detail"] | "original" | null | undefined): ImagePart["detail"] =>
+  detail === "original" ? "high" : (detail ?? "auto")
 
 /** The first image with something wrong by its form. The error names the field that the image says it stands in. */
 export const checkImages = (messages: ReadonlyArray<Message>): Failure | undefined => {

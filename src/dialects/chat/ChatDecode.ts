@@ -10,6 +10,7 @@ import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { decoder, MAX_PROBLEMS, objectOf, withModel } from "../Decode.ts"
 import { decodeAuto, ignoredAuto } from "../Router.ts"
+import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { ignoredWithin } from "../Members.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
@@ -106,7 +107,7 @@ const samplingOf = (wire: Wire): Sampling => {
 const reasoningOf = (wire: Wire): Reasoning | undefined => {
   if (wire.reasoning == null && wire.reasoning_effort == null) return undefined
   return {
-    effort: wire.reasoning?.effort ?? wire.reasoning_effort ?? undefined,
+    effort: effortOf(wire.reasoning?.effort ?? wire.reasoning_effort),
     maxTokens: wire.reasoning?.max_tokens ?? undefined,
     enabled: wire.reasoning?.enabled ?? undefined
   }

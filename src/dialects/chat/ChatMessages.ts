@@ -3,6 +3,7 @@ import { Result } from "effect"
 import type { CacheControl, ChatCompletionRequest } from "../../../schemas/inference/ChatCompletions.ts"
 import type { AssistantMessage, Cacheable, Message, Part, ReasoningPart, TextPart } from "../../domain/Conversation.ts"
 import type { Failure } from "../../domain/Failure.ts"
+import { detailOf } from "../Images.ts"
 import type { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 
@@ -120,7 +121,7 @@ const richPart = (part: WirePart, at: string): Result.Result<Part, Failure> => {
       return Result.succeed({
         type: "image",
         url,
-        detail: detail ?? "auto",
+        detail: detailOf(detail),
         field: `${at}.image_url.url`,
         ...breakpoint
       })

@@ -23,6 +23,7 @@ import { type Failure, invalid } from "../../domain/Failure.ts"
 import type { RoutingPolicy } from "../../domain/Plan.ts"
 import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { decoder, objectOf, withModel } from "../Decode.ts"
+import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema } from "../OutputSchema.ts"
 import { type Said, wishOf } from "../PresetWish.ts"
@@ -264,7 +265,7 @@ const reasoningOf = ({ output_config, thinking }: Wire): Reasoning | undefined =
   const effort = output_config?.effort
   if (thinking == null && effort == null) return undefined
   return {
-    effort: effort === "max" ? "xhigh" : (effort ?? undefined),
+    effort: effortOf(effort),
     maxTokens: thinking?.type === "enabled" ? thinking.budget_tokens : undefined,
     enabled: thinking == null ? undefined : thinking.type !== "disabled",
     ...(effort == null ? {} : { ofAnswer: true })

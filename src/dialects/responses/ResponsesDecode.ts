@@ -11,6 +11,7 @@ import type { OpenReasoning } from "../../domain/Reasoning.ts"
 import { allowTools } from "../AllowedTools.ts"
 import { ignoredMembers } from "../chat/Foreign.ts"
 import { decoder, objectOf, within, MAX_PROBLEMS, withModel } from "../Decode.ts"
+import { effortOf } from "../Effort.ts"
 import { checkImages } from "../Images.ts"
 import { checkSchema, schemaFormat } from "../OutputSchema.ts"
 import { wishOf } from "../PresetWish.ts"
@@ -111,7 +112,7 @@ const reasoningOf = (wire: Wire): Reasoning | undefined => {
   if (wire.reasoning == null) return undefined
   const { effort, enabled, max_tokens } = wire.reasoning
   if (effort == null && enabled == null && max_tokens == null) return undefined
-  return { effort: effort ?? undefined, maxTokens: max_tokens ?? undefined, enabled: enabled ?? undefined }
+  return { effort: effortOf(effort), maxTokens: max_tokens ?? undefined, enabled: enabled ?? undefined }
 }
 
 const optional = [

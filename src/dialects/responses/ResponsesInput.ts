@@ -19,6 +19,7 @@ import {
 import type { Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult } from "../../domain/Conversation.ts"
 import { type Failure, invalid } from "../../domain/Failure.ts"
 import { decoder, objectOf, within } from "../Decode.ts"
+import { detailOf } from "../Images.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 import { customArguments } from "./CustomInput.ts"
@@ -56,7 +57,7 @@ const partOf = (part: ResponsesInputPart, at: string): Result.Result<Part, Failu
       return Result.map(textOfFile(part.file_data, part.filename ?? undefined, `${at}.file_data`), text)
     case "input_image": {
       const { detail, image_url: url } = part
-      return Result.succeed({ type: "image", url, detail: detail ?? "auto", field: `${at}.image_url` })
+      return Result.succeed({ type: "image", url, detail: detailOf(detail), field: `${at}.image_url` })
     }
   }
 }

@@ -169,7 +169,7 @@ describe("a request for a response", () => {
       [{ model: "" }, "model"],
       [{ models: [] }, "models"],
       [{ input: [] }, "input"],
-      [{ input: Array.from({ length: 1_001 }, () => ({ role: "user", content: "a" })) }, "input"],
+      [{ input: Array.from({ length: 10_001 }, () => ({ role: "user", content: "a" })) }, "input"],
       [{ input: 7 }, "input"],
       [{ max_output_tokens: 0 }, "max_output_tokens"],
       [{ temperature: 2.1 }, "temperature"],
