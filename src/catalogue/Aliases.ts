@@ -1,9 +1,9 @@
-/** Other names of models: with a date, `-latest`, a vendor's prefix, dots for dashes in a version, or the size of a window. */
+/** Alternative names of models: with a date, `-latest`, a vendor prefix, dots instead of dashes in a version, or a context size. */
 import type { Model } from "../domain/Model.ts"
 import { listedProviders } from "./Providers.ts"
 import { listedName } from "./PublishedPrices.ts"
 
-/** Vendors as others write them before a model's name. */
+/** Vendors under the names that other services put before a model's name. */
 const PREFIXES: Readonly<Record<string, string>> = {
   gemini: "google",
   vertex: "google",
@@ -15,7 +15,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   zai: "z-ai"
 }
 
-/** Names that are remembered; a caller may send any. */
+/** The most names in the cache, because clients may send any name. */
 const REMEMBERED_MAX = 1_000
 const NAME_MAX = 160
 
@@ -23,10 +23,10 @@ const pricedAs: ReadonlyMap<string, string> = new Map(
   listedProviders.flatMap(({ id, pricedAs: list }) => (list === undefined ? [] : [[id, list] as const]))
 )
 
-/** `claude-sonnet-4.6` and `claude-sonnet-4-6` are one name. */
+/** Treats `claude-sonnet-4.6` and `claude-sonnet-4-6` as the same name. */
 const dashed = (name: string): string => name.toLowerCase().replaceAll(/(?<=\d)\.(?=\d)/g, "-")
 
-/** Entries under names that mean one of them alone. */
+/** The entries by names that belong to only one of them. */
 const byName = (pairs: Iterable<readonly [string, Model]>): ReadonlyMap<string, Model> => {
   const found = new Map<string, Model | undefined>()
   for (const [name, model] of pairs) {
@@ -36,13 +36,13 @@ const byName = (pairs: Iterable<readonly [string, Model]>): ReadonlyMap<string, 
   return new Map([...found].flatMap(([name, model]) => (model === undefined ? [] : [[name, model] as const])))
 }
 
-/** The name without what says a date or that it is the latest. */
+/** Returns the name without a date or `-latest`. */
 const undated = (name: string): string =>
   name.replace(/[-@](latest|\d{4}-\d{2}-\d{2}|20\d{6}|(0[1-9]|1[0-2])[0-3]\d)(-v\d+(:\d+)?)?$/, "")
 
 /**
- * Whether a model is what the first price list that knows the name means by it, among those of its providers. Some models have
- * versions with prices of their own.
+ * Reports whether the first of the model's price lists that knows the name means this model. Some models have versions with
+ * separate prices.
  */
 const isPricedAlike = (name: string, { offers }: Model): boolean => {
   for (const { provider, upstreamId } of offers) {
@@ -53,7 +53,7 @@ const isPricedAlike = (name: string, { offers }: Model): boolean => {
   return true
 }
 
-/** Looks up a model by another of its names; what it answers is the same each time. */
+/** Finds a model by an alternative name. The same name always gives the same result. */
 export const aliasesOf = (all: ReadonlyArray<Model>): ((name: string) => Model | undefined) => {
   const ids = byName(all.map((model) => [dashed(model.id), model]))
   const upstream = byName(

@@ -32,7 +32,7 @@ export const publishedPrice = (
   return { price, contextWindow: found.model.context_window, until: validUntil(found.model.prices, now) }
 }
 
-/** The name under which a provider's list has a model, by the list's own rules for other names; undefined where it has none. */
+/** Returns the name of a model in a provider's price list, by the list's own alias rules; undefined when it has none. */
 export const listedName = (provider: string, model: string): string | undefined =>
   calcPrice({}, model, { providerId: provider })?.model.id
 

@@ -4,7 +4,7 @@ import { scopes } from "../../src/auth/Scopes.ts"
 import { setUp, state } from "./commandLine.ts"
 
 describe("account create", () => {
-  it.live("makes an account with its balance, keys and audit log", () =>
+  it.live("creates an account with its balance, keys and audit log", () =>
     Effect.gen(function* () {
       const { json, query } = yield* setUp
       const made = yield* json("account create --email ann@example.com --balance-usd 12.000000001")
@@ -30,7 +30,7 @@ describe("account create", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says the same to people, and takes a balance of nothing", () =>
+  it.live("prints the same as text, and accepts a balance of zero", () =>
     Effect.gen(function* () {
       const { command, query } = yield* setUp
       const { code, stderr, stdout } = yield* command("account create --email poor@example.com --balance-usd 0")
@@ -45,7 +45,7 @@ describe("account create", () => {
 })
 
 describe("commands on an account", () => {
-  it.live("top up exactly, by every nano-USD", () =>
+  it.live("top up exactly, to the nano-USD", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 0.1")
@@ -65,7 +65,7 @@ describe("commands on an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("make five inference keys and no sixth, until one is revoked", () =>
+  it.live("create five inference keys and refuse a sixth until one is revoked", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")
@@ -88,7 +88,7 @@ describe("commands on an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("give a management key the scopes it is asked for, or all", () =>
+  it.live("give a management key the requested scopes, or all of them", () =>
     Effect.gen(function* () {
       const { json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")
@@ -101,7 +101,7 @@ describe("commands on an account", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("set limits, and show in the audit log from what to what", () =>
+  it.live("set limits, and record the old and the new value in the audit log", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       const made = yield* json("account create --email ann@example.com --balance-usd 1")
@@ -114,8 +114,8 @@ describe("commands on an account", () => {
   )
 })
 
-describe("what waits for an operator", () => {
-  it.live("a top-up that stays open is ended, and in the audit log", () =>
+describe("pending work of the operator", () => {
+  it.live("includes open top-ups, which the operator ends and the audit log records", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       const made = yield* json("account create --email ann@example.com --balance-usd 1")
@@ -140,7 +140,7 @@ describe("what waits for an operator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("a line of the audit log that is pending is acknowledged, which leaves it as it is", () =>
+  it.live("includes pending audit entries, which the operator acknowledges without changing them", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       const made = yield* json("account create --email ann@example.com --balance-usd 1")
@@ -171,7 +171,7 @@ describe("what waits for an operator", () => {
 })
 
 describe("ledger verify", () => {
-  it.live("exits with 0 while the books are in order, and with 1 naming what is not", () =>
+  it.live("exits with 0 while the books are correct, and with 1 naming the failed check", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")

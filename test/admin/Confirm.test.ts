@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { Asking } from "../../src/admin/Confirm.ts"
 import { setUp } from "./commandLine.ts"
 
-describe("money by an operator's hand", () => {
-  it.live("is asked back on a terminal above $1,000, and moved by a yes alone", () =>
+describe("large movements of money", () => {
+  it.live("require a confirmation on a terminal above $1,000, and only a yes counts", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1000")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setUp, state } from "./commandLine.ts"
 
-describe("what is not allowed", () => {
+describe("an invalid value", () => {
   const ann = "--email ann@example.com"
   const cases: ReadonlyArray<readonly [line: string, named: RegExp]> = [
     ["account create --email ann --balance-usd 1", /--email: "ann"/],
@@ -49,7 +49,7 @@ describe("what is not allowed", () => {
     ["audti", /"audti"/]
   ]
 
-  it.live("is named in one line on standard error, and changes nothing", () =>
+  it.live("is reported in one line on standard error, and changes nothing", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { setUp, state } from "./commandLine.ts"
 
-describe("money by an operator's hand", () => {
-  it.live("is moved once per reference, whatever account and amount repeat it", () =>
+describe("money commands", () => {
+  it.live("move money once per reference, whatever account and amount repeat it", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       yield* json("account create --email ann@example.com --balance-usd 1")
@@ -33,7 +33,7 @@ describe("money by an operator's hand", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is corrected in the books with its reason, and never below what is held", () =>
+  it.live("correct a balance in the books with a reason, and never below the amount held", () =>
     Effect.gen(function* () {
       const { command, json, query } = yield* setUp
       const { account_id: id } = yield* json("account create --email ann@example.com --balance-usd 25")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { commandWith } from "./commandLine.ts"
 
 describe("errors", () => {
-  it.live("names a bad setting, without its value", () =>
+  it.live("name an invalid setting without its value", () =>
     Effect.gen(function* () {
       const said = yield* commandWith({ DATABASE_URL: "mysql://root:hunter2@host/db" }, "ledger verify --json")
       assert.deepStrictEqual([said.code, said.stdout, said.stderr.length], [1, [], 1])
@@ -17,7 +17,7 @@ describe("help", () => {
   // No database has this address: help must not need one.
   const env = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }
 
-  it.live("is there for every command", () =>
+  it.live("exists for every command", () =>
     Effect.gen(function* () {
       const all = {
         "": ["account", "key", "topup", "adjust", "audit", "ledger", "sandbox"],
@@ -39,7 +39,7 @@ describe("help", () => {
     })
   )
 
-  it.live("goes where errors go for a command that is not whole", () =>
+  it.live("goes to standard error for an incomplete command", () =>
     Effect.gen(function* () {
       for (const line of ["", "account", "key --json"]) {
         const { code, stderr, stdout } = yield* commandWith(env, line)

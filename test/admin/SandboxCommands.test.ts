@@ -4,7 +4,7 @@ import { startService } from "../support/Service.ts"
 import { commandWith } from "./commandLine.ts"
 
 describe("sandbox clear", () => {
-  it.live("voids simulated money alone, says how much, and does nothing a second time", () =>
+  it.live("voids only simulated money, reports the amount, and does nothing a second time", () =>
     Effect.gen(function* () {
       const service = yield* startService()
       const { account } = yield* service.account(25, "play")

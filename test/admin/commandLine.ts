@@ -1,4 +1,4 @@
-/** Runs command lines in this process, on a database of their own. */
+/** Runs command lines in this process, on their own database. */
 import { NodeServices } from "@effect/platform-node"
 import { assert } from "@effect/vitest"
 import { ConfigProvider, Console, Effect } from "effect"
@@ -46,7 +46,7 @@ export const setUp = Effect.gen(function* () {
   }
 })
 
-/** Everything the commands can change. */
+/** Everything that the commands can change. */
 export const state = `SELECT (SELECT jsonb_agg(a ORDER BY id) FROM account a) AS accounts,
   (SELECT jsonb_agg(b ORDER BY account_id) FROM balance b) AS balances,
   (SELECT jsonb_agg(k ORDER BY id) FROM api_key k) AS keys,

@@ -51,7 +51,7 @@ const checkOf = (sql: SqlClient.SqlClient) =>
   Effect.map(verifyBooks(sql), ({ checks }) => checks.find(({ name }) => name === "rollups_equal_requests")!)
 
 layer(Database.layer, { excludeTestServices: true })("the books with the rollups", (it) => {
-  it.effect("hold of an empty database, and of one in use", () =>
+  it.effect("are correct for an empty database, and for one in use", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { checks } = yield* verify(sql)

@@ -11,7 +11,7 @@ const usage = { input: 5, cached: 3, cacheWrite: 2, output: 7, reasoning: 4 }
 
 const rooms = Breakdown.layer.pipe(Layer.provide(ReadTurns.layerOf()), Layer.provideMerge(database))
 
-/** A request that was made at this time and cost so much. */
+/** A request with this time and cost. */
 const spent = (sql: SqlClient.SqlClient, owner: Customer, at: string, cost: bigint, model: string) =>
   Effect.gen(function* () {
     const opened = hold(owner, cost)
@@ -67,8 +67,8 @@ const walk = (question: BreakdownQuestion) =>
 
 const widthMs = { "1h": 3_600_000, "1d": 86_400_000 }
 
-describe("usage told apart", () => {
-  it.live("is the sum of the requests of each bucket and group, whatever the size of its pages", () =>
+describe("a usage breakdown", () => {
+  it.live("sums the requests of each bucket and group, whatever its page size", () =>
     Effect.gen(function* () {
       const { accountId, made } = yield* history
       const breakdown = yield* Breakdown
@@ -98,7 +98,7 @@ describe("usage told apart", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.live("is of whole buckets, from that of the start to that of the end", () =>
+  it.live("has whole buckets, from that of the start to that of the end", () =>
     Effect.gen(function* () {
       const { accountId } = yield* history
       const breakdown = yield* Breakdown
@@ -121,7 +121,7 @@ describe("usage told apart", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.live("is of one span on all pages, also where a bucket of a period ends between two of them", () =>
+  it.live("covers one range on all pages, even when a bucket ends between two of them", () =>
     Effect.gen(function* () {
       const { accountId, made } = yield* history
       const breakdown = yield* Breakdown
@@ -146,7 +146,7 @@ describe("usage told apart", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.live("is refused for what is no range, is too long a one, or a cursor that is none", () =>
+  it.live("is refused for an invalid or too long range, or a foreign cursor", () =>
     Effect.gen(function* () {
       const { accountId } = yield* history
       const breakdown = yield* Breakdown

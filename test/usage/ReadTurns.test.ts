@@ -7,7 +7,7 @@ import { layer as database } from "../support/Database.ts"
 
 const rooms = ReadTurns.layerOf({ ofNode: 2, waitMs: 20, statementMs: 100 }).pipe(Layer.provideMerge(database))
 
-/** Why a read was refused; `read` where it was not. */
+/** Returns why a read was refused, or `read`. */
 const outcome = (read: Effect.Effect<unknown, Failure | SqlError.SqlError>) =>
   Effect.match(read, {
     onSuccess: () => "read",
@@ -15,7 +15,7 @@ const outcome = (read: Effect.Effect<unknown, Failure | SqlError.SqlError>) =>
   })
 
 describe("reads of usage", () => {
-  it.live("are one of an account at once, and so many of a node; the others wait, but not for long", () =>
+  it.live("run one at a time per account and a few per node, and the others wait briefly", () =>
     Effect.gen(function* () {
       const turns = yield* ReadTurns
       const over = yield* Deferred.make<void>()
@@ -31,7 +31,7 @@ describe("reads of usage", () => {
       assert.strictEqual(yield* refused("first"), "RateLimitExceeded")
       const second = yield* begin("second")
       assert.strictEqual(yield* refused("third"), "Overloaded")
-      // One that is given up gives its turn back.
+      // An abandoned read gives its turn back.
       yield* Fiber.interrupt(second)
       const third = yield* begin("third")
       assert.strictEqual(yield* refused("second"), "Overloaded")
@@ -43,7 +43,7 @@ describe("reads of usage", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.live("follow one another where they are short", () =>
+  it.live("follow one another when they are short", () =>
     Effect.gen(function* () {
       const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
       const reads = Array.from({ length: 20 }, () => outcome(turns.read("one", sql`SELECT 1`)))
@@ -51,7 +51,7 @@ describe("reads of usage", () => {
     }).pipe(Effect.provide(ReadTurns.layerOf({ waitMs: 30_000 }).pipe(Layer.provideMerge(database))))
   )
 
-  it.live("end when the database takes too long, and leave its connection as it was", () =>
+  it.live("end when the database takes too long, and leave its connection intact", () =>
     Effect.gen(function* () {
       const [sql, turns] = [yield* SqlClient.SqlClient, yield* ReadTurns]
       assert.strictEqual(yield* outcome(turns.read("one", sql`SELECT pg_sleep(60)`)), "ServiceUnavailable")

@@ -19,7 +19,7 @@ const bounded = Receipts.layerOf({ part: 20, page: 40, forMs: Infinity }).pipe(
 const all = { limit: 2, cursor: undefined, model: undefined, status: undefined }
 
 describe("receipts of an account", () => {
-  it.live("come newest first, page by page, of one model or status if that is asked for", () =>
+  it.live("come newest first, in pages, filtered by model or status on request", () =>
     Effect.gen(function* () {
       const [sql, receipts] = [yield* SqlClient.SqlClient, yield* Receipts]
       const owner = yield* customer(sql, 1_000n)
@@ -47,7 +47,7 @@ describe("receipts of an account", () => {
     }).pipe(Effect.provide(rooms))
   )
 
-  it.live("wait for their turn where they may have to pass by all of them, and only there", () =>
+  it.live("wait for their turn only when they may have to search all requests", () =>
     Effect.gen(function* () {
       const [receipts, turns] = [yield* Receipts, yield* ReadTurns]
       const [begun, over] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -107,7 +107,7 @@ describe("receipts of an account", () => {
       }).pipe(Effect.provide(bounded))
   )
 
-  it.live("say how far they looked when they found fewer than were asked for", () =>
+  it.live("report how far they searched when a page is not full", () =>
     Effect.gen(function* () {
       const [sql, receipts] = [yield* SqlClient.SqlClient, yield* Receipts]
       const owner = yield* customer(sql, 1_000n)

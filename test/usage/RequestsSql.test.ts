@@ -64,7 +64,7 @@ const scene = Effect.gen(function* () {
 describe("a page of receipts", () => {
   const cursors = [null, firstRequestIdAt(MIXED_FROM_MS + 500_000), firstRequestIdAt(USUAL_FROM_MS + 500_000)]
 
-  it.live("is read from an index that has it in its order, past no other request, by every plan", () =>
+  it.live("is read from an index in page order, without other requests, by every plan", () =>
     Effect.gen(function* () {
       const { accounts, sql } = yield* scene
       for (const accountId of accounts) {
@@ -90,7 +90,7 @@ describe("a page of receipts", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("that searches reads no more requests than it may, by every plan", () =>
+  it.live("reads at most its limit of requests when it searches, by every plan", () =>
     Effect.gen(function* () {
       const { accounts, sql } = yield* scene
       for (const accountId of accounts) {
@@ -116,7 +116,7 @@ describe("a page of receipts", () => {
     }).pipe(Effect.provide(database))
   )
 
-  it.live("costs the ledger nothing: a request that succeeds is in no index of a filter", () =>
+  it.live("costs the ledger nothing: a successful request is in no filter index", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const owner = yield* customer(sql, 1_000n)

@@ -8,7 +8,7 @@ import { layer as database } from "../support/Database.ts"
 
 const usage = { input: 5, cached: 3, cacheWrite: 2, output: 7, reasoning: 4 }
 
-/** A request that was made at this time and cost so much. */
+/** A request with this time and cost. */
 const spent = (sql: SqlClient.SqlClient, owner: Customer, at: string, cost: bigint, model = "m/a") =>
   Effect.gen(function* () {
     const opened = hold(owner, cost)
@@ -36,7 +36,7 @@ const atNow = <A, E, R>(body: Effect.Effect<A, E, R>) =>
 const rooms = Usage.layer.pipe(Layer.provide(ReadTurns.layerOf()), Layer.provideMerge(database))
 
 describe("usage of an account", () => {
-  it.live("is that of the hours or days of the period, the one that runs among them", () =>
+  it.live("covers the hours or days of the period, including the current one", () =>
     Effect.gen(function* () {
       const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
       const owner = yield* customer(sql, 1_000n)
@@ -93,7 +93,7 @@ describe("usage of an account", () => {
     }).pipe(Effect.provide(rooms), atNow)
   )
 
-  it.live("is sorted, and counts tokens, failures and what was given back", () =>
+  it.live("is sorted, and counts tokens, failures and refunds", () =>
     Effect.gen(function* () {
       const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
       const owner = yield* customer(sql, 1_000n)
@@ -122,7 +122,7 @@ describe("usage of an account", () => {
     }).pipe(Effect.provide(rooms), atNow)
   )
 
-  it.live("is exact beyond what a double holds", () =>
+  it.live("is exact beyond the precision of a double", () =>
     Effect.gen(function* () {
       const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
       const odd = 2n ** 53n + 1n
@@ -155,7 +155,7 @@ describe("usage of an account", () => {
 })
 
 describe("usage of a key", () => {
-  it.live("is what it alone spent today, this week, this month and ever, with its budget", () =>
+  it.live("is what the key alone spent today, this week, this month and in total, with its budget", () =>
     Effect.gen(function* () {
       const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
       const owner = yield* customer(sql, 1_000n)
@@ -188,7 +188,7 @@ describe("usage of a key", () => {
     }).pipe(Effect.provide(rooms), atNow)
   )
 
-  it.live("is that of the keys that are asked for, whatever else there is of its requests", () =>
+  it.live("covers the requested keys, whatever other requests the account has", () =>
     Effect.gen(function* () {
       const [sql, service] = [yield* SqlClient.SqlClient, yield* Usage]
       const owner = yield* customer(sql, 1_000n)

@@ -8,7 +8,7 @@ import { addBudget, close, customer, hold, onDay, refund, run } from "../ledger/
 import { layer as database } from "../support/Database.ts"
 import { webhookRooms } from "../support/WebhookRooms.ts"
 
-/** A key with a budget of 100, and what is told of it. */
+/** A key with a budget of 100, and the events about it. */
 const scene = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { tell } = yield* BudgetAlerts
@@ -40,7 +40,7 @@ describe("BudgetAlerts", () => {
   layer(BudgetAlerts.layer.pipe(Layer.provideMerge(webhookRooms()), Layer.provideMerge(database)), {
     excludeTestServices: true
   })((it) => {
-    it.effect("tell of each threshold once in each period, by what is spent and not by what is held", () =>
+    it.effect("report each threshold once per period, by amounts spent and not by amounts held", () =>
       Effect.gen(function* () {
         const { owner, spend, sql, tell, thresholds, told } = yield* scene
         yield* spend(79n)
@@ -55,7 +55,7 @@ describe("BudgetAlerts", () => {
             ...{ budget_cents: 0.00001, spent_cents: 0.000008, period: "daily", period_start: "2026-01-02" }
           }
         ])
-        // Below it and above it again.
+        // Above it and below it again.
         yield* run(sql, refund(last, 1n))
         yield* spend(1n)
         yield* spend(19n)
@@ -71,7 +71,7 @@ describe("BudgetAlerts", () => {
       })
     )
 
-    it.effect("tell of a limit that was lowered at the next spend, and of whoever has the budget then", () =>
+    it.effect("report a lowered limit at the next spend, to the current owner of the budget", () =>
       Effect.gen(function* () {
         const { budgetId, owner, spend, sql, tell, told } = yield* scene
         yield* spend(50n)
@@ -93,7 +93,7 @@ describe("BudgetAlerts", () => {
             [rotated, "desk", 80]
           ]
         )
-        // Nobody has it any more by the time that it is told.
+        // The budget has no owner by the time it is reported.
         yield* sql`UPDATE api_key SET budget_id = NULL WHERE account_id = ${owner.accountId}`
         yield* sql`UPDATE budget SET limit_nano = 1000 WHERE id = ${budgetId}`
         const later = hold(owner, 900n, { budgets: [onDay(budgetId, "2026-01-09")], budgetsEpoch: 2 })
@@ -104,7 +104,7 @@ describe("BudgetAlerts", () => {
       })
     )
 
-    it.effect("tell once however many do so at the same time, and whatever of it is lost", () =>
+    it.effect("report once, however many nodes report at the same time and whichever of them fail", () =>
       Effect.gen(function* () {
         const { budgetId, sql, thresholds } = yield* scene
         const { tell } = yield* BudgetAlerts

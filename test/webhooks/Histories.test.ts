@@ -1,4 +1,4 @@
-/** Endpoints come, change and go while their accounts publish and several nodes deliver. */
+/** Endpoints are created, changed and removed while their accounts publish and several nodes deliver. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Ref } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,10 +14,10 @@ const closed = "http://127.0.0.1:9/"
 
 const TYPES: ReadonlyArray<EventType> = ["video.completed", "video.failed"]
 
-/** Steps of a history that an account takes. */
+/** The steps that an account takes in a history. */
 const STEPS = 60
 
-/** Attempts that may fail by chance: fewer than the schedule has, so that none is given up. */
+/** Attempts that may fail at random: fewer than the schedule has, so that no delivery is given up. */
 const MOST_FAILURES = 5
 
 const attempt = (status: number | undefined): Attempt => ({
@@ -168,7 +168,7 @@ const history = (seed: number) =>
 
 describe("histories", () => {
   for (const seed of seeds(3)) {
-    it.live(`tell every event at least once to every endpoint that is owed it, LEDGER_SEED=${seed}`, () =>
+    it.live(`deliver every event at least once to every endpoint subscribed to it, LEDGER_SEED=${seed}`, () =>
       Effect.gen(function* () {
         const { endpoints, notes, owed, rows, standing } = yield* history(seed)
         assert.isAbove(owed.length, 0)
@@ -189,7 +189,7 @@ describe("histories", () => {
 })
 
 describe("publication", () => {
-  it.live("is not held up by an endpoint that is being changed", () =>
+  it.live("does not wait for a concurrent change of an endpoint", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {
@@ -221,7 +221,7 @@ describe("publication", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes by an endpoint that is removed and forgotten at this moment", () =>
+  it.live("skips an endpoint that is removed and deleted at this moment", () =>
     Effect.gen(function* () {
       const context = yield* node(yield* freshDatabase())
       yield* Effect.gen(function* () {

@@ -22,7 +22,7 @@ const attempt = (status: number | undefined, more: Partial<Attempt> = {}): Attem
   ...more
 })
 
-/** Every test has a database of its own: a claim sees what is there of all accounts. */
+/** Every test has its own database, because a claim sees the deliveries of all accounts. */
 const alone = <A, E>(body: Effect.Effect<A, E, Layer.Success<ReturnType<typeof webhookRooms>> | SqlClient.SqlClient>) =>
   Effect.flatMap(freshDatabase(), (url) =>
     Effect.flatMap(Layer.build(webhookRooms().pipe(Layer.provideMerge(layerUrl(url)))), (context) =>
@@ -32,7 +32,7 @@ const alone = <A, E>(body: Effect.Effect<A, E, Layer.Success<ReturnType<typeof w
 
 const endpointsOf = (claimed: ReadonlyArray<Claimed>) => claimed.map(({ endpointId }) => endpointId)
 
-/** Milliseconds from now until the next attempt, by the clock of the database. */
+/** Returns the milliseconds until the next attempt, by the database's clock. */
 const dueIn = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ ms: number }>`SELECT extract(epoch FROM due_at - now())::double precision * 1000 AS ms
@@ -46,7 +46,7 @@ const statusOf = (accountId: string, id: string) =>
     ({ status }) => status
   )
 
-/** Rows as if so many events had been published to an endpoint, without publishing each. */
+/** Inserts rows as if this many events had been published to an endpoint. */
 const backlog = (endpointId: string, count: number) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -59,7 +59,7 @@ const backlog = (endpointId: string, count: number) =>
   })
 
 describe("claims", () => {
-  it.live("take of every endpoint before they take more of any, and of none more than it may have", () =>
+  it.live("take one delivery of every endpoint before more of any, and respect each endpoint's limit", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -82,7 +82,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("take one at a time of an endpoint that fails, until it answers", () =>
+  it.live("take one delivery at a time for a failing endpoint, until it answers", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -98,7 +98,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("are exclusive, however many claim at once", () =>
+  it.live("are exclusive, however many nodes claim at once", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -118,7 +118,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("end with their lease, and what comes of them later counts as far as it can", () =>
+  it.live("end with their lease, and late results count as far as possible", () =>
     alone(
       Effect.gen(function* () {
         const { deliveries, publish, register } = yield* webhookAccount
@@ -147,7 +147,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("are given back to be taken at once", () =>
+  it.live("can be given back, to be claimed again at once", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -161,7 +161,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("may be made for as long as anything is to be told, now or later", () =>
+  it.live("are possible as long as any delivery is pending, now or later", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -178,7 +178,7 @@ describe("claims", () => {
     )
   )
 
-  it.live("read as many rows as there are endpoints, not as there are deliveries", () =>
+  it.live("read as many rows as there are endpoints, not deliveries", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -212,8 +212,8 @@ describe("claims", () => {
   )
 })
 
-describe("notes", () => {
-  it.live("put a delivery off by the schedule until there are no attempts left", () =>
+describe("recorded attempts", () => {
+  it.live("postpone a delivery by the schedule until no attempts are left", () =>
     alone(
       Effect.gen(function* () {
         const { deliveries, publish, register } = yield* webhookAccount
@@ -239,7 +239,7 @@ describe("notes", () => {
     )
   )
 
-  it.live("wait for as long as a receiver asks", () =>
+  it.live("wait as long as a receiver asks", () =>
     alone(
       Effect.gen(function* () {
         const { publish, register } = yield* webhookAccount
@@ -255,7 +255,7 @@ describe("notes", () => {
     )
   )
 
-  it.live("disable an endpoint that answers 410, and say so in the audit log", () =>
+  it.live("disable an endpoint that answers 410, and record it in the audit log", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
@@ -278,7 +278,7 @@ describe("notes", () => {
     )
   )
 
-  it.live("hold nothing against an endpoint that its old address answers", () =>
+  it.live("blame an endpoint for nothing that its old address answered", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
@@ -312,7 +312,7 @@ describe("notes", () => {
     )
   )
 
-  it.live("hold nothing in favour of an endpoint that its old address answers", () =>
+  it.live("credit an endpoint with nothing that its old address answered", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, publish, register } = yield* webhookAccount
@@ -340,7 +340,7 @@ describe("notes", () => {
     )
   )
 
-  it.live("disable an endpoint that did nothing but fail for five days, not one that answered meanwhile", () =>
+  it.live("disable an endpoint that only failed for five days, but not one that answered meanwhile", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, publish, register } = yield* webhookAccount
@@ -370,7 +370,7 @@ describe("notes", () => {
     )
   )
 
-  it.live("do not take the time in which nothing was sent for failure", () =>
+  it.live("do not count time without attempts as failure", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, publish, register } = yield* webhookAccount
@@ -406,7 +406,7 @@ describe("notes", () => {
 })
 
 describe("a sweep", () => {
-  it.live("gives up what nobody wants, and forgets what is old, with whatever hangs on it", () =>
+  it.live("ends unwanted deliveries, and deletes old ones with everything that belongs to them", () =>
     alone(
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount

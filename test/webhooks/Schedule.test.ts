@@ -26,12 +26,12 @@ describe("the schedule", () => {
     assert.deepStrictEqual(waits, DELAYS_MS.slice(1))
   })
 
-  it("puts up to a tenth on top, so that what failed together does not come back together", () => {
+  it("adds up to a tenth, so that simultaneous failures are retried at different times", () => {
     assert.deepStrictEqual(verdict(0, 500, undefined, 1), retry(5_500))
     assert.deepStrictEqual(verdict(8, undefined, undefined, 0.5), retry(24 * HOUR * 1.05))
   })
 
-  it("takes every status of success for delivered, and no other", () => {
+  it("treats every 2xx status as success, and no other", () => {
     for (const code of [200, 201, 202, 204, 299]) assert.deepStrictEqual(verdict(3, code), { _tag: "Delivered" })
     for (const code of [301, 302, 304, 307, 308, 400, 401, 404, 429, 500, 503, undefined]) {
       assert.strictEqual(verdict(3, code)._tag, "Retry", String(code))
@@ -41,7 +41,7 @@ describe("the schedule", () => {
     assert.deepStrictEqual(verdict(DELAYS_MS.length - 1, 410), { _tag: "Gone" })
   })
 
-  it("waits for as long as a receiver asks that is asked too much, never for less than it would", () => {
+  it("waits as long as an overloaded receiver asks, and never less than the schedule", () => {
     assert.deepStrictEqual(verdict(0, 429, "60"), retry(60_000))
     assert.deepStrictEqual(verdict(0, 503, "60"), retry(60_000))
     assert.deepStrictEqual(verdict(0, 429, "1"), retry(5_000))

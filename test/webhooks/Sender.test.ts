@@ -24,7 +24,7 @@ const send = (what: Message, options: Partial<PublicFetchOptions> = {}) =>
 
 const certificate = certificateFor("hooks.test")
 
-/** A receiver that speaks TLS on loopback, and counts who comes. */
+/** A receiver that speaks TLS on loopback and counts its requests. */
 const secureReceiver = Effect.acquireRelease(
   Effect.callback<{ readonly port: number; readonly came: () => number; readonly close: () => void }>((resume) => {
     let came = 0
@@ -45,7 +45,7 @@ const secureReceiver = Effect.acquireRelease(
 const notPublic = "the address must be at a public address"
 
 describe("Sender", () => {
-  it.live("sends the body as it is, with the headers of the standard", () =>
+  it.live("sends the body unchanged, with the headers of the standard", () =>
     Effect.gen(function* () {
       const hook = yield* receiver(status(201, {}, "taken"))
       const body = JSON.stringify({ text: "ä€😀" })
@@ -59,7 +59,7 @@ describe("Sender", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not follow redirects, and keeps what they said", () =>
+  it.live("does not follow redirects, and keeps their responses", () =>
     Effect.gen(function* () {
       const inner = yield* receiver()
       for (const code of [301, 302, 303, 307, 308]) {
@@ -70,14 +70,14 @@ describe("Sender", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("hands on a Retry-After, whatever the status", () =>
+  it.live("returns a Retry-After, whatever the status", () =>
     Effect.gen(function* () {
       const hook = yield* receiver(status(429, { "retry-after": "7" }, "slow down"))
       assert.deepInclude(yield* send(message(hook.url)), { status: 429, retryAfter: "7", response: "slow down" })
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the beginning of an answer, however long and whatever it is made of", () =>
+  it.live("keeps the beginning of a response of any length and content", () =>
     Effect.gen(function* () {
       const endless = yield* receiver((_, response) => {
         const more = () => {
@@ -93,7 +93,7 @@ describe("Sender", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes the status of an answer that breaks off after it", () =>
+  it.live("keeps the status of a response that breaks off after it", () =>
     Effect.gen(function* () {
       const hook = yield* receiver((_, response) => {
         response.writeHead(200, { "content-length": "100" })
@@ -107,7 +107,7 @@ describe("Sender", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends nothing to an address that is not public, also where a name leads there only now", () =>
+  it.live("sends nothing to an address that is not public, even if its name resolved to a public one before", () =>
     Effect.gen(function* () {
       const hook = yield* receiver()
       const loopback = yield* send(message(hook.url), { allowLoopback: false })

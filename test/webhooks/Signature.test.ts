@@ -17,7 +17,7 @@ const verify = (secret: Redacted.Redacted, headers: Record<string, string>, body
 describe("signatures", () => {
   const [secret, other] = [secretOf(randomBytes(SECRET_BYTES)), secretOf(randomBytes(SECRET_BYTES))]
 
-  it("are those of the specification's example", () => {
+  it("match the specification's example", () => {
     // From the specification's own test data: `MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
     const known = Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     const headers = signatureHeaders([known], {
@@ -28,7 +28,7 @@ describe("signatures", () => {
     assert.strictEqual(headers["webhook-signature"], "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
   })
 
-  it("are verified by the standard's library and by OpenAI's client", async () => {
+  it("are accepted by the standard's library and by OpenAI's client", async () => {
     const message = signed()
     const headers = signatureHeaders([secret], message)
     assert.match(Redacted.value(secret), /^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -38,7 +38,7 @@ describe("signatures", () => {
     assert.deepStrictEqual(event, JSON.parse(message.body))
   })
 
-  it("are refused for another body, id, moment or secret", () => {
+  it("are refused for another body, ID, moment or secret", () => {
     const message = signed()
     const headers = signatureHeaders([secret], message)
     assert.throws(() => verify(secret, headers, `${message.body} `))
@@ -49,7 +49,7 @@ describe("signatures", () => {
     assert.throws(() => verify(other, headers, message.body))
   })
 
-  it("are two while a secret is replaced, each good by itself", () => {
+  it("are two while a secret is replaced, each valid by itself", () => {
     const message = signed()
     const headers = signatureHeaders([secret, other], message)
     assert.match(headers["webhook-signature"] ?? "", /^v1,\S+ v1,\S+$/)

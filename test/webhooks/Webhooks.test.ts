@@ -13,10 +13,10 @@ import { freshDatabase, layer as database, layerUrl } from "../support/Database.
 import { type Received, receiver, status } from "../support/Receiver.ts"
 import { actor, webhookAccount, webhookRooms } from "../support/WebhookRooms.ts"
 
-/** Nobody listens there. */
+/** An address without a server. */
 const closed = "http://127.0.0.1:9/"
 
-/** The reason of a failure, with what it says of a field. */
+/** Returns the reason of a failure and its message about a field. */
 const whyOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
   Effect.map(Effect.result(effect), (result) => {
     if (Result.isSuccess(result)) return "no failure"
@@ -30,7 +30,7 @@ const whyOf = <A, R>(effect: Effect.Effect<A, { readonly _tag: string }, R>) =>
 const verified = (secret: Redacted.Redacted, { body, headers }: Received) =>
   new Webhook(Redacted.value(secret)).verify(body, headers as Record<string, string>)
 
-/** Sends all that is due, once. */
+/** Sends all due deliveries once. */
 const sendDue = Effect.gen(function* () {
   const [outbox, sender] = [yield* Outbox, yield* Sender]
   const claimed = yield* outbox.claim(100)
@@ -40,7 +40,7 @@ const sendDue = Effect.gen(function* () {
 
 describe("Webhooks", () => {
   layer(webhookRooms().pipe(Layer.provideMerge(database)), { excludeTestServices: true })((it) => {
-    it.effect("tell the subscribed endpoints of an account what happened, and nobody else", () =>
+    it.effect("notify an account's subscribed endpoints of an event, and no others", () =>
       Effect.gen(function* () {
         const [mine, other] = [yield* webhookAccount, yield* webhookAccount]
         const [both, failures, foreign] = [yield* receiver(), yield* receiver(), yield* receiver()]
@@ -71,7 +71,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("tell of an event once, and of nothing that was rolled back", () =>
+    it.effect("report an event once, and nothing that was rolled back", () =>
       Effect.gen(function* () {
         const { accountId, deliveries, register } = yield* webhookAccount
         const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
@@ -91,7 +91,7 @@ describe("Webhooks", () => {
       })
     )
 
-    it.effect("are registered for public https addresses alone", () =>
+    it.effect("accept public https addresses only", () =>
       Effect.gen(function* () {
         const { register } = yield* webhookAccount
         const notHttps = "must be an https URL"
@@ -123,7 +123,7 @@ describe("Webhooks", () => {
       })
     )
 
-    it.effect("are at most twenty of an account, also when asked for at once", () =>
+    it.effect("are limited to twenty per account, even for concurrent requests", () =>
       Effect.gen(function* () {
         const { accountId, register } = yield* webhookAccount
         const tries = Array.from({ length: MAX_ENDPOINTS_PER_ACCOUNT + 3 }, () => whyOf(register("https://1.1.1.1/")))
@@ -143,7 +143,7 @@ describe("Webhooks", () => {
       })
     )
 
-    it.effect("of another account are not there, nor are those that were removed", () =>
+    it.effect("of another account count as missing, as do removed ones", () =>
       Effect.gen(function* () {
         const [mine, other] = [yield* webhookAccount, yield* webhookAccount]
         const webhooks = yield* Webhooks
@@ -181,7 +181,7 @@ describe("Webhooks", () => {
       })
     )
 
-    it.effect("sign with both secrets for a day after a rotation", () =>
+    it.effect("sign with both secrets for one day after a rotation", () =>
       Effect.gen(function* () {
         const { accountId, publish, register } = yield* webhookAccount
         const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
@@ -208,7 +208,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("are tested on demand, and say what came of it", () =>
+    it.effect("can be tested on demand, and report the result", () =>
       Effect.gen(function* () {
         const { accountId, deliveries, register } = yield* webhookAccount
         const webhooks = yield* Webhooks
@@ -229,7 +229,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("are told again on demand, with the same id and a fresh moment", () =>
+    it.effect("deliver again on demand, with the same ID and a new timestamp", () =>
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
         const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
@@ -265,7 +265,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("told again on demand while they fail are tried by themselves as long as others", () =>
+    it.effect("keep their scheduled attempts when deliveries are repeated on demand", () =>
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
         const webhooks = yield* Webhooks
@@ -286,7 +286,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("go on with what is pending once they are enabled, at another address too", () =>
+    it.effect("resume pending deliveries when they are enabled, even at another address", () =>
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
         const [outbox, webhooks, sql] = [yield* Outbox, yield* Webhooks, yield* SqlClient.SqlClient]
@@ -329,7 +329,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("have in the audit log what they were before each change, and nothing of what stayed", () =>
+    it.effect("record only the changed fields in the audit log", () =>
       Effect.gen(function* () {
         const { accountId, register } = yield* webhookAccount
         const webhooks = yield* Webhooks
@@ -347,7 +347,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("are sent what is pending as soon as they are enabled, however late it was to be tried", () =>
+    it.effect("get pending deliveries as soon as they are enabled, however late those were scheduled", () =>
       Effect.gen(function* () {
         const { accountId, deliveries, publish, register } = yield* webhookAccount
         const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
@@ -356,7 +356,7 @@ describe("Webhooks", () => {
         const { id } = endpoint
         const waiting = yield* publish()
         yield* sql`UPDATE webhook_delivery SET step = 8, due_at = now() + interval '20 hours' WHERE endpoint_id = ${id}`
-        // Changing one that is enabled hurries nothing.
+        // Changing an enabled endpoint hurries no delivery.
         yield* webhooks.update({ accountId, id, actor, status: "enabled" })
         assert.deepStrictEqual(yield* sendDue, [])
         yield* webhooks.update({ accountId, id, actor, status: "disabled" })
@@ -370,7 +370,7 @@ describe("Webhooks", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("have secrets that are nowhere in clear", () =>
+    it.effect("have secrets that appear nowhere in plain text", () =>
       Effect.gen(function* () {
         const { accountId, register } = yield* webhookAccount
         const [webhooks, sql] = [yield* Webhooks, yield* SqlClient.SqlClient]
@@ -392,7 +392,7 @@ describe("Webhooks", () => {
     )
   })
 
-  it.live("sealed with another key are left to the node that has it, and are good again once rotated", () =>
+  it.live("with a secret sealed by another key are left to the node that has it, and work again once rotated", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase()
       const hook = yield* receiver()

@@ -1,4 +1,4 @@
-/** A node that delivers webhooks and nothing else, for tests that kill it: its database is the first argument. */
+/** A node that only delivers webhooks, for tests that kill it. Its database is the first argument. */
 import { Effect, Layer } from "effect"
 import { layer as delivering } from "../../src/workers/Webhooks.ts"
 import { layerUrl } from "../support/Database.ts"
