@@ -1,9 +1,10 @@
-import { Effect, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { type Headers, HttpServerError, type HttpServerRequest } from "effect/http"
 import { IncomingMessage } from "node:http"
 import { exactInputs } from "../domain/ExactJson.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
 import { type BodyBudget, NodeBodyBudget } from "./BodyBudget.ts"
+import { type Encoding, encodingOf, unpack } from "./BodyEncoding.ts"
 
 /** The largest body taken: 32 MiB, enough for a conversation with images inline. */
 export const MAX_BODY_BYTES = 32 * 1_048_576
@@ -222,23 +223,45 @@ const isDirect = (source: unknown, headers: Headers.Headers): source is Incoming
 export type Arrived = Pick<HttpServerRequest.HttpServerRequest, "headers" | "method" | "source"> &
   Partial<Pick<HttpServerRequest.HttpServerRequest, "stream">>
 
-/** Why a body that its sender has packed is not taken: what it would unpack to has no bound. */
+/** Why a form that its sender has compressed is not taken. */
 export const packed = ({ headers }: Pick<Arrived, "headers">): Failure | undefined =>
   /^\s*(?:identity\s*)?$/i.test(headers["content-encoding"] ?? "")
     ? undefined
     : failure({ _tag: "UnsupportedMediaType", wanted: "it is, without a Content-Encoding" })
 
+/** Unpacks what came before it is made into something, within the limit and the budget: both also hold what came. */
+const unpacking =
+  <A>(encoding: Encoding, budget: BodyBudget, limitBytes: number, made: Made<A>): Made<A> =>
+  (bytes) =>
+    Effect.suspend(() => {
+      if (!budget.take(bytes.length)) return Effect.fail(overloaded)
+      const unpacked = new Received(budget, limitBytes)
+      const back = Effect.sync(() => {
+        unpacked.drop()
+        budget.give(bytes.length)
+      })
+      return Effect.ensuring(
+        Effect.flatMap(
+          unpack(bytes, encoding, (piece) => unpacked.keep(piece)),
+          () => made(unpacked.bytes)
+        ),
+        back
+      )
+    })
+
 const receive = <A>(request: Arrived, limitBytes: number, made: Made<A>): Effect.Effect<A, Failure> => {
-  const refused = packed(request)
-  if (refused !== undefined) return Effect.fail(refused)
-  const declared = Number(request.headers["content-length"] ?? 0)
+  const { headers, source, stream } = request
+  const encoded = encodingOf(headers["content-encoding"])
+  if (Result.isFailure(encoded)) return Effect.fail(encoded.failure)
+  const encoding = encoded.success
+  const declared = Number(headers["content-length"] ?? 0)
   if (declared > limitBytes) return Effect.fail(tooLarge(limitBytes))
   return Effect.withFiber((fiber) => {
-    const received = new Received(fiber.getRef(NodeBodyBudget), limitBytes)
-    const { headers, source } = request
-    if (isDirect(source, headers)) return receiveDirect(source, received, made)
-    const { stream } = request
-    return stream === undefined ? Effect.fail(lost) : receiveStream(stream, received, made)
+    const budget = fiber.getRef(NodeBodyBudget)
+    const received = new Received(budget, limitBytes)
+    const plain = encoding === undefined ? made : unpacking(encoding, budget, limitBytes, made)
+    if (isDirect(source, headers)) return receiveDirect(source, received, plain)
+    return stream === undefined ? Effect.fail(lost) : receiveStream(stream, received, plain)
   })
 }
 

@@ -52,23 +52,6 @@ describe("a body", () => {
     )
   }
 
-  it.effect("is not taken packed", () =>
-    Effect.gen(function* () {
-      const sent = (encoding: string) => {
-        const headers = { "content-type": "application/json", "content-encoding": encoding }
-        return readJson(HttpServerRequest.fromWeb(new Request("http://test/", { method: "POST", body: "{}", headers })))
-      }
-      for (const encoding of ["", "identity", " Identity "]) assert.deepStrictEqual(yield* sent(encoding), {})
-      for (const encoding of ["gzip", "identity, br", "x"]) {
-        const { reason } = yield* Effect.flip(sent(encoding))
-        assert.deepStrictEqual(reason, {
-          _tag: "UnsupportedMediaType",
-          wanted: "it is, without a Content-Encoding"
-        })
-      }
-    })
-  )
-
   const membersOf = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}" : 0`).join(",")
 
   it.effect("has objects of up to 10,000 members", () =>
