@@ -134,7 +134,7 @@ export class SignInAccess extends HttpApiMiddleware.Service<SignInAccess>()("tol
   error: [PermissionError, RateLimitError, UnavailableError]
 }) {}
 
-/** Needs no key; counts the request against the client's address. */
+/** Needs no key; counts the request against the key it comes with, where that is valid, else against the client's address. */
 export class OpenAccess extends HttpApiMiddleware.Service<OpenAccess>()("tollgate/OpenAccess", {
   error: RateLimitError
 }) {}

@@ -272,14 +272,45 @@ const managementAccess = Layer.effect(
   })
 )
 
+/**
+ * Counts what needs no key against the default limit: of the key it comes with, where that is a good one of either kind, else of the
+ * client's address. A key that cannot be read at present is none.
+ */
+const makeCountOpen = Effect.gen(function* () {
+  const auth = yield* Auth
+  const { count } = yield* makeCounter
+  const tried = yield* makeTried
+  const read = (authorization: string): Effect.Effect<Principal, Failure> =>
+    Effect.catchIf(
+      auth.authenticate(authorization, "inference"),
+      ({ reason }) => reason._tag === "WrongKeyKind",
+      () => auth.authenticate(authorization, "management")
+    )
+  return (exchange: Exchange, authorization: string | undefined): Effect.Effect<void, Failure> => {
+    if (authorization === undefined || authorization === "") return count(exchange, undefined)
+    const known = auth.remembered(authorization, "inference") ?? auth.remembered(authorization, "management")
+    if (known !== undefined) return count(exchange, known)
+    return Effect.matchEffect(tried(exchange, authorization, read(authorization)), {
+      onSuccess: (principal) => count(exchange, principal),
+      onFailure: (failed) => {
+        if (failed.reason._tag === "RateLimitExceeded") return Effect.fail(failed)
+        // A key that is no good was counted against the address as it was tried.
+        return failed.reason._tag === "StoreUnavailable" ? count(exchange, undefined) : Effect.void
+      }
+    })
+  }
+})
+
 const openAccess = Layer.effect(
   OpenAccess,
   Effect.gen(function* () {
-    const { count } = yield* makeCounter
+    const count = yield* makeCountOpen
     return OpenAccess.of((app, { endpoint }) =>
-      Effect.flatMap(Exchange, (exchange) => {
+      Effect.withFiber((fiber) => {
+        const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const exchange = fiber.getRef(Exchange)
         named(exchange.span, endpoint)
-        return answered(Effect.andThen(count(exchange, undefined, factsOf(endpoint).limit), app), exchange)
+        return answered(Effect.andThen(count(exchange, headers["authorization"]), app), exchange)
       })
     )
   })

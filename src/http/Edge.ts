@@ -14,10 +14,9 @@ import type { PresetUse } from "../inference/Request.ts"
 import { newRequestId } from "../platform/Ids.ts"
 import { Config } from "../platform/Config.ts"
 import { FILES_PATH } from "../platform/Media.ts"
-import { headers as limitHeaders } from "../ratelimit/Headers.ts"
+import { headers as limitHeaders, headersOfUncounted } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
-import type { Verdict } from "../ratelimit/Store.ts"
 import { cameByHttps, clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { WrittenBody } from "./EventStream.ts"
@@ -232,7 +231,7 @@ export const makeEdge = Effect.gen(function* () {
   const headersOf = (
     { area, method }: Asked,
     { errors, preset, requestId }: Exchange,
-    verdict: Verdict,
+    limits: Readonly<Record<string, string>>,
     status: number
   ): Readonly<Record<string, string>> => ({
     "x-request-id": requestId,
@@ -240,7 +239,7 @@ export const makeEdge = Effect.gen(function* () {
     ...(errors === "messages" ? { "request-id": requestId } : none),
     ...(area.writesOnce && status >= 400 && !READS.has(method) ? notRepeated : none),
     // Says otherwise of what was refused for its number, and so not begun.
-    ...limitHeaders(verdict),
+    ...limits,
     ...sandbox,
     ...(preset === undefined ? none : presetHeaders(preset)),
     ...area.headers
@@ -271,9 +270,9 @@ export const makeEdge = Effect.gen(function* () {
       exchange.verdict === undefined
         ? Effect.map(
             limiter.peek("default", subjectOf("default", undefined, exchange.address()), config.rateLimitScale),
-            (verdict) => headersOf(asked, exchange, verdict, status)
+            (verdict) => headersOf(asked, exchange, headersOfUncounted(verdict), status)
           )
-        : Effect.succeed(headersOf(asked, exchange, exchange.verdict, status)),
+        : Effect.succeed(headersOf(asked, exchange, limitHeaders(exchange.verdict), status)),
 
     /** Its response where it has failed; undefined where its client has left. */
     answer: ({ method, path, url }: Asked, exchange: Exchange, cause: Cause.Cause<unknown>) => {

@@ -12,7 +12,7 @@ import { newRequestId } from "../platform/Ids.ts"
 import { Metrics } from "../platform/Metrics.ts"
 import { Tracing } from "../platform/Tracing.ts"
 import { cannotListen, type StartError } from "../platform/Variables.ts"
-import { headers as limitHeaders } from "../ratelimit/Headers.ts"
+import { headersOfUncounted } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { layer as access } from "./Access.ts"
@@ -136,7 +136,7 @@ const answerSocket = (server: Server, lingerMs: number) =>
           "content-type": "application/json",
           "content-length": String(Buffer.byteLength(body)),
           "x-request-id": newRequestId(),
-          ...limitHeaders(verdict),
+          ...headersOfUncounted(verdict),
           ...(sandbox ? { "x-svc-sandbox": "true" } : {}),
           ...headersOf(failed),
           connection: "close"

@@ -71,6 +71,63 @@ describe("limits", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live(
+    "count public reads against the key they come with, and those with none or a wrong one against the address",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* startService(few)
+        const { inferenceKey, managementKey } = yield* service.account(1)
+        const left = (key: string, path = "/models") =>
+          Effect.map(get(`${service.api}${path}`, key), ({ headers, status }) => [
+            status,
+            headers.get("x-ratelimit-remaining")
+          ])
+        assert.deepStrictEqual(yield* left(inferenceKey), [200, "2"])
+        assert.deepStrictEqual(yield* left(inferenceKey, "/requests"), [200, "1"])
+        assert.deepStrictEqual(yield* left(managementKey), [200, "2"])
+        assert.deepStrictEqual(yield* left(""), [200, "2"])
+        assert.deepStrictEqual(yield* left(unknown, "/models/gpt-4o"), [200, "1"])
+        assert.deepStrictEqual(yield* left(""), [200, "0"])
+        for (const key of ["", unknown]) assert.deepStrictEqual(yield* left(key), [429, "0"])
+        assert.deepStrictEqual(yield* left(inferenceKey, "/models/gpt-4o"), [200, "0"])
+        assert.deepStrictEqual(yield* left(inferenceKey), [429, "0"])
+        assert.deepStrictEqual(yield* left(managementKey), [200, "1"])
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("serve public reads while keys cannot be looked up, and count those against the address", () =>
+    Effect.gen(function* () {
+      const service = yield* startService(few)
+      const { inferenceKey } = yield* service.account(1)
+      yield* takeAway(service.databaseUrl)
+      const { headers, status } = yield* get(`${service.api}/models`, inferenceKey)
+      assert.deepStrictEqual([status, headers.get("x-ratelimit-remaining")], [200, "2"])
+      yield* giveBack(service.databaseUrl)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("neither count a preflight nor tell it to wait", () =>
+    Effect.gen(function* () {
+      const service = yield* startService({ RATE_LIMIT_SCALE: "0.01" })
+      const preflight = Effect.promise(() =>
+        fetch(`${service.api}/models`, {
+          method: "OPTIONS",
+          headers: { origin: "https://page.example", "access-control-request-method": "GET" }
+        })
+      )
+      const seen = Effect.map(preflight, ({ headers, status }) => [
+        status,
+        headers.get("x-ratelimit-remaining"),
+        headers.get("retry-after"),
+        headers.get("x-should-retry")
+      ])
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* seen, [204, "1", null, null])
+      assert.strictEqual((yield* get(`${service.api}/models`, "")).status, 200)
+      assert.strictEqual((yield* get(`${service.api}/models`, "")).status, 429)
+      for (const _ of [1, 2]) assert.deepStrictEqual(yield* seen, [204, "0", null, null])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("are looked at before the database is asked for a key that has not been good", () =>
     Effect.gen(function* () {
       const service = yield* startService(few)
