@@ -1,4 +1,5 @@
 /** The kinds of images that models take, told by how they begin. */
+import type { Model } from "./Model.ts"
 
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp"
 
@@ -23,3 +24,10 @@ export const inlineImage = (url: string): { readonly type: string; readonly data
   const type = imageTypeOf(Buffer.from(data.slice(0, (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
   return { type: type ?? (said === "image/jpg" ? "image/jpeg" : said), data }
 }
+
+/** Whether a model takes GIF images. Gemini's and xAI's models refuse them, and each of their hosts hands images on as they are. */
+export const takesGif = ({ id, vendor }: Pick<Model, "id" | "vendor">): boolean =>
+  vendor !== "xai" && !id.includes("gemini-")
+
+/** What is wrong with a GIF image for a model that takes none. */
+export const gifProblem = (model: string): string => `must be a PNG, JPEG or WebP image for ${model}; got a GIF image.`

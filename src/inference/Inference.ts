@@ -18,7 +18,7 @@ import { type Classified, type ClassifierOptions, makeClassify } from "./Classif
 import { type Estimate, budgetOf, estimate, withinBudget } from "./Estimate.ts"
 import { makePaidFlow, type PaidFlow, type PaidFlowOptions, type Running } from "./PaidFlow.ts"
 import { makeOpenPipes, Pipe } from "./Pipe.ts"
-import { PromptImages } from "./PromptImages.ts"
+import { gifFieldOf, PromptImages } from "./PromptImages.ts"
 import { ReasoningSeals } from "./ReasoningSeals.ts"
 import type { ChatRequest } from "./Request.ts"
 import { type AnswerStream, carryOutStream } from "./StreamFlow.ts"
@@ -203,6 +203,7 @@ const preparing =
       policy,
       needs: {
         vision,
+        gif: vision ? gifFieldOf(conversation) : undefined,
         tools: conversation.tools.length > 0,
         toolCount: conversation.tools.length,
         longCache: keepsForAnHour(conversation),

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Result, type Scope } from "effect"
 import { type Conversation, hasImages, type ImagePart, type Message, type Part } from "../domain/Conversation.ts"
 import { type Failure, invalid, type Reason } from "../domain/Failure.ts"
-import { IMAGE_HEAD_BYTES, imageTypeOf, inlineImage } from "../domain/ImageType.ts"
+import { gifProblem, IMAGE_HEAD_BYTES, imageTypeOf, inlineImage, takesGif } from "../domain/ImageType.ts"
 import { isPassing, PublicFetch, type PublicFetchError, type PublicResponse } from "../platform/PublicFetch.ts"
 import type { PoolCall } from "../providers/Course.ts"
 import { PoolError } from "../providers/PoolError.ts"
@@ -93,6 +93,12 @@ const dataProblem = (url: string): string | undefined => {
   if (head === undefined) return "must be an https URL, or a data URL with base64"
   const type = imageTypeOf(Buffer.from(url.slice(head.length, head.length + (IMAGE_HEAD_BYTES / 3) * 4), "base64"))
   return type === undefined ? NOT_AN_IMAGE : undefined
+}
+
+/** The member that gives the first GIF image in a conversation, of those that came inline. */
+export const gifFieldOf = (conversation: Conversation): string | undefined => {
+  const gif = imagesOf(conversation).find((image) => !isWeb(image) && inlineImage(image.url).type === "image/gif")
+  return gif && fieldOf(gif)
 }
 
 const inlineBytes = (images: ReadonlyArray<NamedImage>): number =>
@@ -195,6 +201,19 @@ const inlineOf = (url: string): MediaBytes => {
   return { bytes: Buffer.from(data, "base64"), contentType: type }
 }
 
+const refusedBefore = (reason: Reason): PoolError => new PoolError({ reason, attempts: [], failures: [] })
+
+/** The call with every image's bytes in it. Only what was fetched shows that an image is a GIF, which some candidates refuse. */
+const shownTo = (call: PoolCall, found: ReadonlyMap<string, MediaBytes>): Result.Result<PoolCall, Reason> => {
+  const filled = { ...call, conversation: withData(call.conversation, found) }
+  const field = gifFieldOf(filled.conversation)
+  if (field === undefined) return Result.succeed(filled)
+  const { plan } = call
+  const [first, ...others] = plan.candidates.filter(({ model }) => takesGif(model))
+  if (first === undefined) return Result.fail(wrong(field, gifProblem(plan.requestedModels[0] ?? "")))
+  return Result.succeed({ ...filled, plan: { ...plan, candidates: [first, ...others] } })
+}
+
 /** Fetches the images of calls; its bound of memory is for all that uses it. */
 class Fetching {
   readonly #fetch: PublicFetch["Service"]["fetch"]
@@ -209,10 +228,9 @@ class Fetching {
 
   /** The call with every image's bytes in it. They are held until the scope closes. */
   filled(call: PoolCall): Effect.Effect<PoolCall, PoolError, Scope.Scope> {
-    return Effect.map(this.fetched(call.accountId ?? "", imagesOf(call.conversation)), (found) => ({
-      ...call,
-      conversation: withData(call.conversation, found)
-    }))
+    return Effect.flatMap(this.fetched(call.accountId ?? "", imagesOf(call.conversation)), (found) =>
+      Effect.mapError(Effect.fromResult(shownTo(call, found)), refusedBefore)
+    )
   }
 
   /** The images at web addresses, by address. They are held until the scope closes. */
@@ -245,7 +263,7 @@ class Fetching {
       { concurrency: AT_A_TIME, discard: true }
     )
     return Effect.addFinalizer(() => Effect.sync(back)).pipe(
-      Effect.andThen(Effect.mapError(fetching, (reason) => new PoolError({ reason, attempts: [], failures: [] }))),
+      Effect.andThen(Effect.mapError(fetching, refusedBefore)),
       Effect.as(found)
     )
   }

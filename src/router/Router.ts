@@ -3,6 +3,7 @@ import { Catalogue } from "../catalogue/Catalogue.ts"
 import { LiveFigures } from "../catalogue/LiveFigures.ts"
 import type { Snapshot } from "../catalogue/Snapshot.ts"
 import { type Failure, failure, invalid } from "../domain/Failure.ts"
+import { gifProblem, takesGif } from "../domain/ImageType.ts"
 import type { Model } from "../domain/Model.ts"
 import type { Candidate, Plan, RoutingPolicy } from "../domain/Plan.ts"
 import { keptForAnHour, type Price } from "../domain/Pricing.ts"
@@ -24,6 +25,8 @@ export interface PlanRequest {
     readonly tools: boolean
     /** The number of tools, if there are any. */
     readonly toolCount?: number
+    /** The field of the first GIF image, if there is one. */
+    readonly gif?: string | undefined
     /** Whether the request asks for a one-hour prompt cache. */
     readonly longCache?: boolean
     /** Names of the optional parameters that the request sets. */
@@ -54,7 +57,7 @@ export interface RouterOptions {
 const LIKELY_OUTPUT_TOKENS = 256
 
 /** The reasons why a model or provider cannot serve a request regardless of the client's restrictions, most useful first. */
-type Inability = "vision" | "tools" | "toolCount" | "context" | "unserved"
+type Inability = "vision" | "gif" | "tools" | "toolCount" | "context" | "unserved"
 
 /** The most tools per request for OpenAI's own models. All their hosts pass requests on to OpenAI. Its open models have no limit. */
 const OPENAI_MOST_TOOLS = 128
@@ -63,6 +66,7 @@ const isBounded = ({ id, vendor }: Model): boolean => vendor === "openai" && !id
 
 const inabilityOfModel = (catalogue: Snapshot, model: Model, { needs }: PlanRequest): Inability | undefined => {
   if (needs.vision && !model.capabilities.includes("vision")) return "vision"
+  if (needs.gif !== undefined && !takesGif(model)) return "gif"
   if (needs.tools && !model.capabilities.includes("tools")) return "tools"
   return catalogue.isServable(model) ? undefined : "unserved"
 }
@@ -81,6 +85,8 @@ const inabilityOf = (
 const unable = (catalogue: Snapshot, request: PlanRequest, because: ReadonlySet<Inability>): Failure => {
   const model = request.models[0] ?? ""
   if (because.has("vision")) return failure({ _tag: "NotVisionCapable", model })
+  const { gif } = request.needs
+  if (gif !== undefined && because.has("gif")) return invalid(gif, gifProblem(model))
   if (because.has("tools")) return failure({ _tag: "NotToolCapable", model })
   if (because.has("toolCount")) {
     const got = request.needs.toolCount ?? 0

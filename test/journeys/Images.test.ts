@@ -6,6 +6,7 @@ import { get, json, post, type Service, startService } from "../support/Service.
 import { frames, textOf } from "../support/Streams.ts"
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d", "hex")
+const GIF = Buffer.from("474946383961010001008000", "hex")
 const png = `data:image/png;base64,${PNG.toString("base64")}`
 const FIELD = "messages.0.content.1.image_url.url"
 const PROVIDER_KEY = "sk-planted-provider-key"
@@ -60,6 +61,8 @@ const imageHost = Effect.gen(function* () {
     switch (request.url) {
       case "/cat.png":
         return response.end(PNG)
+      case "/wave.gif":
+        return response.end(GIF)
       case "/huge":
         response.writeHead(200, { "content-length": 21 * 1_048_576 })
         return response.flushHeaders()
@@ -273,6 +276,39 @@ describe("images in a prompt", () => {
       const estimate = yield* post(`${service.api}/estimate`, inferenceKey, showing(`${images.origin}/silent`))
       assert.strictEqual(estimate.status, 200)
       assert.strictEqual(images.connections(), asked)
+      assert.deepStrictEqual(yield* service.faults, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that are GIFs go to models that take them alone, and are refused by name for the others", () =>
+    Effect.gen(function* () {
+      const images = yield* imageHost
+      const service = yield* startService(loopback)
+      const { account, inferenceKey } = yield* service.account(10)
+      const inline = `data:image/png;base64,${GIF.toString("base64")}`
+      const fetched = `${images.origin}/wave.gif`
+      const ask = (model: string, url: string) =>
+        post(`${service.api}/chat/completions`, inferenceKey, { ...showing(url), model })
+      for (const url of [inline, fetched]) {
+        for (const model of ["gemini-2.5-flash", "grok-4"]) {
+          const refused = yield* ask(model, url)
+          const { error } = yield* json(refused)
+          assert.deepStrictEqual([refused.status, error.code, error.param], [400, "validation_error", FIELD])
+          assert.include(error.message, `must be a PNG, JPEG or WebP image for ${model}; got a GIF image`)
+        }
+      }
+      assert.deepStrictEqual(yield* service.balance(account.id), { posted: TEN_DOLLARS, held: 0n })
+      for (const url of [inline, fetched]) {
+        for (const [model, served] of [
+          ["gpt-4o-mini", "gpt-4o-mini"],
+          ["claude-haiku-4-5", "claude-haiku-4-5"],
+          ["gemini-2.5-flash,gpt-4o-mini", "gpt-4o-mini"]
+        ] as const) {
+          const answer = yield* json(yield* ask(model, url))
+          assert.strictEqual(answer.routing?.resolved_model, served, JSON.stringify(answer))
+        }
+      }
+      assert.strictEqual((yield* ask("gemini-2.5-flash", png)).status, 200)
       assert.deepStrictEqual(yield* service.faults, [])
     }).pipe(Effect.scoped)
   )
