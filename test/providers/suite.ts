@@ -219,7 +219,7 @@ const connections = (it: Vitest.MethodsNonLive<Outbound>, wire: Wire) => {
       const provider = yield* wire.adapter(host.origin)
       for (const answer of both(provider, chatCall())) {
         const fault = { _tag: "Refused", status: 400, detail: "bad: [secret]" } as const
-        assert.deepStrictEqual(yield* faultOf(answer), fault)
+        assert.deepInclude(yield* faultOf(answer), fault)
       }
       assert.strictEqual(credential, "sk-planted")
     }).pipe(Effect.scoped)

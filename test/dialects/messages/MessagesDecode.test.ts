@@ -304,13 +304,13 @@ describe("a wrong messages request", () => {
       ["stop_sequences", ["a", "b", "c", "d", "e"]],
       ["model", "", "m".repeat(161)],
       ["models", [], Array.from({ length: 16 }, (_, at) => `m${at}`)],
-      ["messages", Array.from({ length: 101 }, () => hello.messages[0])],
+      ["messages", Array.from({ length: 10_001 }, () => hello.messages[0])],
       ["session_id", "", "s".repeat(257)],
       ["user", "u".repeat(257)],
       ["service_tier", "priority"]
     ]
     for (const [member, ...values] of cases) {
-      for (const value of values) assert.property(wrong({ ...hello, [member]: value }), member, JSON.stringify(value))
+      for (const value of values) assert.property(wrong({ ...hello, [member]: value }), member)
     }
     assert.deepStrictEqual(wrong({ ...hello, max_tokens: 9_007_199_254_740_991 }), {})
     assert.property(wrong({ ...hello, thinking: { type: "enabled", budget_tokens: 9 } }), "thinking.budget_tokens")

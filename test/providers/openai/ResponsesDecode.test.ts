@@ -90,7 +90,7 @@ describe("decodeResponse", () => {
     assert.deepStrictEqual(failed("server_error"), { _tag: "ServerError", status: 500, detail: "m" })
     assert.deepInclude(failed("rate_limit_exceeded"), { _tag: "RateLimited" })
     for (const code of ["invalid_prompt", "image_too_large", "bio_policy", "cyber_policy"]) {
-      assert.deepStrictEqual(failed(code), { _tag: "Refused", status: 400, detail: "m" })
+      assert.deepInclude(failed(code), { _tag: "Refused", status: 400, detail: "m" })
     }
     assert.deepInclude(fault({ status: "failed", output: [] }), { _tag: "ServerError" })
   })
