@@ -17,9 +17,9 @@ export const images = (place: WorkPlace) =>
     const accept = yield* paidWork(place, decodeImages)
     return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
       const { decoded, paid } = yield* accept(request)
-      const { hosted, image, work } = decoded
+      const { form, image, work } = decoded
       const reader = readerOf(request)
-      const answer = yield* make({ ...paid, hosted, image, work, onRoom: (place) => reader.onGone(place.hold()) })
+      const answer = yield* make({ ...paid, form, image, work, onRoom: (place) => reader.onGone(place.hold()) })
       return HttpServerResponse.jsonUnsafe(encodeImages(answer), { headers: replayHeader(answer.replayed) })
     })
   })

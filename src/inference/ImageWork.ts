@@ -18,15 +18,22 @@ export interface ImagesRequest extends PaidRequest {
   readonly work: Omit<DrawWork, "images">
   /** The image to be edited, as a web address or a data URL. The request calls it `image`. */
   readonly image: string | undefined
-  /** Whether images are given as addresses; as bytes otherwise. */
-  readonly hosted: boolean
+  readonly form: ImageForm
   /** Told of the room of images that are given as bytes, which whoever gives them out may keep until they are read. */
   readonly onRoom?: (place: Place) => void
 }
 
-/** An image as it is given out: by its address, or its bytes as base64. */
-export type GivenImage = ({ readonly url: string } | { readonly base64: string }) & {
-  readonly revisedPrompt?: string | undefined
+/**
+ * How images are given: at an address, as bytes, or as usual: at an address, and for OpenAI's `gpt-image` models as bytes too. OpenAI
+ * answers these models with bytes alone, and some clients read nothing else.
+ */
+export type ImageForm = "url" | "b64_json" | "usual"
+
+/** An image as it is given out: by its address, its bytes as base64, or both. */
+export interface GivenImage {
+  readonly url?: string
+  readonly base64?: string
+  readonly revisedPrompt?: string
 }
 
 /** Images as they came, and as they are given out: the ones become the others. */
@@ -84,8 +91,14 @@ const roomOf = (accountId: string, { n }: Pick<DrawWork, "n">): RoomAsked => ({
 
 const revised = ({ revisedPrompt }: Drawn["images"][number]) => (revisedPrompt === undefined ? {} : { revisedPrompt })
 
+const givesBytes = (form: ImageForm, model: Model | undefined): boolean =>
+  form === "b64_json" || (form === "usual" && model?.id.startsWith("gpt-image-") === true)
+
+const base64Of = ({ buffer, byteLength, byteOffset }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("base64")
+
 /** Stores images under addresses of their own. Where one cannot be stored, none is. */
-const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"]) => {
+const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images"], withBytes: boolean) => {
   const ids: Array<string> = []
   const clear = Effect.suspend(() =>
     Effect.forEach(ids, (id) => Effect.ignore(media.remove(accountId, id)), { discard: true })
@@ -96,7 +109,7 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
       const { bytes, contentType } = image
       return Effect.map(media.store({ bytes, contentType, accountId, purpose: "image" }), ({ id }): GivenImage => {
         ids.push(id)
-        return { url: media.urlOf(id), ...revised(image) }
+        return { url: media.urlOf(id), ...(withBytes ? { base64: base64Of(bytes) } : {}), ...revised(image) }
       })
     },
     { concurrency: 4 }
@@ -108,15 +121,23 @@ const hosted = (media: Media["Service"], accountId: string, drawn: Drawn["images
   )
 }
 
-const inline = (image: Drawn["images"][number]): GivenImage => {
-  const { buffer, byteLength, byteOffset } = image.bytes
-  return { base64: Buffer.from(buffer, byteOffset, byteLength).toString("base64"), ...revised(image) }
+const inline = (image: Drawn["images"][number]): GivenImage => ({ base64: base64Of(image.bytes), ...revised(image) })
+
+/** Of images that are stored, the addresses are kept. Others are kept unless they are too long, and then not even written out. */
+const kept = ({ given }: Images): object | undefined => {
+  if (given.every(({ url }) => url !== undefined)) return given.map(({ base64: _, ...image }) => image)
+  const characters = given.reduce((sum, image) => sum + (image.base64?.length ?? 0), 0)
+  return characters > MAX_KEPT_BYTES ? undefined : given
 }
 
-/** Images too long to be kept are not even written out. */
-const kept = ({ given }: Images): object | undefined => {
-  const characters = given.reduce((sum, image) => sum + ("url" in image ? 0 : image.base64.length), 0)
-  return characters > MAX_KEPT_BYTES ? undefined : given
+/** An image with the bytes at its address, unless they are no longer stored. */
+const refilled = (media: Media["Service"], image: GivenImage): Effect.Effect<GivenImage, Failure> => {
+  const id = image.url?.split("/").at(-1)
+  if (id === undefined || image.base64 !== undefined) return Effect.succeed(image)
+  return Effect.mapBoth(media.read(id), {
+    onSuccess: (stored) => (stored === undefined ? image : { ...image, base64: base64Of(stored.bytes) }),
+    onFailure: () => failure({ _tag: "StoreUnavailable" })
+  })
 }
 
 /**
@@ -137,12 +158,15 @@ export class ImageWork extends Context.Service<
       const sources = yield* PromptImages
       const room = yield* AnswerRoom
       const make = Effect.fnUntraced(function* (request: ImagesRequest) {
-        const { hosted: asAddress, image, onRoom, principal, work: asked } = request
+        const { form, image, onRoom, principal, work: asked } = request
+        const asAddress = form !== "b64_json"
         if (asAddress && request.policy.dataPolicy === "zero_retention") return yield* hostsNone
         const source = image === undefined ? undefined : { url: image, field: "image" }
         const problem = source && sources.checkOne(source)
         if (problem !== undefined) return yield* Effect.fail(problem)
-        const modality = yield* Effect.fromResult(modalityOf(catalogue.find(request.model), source !== undefined))
+        const model = catalogue.find(request.model)
+        const withBytes = givesBytes(form, model)
+        const modality = yield* Effect.fromResult(modalityOf(model, source !== undefined))
         const attempt =
           (images: DrawWork["images"]): WorkAttempt<Images> =>
           (provider, call) => {
@@ -157,7 +181,7 @@ export class ImageWork extends Context.Service<
           pixels: asked.size && asked.size.width * asked.size.height,
           ask: Effect.andThen(
             Effect.map(room.take(roomOf(principal.accountId, asked)), (place) => {
-              if (!asAddress) onRoom?.(place)
+              if (withBytes) onRoom?.(place)
             }),
             source === undefined
               ? Effect.succeed(attempt([]))
@@ -167,14 +191,27 @@ export class ImageWork extends Context.Service<
           counted: () => asked.n,
           empty: ({ drawn }) => (drawn.length === 0 ? { _tag: "EmptyGeneration" } : undefined),
           deliver: ({ drawn }) => {
-            const given = asAddress ? hosted(media, principal.accountId, drawn) : Effect.sync(() => drawn.map(inline))
+            const given = asAddress
+              ? hosted(media, principal.accountId, drawn, withBytes)
+              : Effect.sync(() => drawn.map(inline))
             return Effect.map(given, (images) => ({ drawn: [], given: images }))
           },
           keep: kept,
           restore: (images) => ({ drawn: [], given: images as ReadonlyArray<GivenImage> }),
           failed
         })
-        return { ...answer, value: answer.value.given }
+        const { given } = answer.value
+        if (!withBytes || !answer.replayed || !asAddress) return { ...answer, value: given }
+        const value = yield* Effect.scoped(
+          Effect.andThen(
+            Effect.mapBoth(room.take(roomOf(principal.accountId, asked)), {
+              onSuccess: (place) => onRoom?.(place),
+              onFailure: () => failure({ _tag: "Overloaded" })
+            }),
+            Effect.forEach(given, (image) => refilled(media, image))
+          )
+        )
+        return { ...answer, value }
       })
       return ImageWork.of({ make })
     })

@@ -54,6 +54,7 @@ it.live("keep the room of images in the answer until its reader has it, and of s
     const path = "/images/generations"
     const four = { model: "gpt-image-1-mini", prompt: "a kite", n: 4 }
     const inline = { ...four, response_format: "b64_json" }
+    const hosted = { ...four, response_format: "url" }
     const socket = yield* unread(service, inferenceKey, path, inline)
     const receipts = service.sql<{ readonly closed: object | null }>`SELECT closed FROM request`
     yield* Effect.repeat(receipts, { until: ([one]) => one?.closed != null })
@@ -63,7 +64,7 @@ it.live("keep the room of images in the answer until its reader has it, and of s
     yield* isFree
     assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, inline), json)).data, 4)
     yield* isFree
-    assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, four), json)).data, 4)
+    assert.lengthOf((yield* Effect.flatMap(post(`${service.api}${path}`, inferenceKey, hosted), json)).data, 4)
     assert.strictEqual(room.free, 512)
   }).pipe(Effect.scoped)
 )

@@ -109,7 +109,15 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
     Layer.provideMerge(Layer.mergeAll(Router.layer, Requests.layer, storing(stores))),
     Layer.provideMerge(PromptImages.layer.pipe(Layer.provide(PublicFetch.layerFrom({ allowLoopback: true })))),
     Layer.provideMerge(
-      Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
+      Layer.mergeAll(
+        Catalogue.layerFrom({
+          sandbox: true,
+          keyed: new Set(["fal", "gemini", "openai", "vertex"]),
+          hosts: [],
+          changes
+        }),
+        LiveFigures.layer
+      )
     ),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
     Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
@@ -136,7 +144,7 @@ const scene = (providers: ReadonlyArray<Provider>, stores = Infinity) => {
         arrivedAt: performance.now(),
         work: drawWork({ n: 3 }),
         image: undefined,
-        hosted: true,
+        form: "url",
         ...more
       })
       return {
@@ -183,7 +191,7 @@ describe("images", () => {
     Effect.gen(function* () {
       const down = fails("gemini", { _tag: "ServerError", status: 500, detail: "down" })
       const { make, spent, stored } = yield* scene([down, draws("vertex", 9, { ...image }).provider])
-      const answer = yield* make({ hosted: false })
+      const answer = yield* make({ form: "b64_json" })
       assert.deepStrictEqual(
         answer.value.map((one) => ("base64" in one ? one.base64 : "")),
         Array.from({ length: 3 }, () => PNG.toString("base64"))
@@ -241,11 +249,11 @@ describe("images", () => {
       })
       const first = yield* make(claimed("a"))
       assert.deepStrictEqual(yield* make(claimed("a")), { ...first, replayed: true })
-      const bytes = yield* make({ ...claimed("b"), hosted: false })
-      assert.deepStrictEqual(yield* make({ ...claimed("b"), hosted: false }), { ...bytes, replayed: true })
+      const bytes = yield* make({ ...claimed("b"), form: "b64_json" })
+      assert.deepStrictEqual(yield* make({ ...claimed("b"), form: "b64_json" }), { ...bytes, replayed: true })
       const policy = { ...defaultPolicy, order: ["vertex"] }
-      yield* make({ ...claimed("c"), policy, hosted: false })
-      const again = yield* reasonOf({ ...claimed("c"), policy, hosted: false })
+      yield* make({ ...claimed("c"), policy, form: "b64_json" })
+      const again = yield* reasonOf({ ...claimed("c"), policy, form: "b64_json" })
       assert.strictEqual(again._tag, "IdempotencyResultUnavailable")
       assert.strictEqual(yield* spent, 2n * AT_GEMINI + AT_VERTEX)
       assert.deepStrictEqual([gemini.asked.length, vertex.asked.length], [2, 1])

@@ -63,6 +63,28 @@ describe("images in the sandbox", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("of gpt-image have their bytes beside the address, unless one of them is asked for, in a repeat too", () =>
+    Effect.gen(function* () {
+      const service = yield* startService()
+      const { account, inferenceKey } = yield* service.account(10)
+      const ask = (more: object, headers = {}) =>
+        Effect.map(
+          Effect.flatMap(
+            make(service, inferenceKey, { model: "gpt-image-1", prompt: "a kite", ...more }, headers),
+            json
+          ),
+          ({ data }) => data[0]
+        )
+      const once = { "idempotency-key": "kite" }
+      const first = yield* ask({}, once)
+      assert.deepStrictEqual(Buffer.from(first.b64_json, "base64"), Buffer.from(yield* fileAt(first.url)))
+      assert.deepStrictEqual(yield* ask({}, once), first)
+      assert.deepStrictEqual(Object.keys(yield* ask({ response_format: "url" })), ["url"])
+      assert.deepStrictEqual(Object.keys(yield* ask({ response_format: "b64_json" })), ["b64_json"])
+      assert.strictEqual(yield* spent(service, account.id, 10), 750_000_000n)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("say what they cost, beside a receipt of as many", () =>
     Effect.gen(function* () {
       const service = yield* startService()
@@ -254,6 +276,9 @@ describe("images by real hosts", () => {
       const plain = yield* answer({ model: "gpt-image-1", prompt: "a kite" })
       const edited = yield* answer({ model: "gpt-image-1", prompt: "a kite", image })
       const fal = yield* answer({ model: "flux-dev", prompt: "a kite" })
+      // Clients of OpenAI's models read nothing but the bytes.
+      for (const { data } of [plain, edited]) assert.strictEqual(data[0].b64_json, drawn.toString("base64"))
+      assert.notProperty(fal.data[0], "b64_json")
       for (const { data, provider } of [plain, edited, fal]) {
         assert.deepStrictEqual(Buffer.from(yield* fileAt(data[0].url)), drawn, provider)
       }

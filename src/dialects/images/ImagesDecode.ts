@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import { ImageRequest, sidesOf } from "../../../schemas/inference/Images.ts"
 import type { Failure } from "../../domain/Failure.ts"
+import type { ImageForm } from "../../inference/ImageWork.ts"
 import type { DrawWork } from "../../providers/Work.ts"
 import { decoder } from "../Decode.ts"
 import { imageProblem } from "../Images.ts"
@@ -12,8 +13,8 @@ export interface DecodedImages {
   readonly work: Omit<DrawWork, "images">
   /** The image to be edited: a web address or a data URL. */
   readonly image: string | undefined
-  /** Whether images are given as addresses; as bytes otherwise. */
-  readonly hosted: boolean
+  /** How images are given: at an address, as bytes, or as the model's vendor gives them. */
+  readonly form: ImageForm
 }
 
 const decodeWire = decoder(ImageRequest, { strict: true })
@@ -37,6 +38,6 @@ export const decodeImages = (body: unknown): Result.Result<DecodedImages, Failur
         user: wire.user ?? undefined
       },
       image,
-      hosted: wire.response_format !== "b64_json"
+      form: wire.response_format ?? "usual"
     })
   })

@@ -18,7 +18,8 @@ export interface ImagesAnswer {
 export const encodeImages = (answer: ImagesAnswer): ImageList => ({
   created: answer.created,
   data: answer.value.map((image) => ({
-    ...("url" in image ? { url: image.url } : { b64_json: image.base64 }),
+    ...(image.url === undefined ? {} : { url: image.url }),
+    ...(image.base64 === undefined ? {} : { b64_json: image.base64 }),
     ...(image.revisedPrompt === undefined ? {} : { revised_prompt: image.revisedPrompt })
   })),
   model: answer.resolvedModel,

@@ -23,7 +23,7 @@ const none = {
 
 describe("decodeImages", () => {
   it("fills in what is not said, and takes null for it", () => {
-    const decoded = { model: "m", work: { prompt: "a kite", n: 1, ...none }, image: undefined, hosted: true }
+    const decoded = { model: "m", work: { prompt: "a kite", n: 1, ...none }, image: undefined, form: "usual" } as const
     assert.deepStrictEqual(Result.getOrThrow(decodeImages(plain)), decoded)
     const nulls = Object.fromEntries(
       ["n", "size", "quality", "response_format", "output_format", "background", "style", "user", "image"].map(
@@ -60,7 +60,7 @@ describe("decodeImages", () => {
         user: "u"
       },
       image: "https://example.com/a.png",
-      hosted: false
+      form: "b64_json"
     })
   })
 
