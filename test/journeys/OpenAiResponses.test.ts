@@ -144,6 +144,30 @@ describe("responses to the OpenAI client", () => {
     })
   }
 
+  journey("go on without reasoning that the client only points at, and name it", async ({ client }) => {
+    const ask = (items: ResponseInput) =>
+      client.responses
+        .create({ model: "gpt-5.4", input: items, tools, reasoning: { effort: "low", summary: "auto" } })
+        .withResponse()
+    const asked: ResponseInput = [{ role: "user", content: input }]
+    const { output } = (await ask(asked)).data
+    assert.deepStrictEqual(
+      output.map(({ type }) => type),
+      ["reasoning", "function_call"]
+    )
+    const [reasoning, call] = output
+    if (call?.type !== "function_call") return assert.fail("no call")
+    const result = { type: "function_call_output", call_id: call.call_id, output: "minus four" } as const
+    const reference = { type: "item_reference", id: reasoning!.id! } as const
+    const { data, response } = await ask([...asked, reference, call, result])
+    assert.include(data.output_text, "minus four")
+    assert.include(response.headers.get("x-svc-ignored-parameters") ?? "", "input[1]")
+    const message = { type: "item_reference", id: "msg_1" } as const
+    const error = await failing(BadRequestError, ask([...asked, message, call, result]))
+    assert.deepStrictEqual([error.code, error.param], ["unsupported_parameter", "input.1.type"])
+    assert.include(error.message, "store: false")
+  })
+
   journey("are the same again under an idempotency key, whole and streamed", async ({ client, spent }) => {
     for (const stream of [false, true]) {
       const options = { headers: { "idempotency-key": `the-same-${stream}` } }

@@ -1,3 +1,5 @@
+import { objectOf } from "../Decode.ts"
+
 /** The types of items that an input may have. */
 export const itemTypes = [
   "message",
@@ -10,3 +12,12 @@ export const itemTypes = [
   "tool_search_call",
   "tool_search_output"
 ] as const
+
+/**
+ * Whether an item stands for reasoning of an earlier response. Some clients send nothing else of it unless they are told `store: false`.
+ * The conversation is whole without it.
+ */
+export const isReasoningReference = (item: unknown): boolean => {
+  const { id, type } = objectOf(item) ?? {}
+  return type === "item_reference" && typeof id === "string" && id.startsWith("rs_")
+}

@@ -19,6 +19,7 @@ import { ignoredAuto, saysAuto } from "../Router.ts"
 import { ignoredRouting } from "../Routing.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
 import type { ChatWish, Decoded } from "../Wish.ts"
+import { isReasoningReference } from "./ItemTypes.ts"
 import { firstUnsupported, foreignMembers } from "./ResponsesForeign.ts"
 import { addTools, messagesOf } from "./ResponsesInput.ts"
 import { isHosted, Toolbox, type ToolForms } from "./ResponsesTools.ts"
@@ -162,6 +163,12 @@ const leftOut = (choice: Wire["tool_choice"]): ReadonlyArray<string> =>
     ? []
     : choice.tools.flatMap((tool, index) => (isHosted(tool.type) ? [`tool_choice.tools[${index}]`] : []))
 
+/** Items that stand for reasoning which is kept nowhere. */
+const unkept = (input: Wire["input"]): ReadonlyArray<string> =>
+  input == null || typeof input === "string"
+    ? []
+    : input.flatMap((item, index) => (isReasoningReference(item) ? [`input[${index}]`] : []))
+
 /** Members that are known and have no effect here. */
 const idle = (wire: Wire): ReadonlyArray<string> => {
   const logprobs = showsLogprobs(wire)
@@ -189,8 +196,8 @@ const ignoredOf = (
 ): ReadonlyArray<string> => {
   const filled = { ...body, model, models, router: saysAuto(body) ? body["router"] : preset?.router }
   const auto = ignoredAuto(filled).filter((path) => Object.hasOwn(body, path.split(".", 1)[0] ?? path))
-  const tools = [...ignored, ...leftOut(wire.tool_choice)]
-  return [...tools, ...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
+  const left = [...unkept(wire.input), ...ignored, ...leftOut(wire.tool_choice)]
+  return [...left, ...ignoredMembers(body, fields, foreignMembers), ...idle(wire), ...auto, ...ignoredRouting(body)]
 }
 
 const decodeBody = (

@@ -11,7 +11,7 @@ import {
   unsupportedMember
 } from "../chat/Foreign.ts"
 import { objectOf } from "../Decode.ts"
-import { itemTypes } from "./ItemTypes.ts"
+import { isReasoningReference, itemTypes } from "./ItemTypes.ts"
 import { isHosted } from "./ResponsesTools.ts"
 
 type Body = Readonly<Record<string, unknown>>
@@ -94,10 +94,16 @@ const unsupportedPart = (part: unknown, at: string): Failure | undefined => {
     : unsupported(`${at}.${member}`, "Files that are kept elsewhere are not offered")
 }
 
+const NO_REFERENCES =
+  "Item references need stored responses, which are not offered: ask with `store: false`, and send the items themselves"
+
 const unsupportedItem = (item: unknown, at: string): Failure | undefined => {
   const object = objectOf(item)
   if (object === undefined) return undefined
   const { content, output, role, type } = object
+  if (type === "item_reference") {
+    return isReasoningReference(object) ? undefined : unsupported(`${at}.type`, NO_REFERENCES)
+  }
   if (typeof type === "string" && !items.has(type)) {
     return unsupported(`${at}.type`, `Items of type ${type.slice(0, 64)} are not offered`)
   }

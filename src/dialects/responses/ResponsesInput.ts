@@ -23,7 +23,7 @@ import { detailOf } from "../Images.ts"
 import { SaidReasoning } from "../SaidReasoning.ts"
 import { textOfFile } from "../TextFiles.ts"
 import { customArguments } from "./CustomInput.ts"
-import { itemTypes } from "./ItemTypes.ts"
+import { isReasoningReference, itemTypes } from "./ItemTypes.ts"
 import type { Toolbox } from "./ResponsesTools.ts"
 
 const loose = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => decoder(schema, { strict: false, whole: "" })
@@ -268,6 +268,7 @@ const addItem = (turns: Turns, item: unknown, index: number): Result.Result<void
     case "tool_search_output":
       return addFound(turns, item, at)
     default:
+      if (isReasoningReference(item)) return Result.void
       return Result.fail(invalid(`${at}.type`, `one of ${itemTypes.join(", ")}`))
   }
 }
