@@ -89,7 +89,8 @@ const roomOf = (accountId: string, { n }: Pick<DrawWork, "n">): RoomAsked => ({
   waitMs: ROOM_WAIT_MS
 })
 
-const revised = ({ revisedPrompt }: Drawn["images"][number]) => (revisedPrompt === undefined ? {} : { revisedPrompt })
+const revised = ({ revisedPrompt }: { readonly revisedPrompt?: string | undefined }) =>
+  revisedPrompt === undefined ? {} : { revisedPrompt }
 
 const givesBytes = (form: ImageForm, model: Model | undefined): boolean =>
   form === "b64_json" || (form === "usual" && model?.id.startsWith("gpt-image-") === true)
@@ -125,7 +126,7 @@ const inline = (image: Drawn["images"][number]): GivenImage => ({ base64: base64
 
 /** Of images that are stored, the addresses are kept. Others are kept unless they are too long, and then not even written out. */
 const kept = ({ given }: Images): object | undefined => {
-  if (given.every(({ url }) => url !== undefined)) return given.map(({ base64: _, ...image }) => image)
+  if (given.every(({ url }) => url !== undefined)) return given.map((image) => ({ url: image.url!, ...revised(image) }))
   const characters = given.reduce((sum, image) => sum + (image.base64?.length ?? 0), 0)
   return characters > MAX_KEPT_BYTES ? undefined : given
 }
