@@ -49,6 +49,7 @@ import { Mail } from "./platform/Mail.ts"
 import { Media } from "./platform/Media.ts"
 import { Outbound } from "./platform/Outbound.ts"
 import { PhoneVerification } from "./platform/PhoneVerification.ts"
+import { portsFree } from "./platform/Ports.ts"
 import { type Host, loadProvidersFile } from "./platform/ProvidersFile.ts"
 import { PublicFetch, type PublicFetchOptions } from "./platform/PublicFetch.ts"
 import { PublicUrl } from "./platform/PublicUrl.ts"
@@ -329,7 +330,8 @@ const notOfASandbox = Layer.effectDiscard(
 const database = notOfASandbox.pipe(
   Layer.provideMerge(migrations),
   Layer.provideMerge(sql),
-  Layer.provideMerge(DataDirectory.layer)
+  Layer.provideMerge(DataDirectory.layer),
+  Layer.provide(Layer.effectDiscard(portsFree))
 )
 
 /** A port that was left to the system is known when the server listens. */

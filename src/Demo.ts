@@ -34,7 +34,7 @@ export const localOrigin = Effect.map(HttpServer.HttpServer, ({ address }) => {
   return `http://${host}:${address.port}`
 })
 
-/** Gives an empty sandbox its demo account and shows the keys, this once. */
+/** Gives an empty sandbox its demo account and prints the keys, this once, as plain text in every log format: people copy them. */
 export const demoAccount = Effect.gen(function* () {
   const { sandbox } = yield* Config
   const accounts = yield* Accounts
@@ -48,7 +48,7 @@ export const demoAccount = Effect.gen(function* () {
   yield* Console.log(
     [
       "",
-      `A demo account (${opened.account.email}) with $25.00 of simulated money was made. Its keys are shown only now:`,
+      `The gateway has created a demo account (${opened.account.email}) with $25.00 of simulated money. It shows these keys only now:`,
       "",
       `  inference key   ${opened.inferenceKey}`,
       `  management key  ${opened.managementKey}`,
@@ -57,8 +57,7 @@ export const demoAccount = Effect.gen(function* () {
       "",
       `  ${curlLine(origin, opened.inferenceKey)}`,
       "",
-      `With "model":"@${demoPreset.slug}" instead, a preset of the account says how it is answered.`,
-      ""
+      `With "model":"@${demoPreset.slug}" the same request uses a preset of this account.`
     ].join("\n")
   )
   return Option.some(opened)
@@ -76,12 +75,11 @@ export const demoAccount = Effect.gen(function* () {
 /** How an operator makes the first account of a service with real providers. */
 const accountHint = [
   "",
-  "There is no account yet. Make one, with the same settings as this service:",
+  "There is no account yet. Create one, with the same settings as this service:",
   "",
   "  npm run admin -- account create --email you@example.com --balance-usd 25",
   "",
-  "The command prints the account's keys.",
-  ""
+  "The command prints the account's keys."
 ].join("\n")
 
 /** The demo account of an empty sandbox; elsewhere, while there is no account, how to make one. */

@@ -4,45 +4,34 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { layerAfter } from "./App.ts"
-import { firstAccount, localOrigin } from "./Demo.ts"
-import { Ops } from "./http/Ops.ts"
+import { firstAccount } from "./Demo.ts"
+import { announce, introduce } from "./Greeting.ts"
 import { Config } from "./platform/Config.ts"
+import { settingsHelp } from "./platform/SettingsHelp.ts"
 import { layer as telemetry, logging } from "./platform/Telemetry.ts"
+import { VERSION } from "./platform/Version.ts"
 
-const HELP = `tollgate: a paid gateway to many hosted AI models behind one HTTP API.
+/** Columns of help that goes to no terminal. */
+const COLUMNS = 120
 
-Usage: npm start
+const help = (): string => `tollgate ${VERSION}: a paid gateway to many hosted AI models behind one HTTP API.
 
-Settings come from the environment; README.md lists them. The most used:
-  PORT          public port (8787)
-  DATA_DIR      where the embedded PostgreSQL and files live (.data)
-  DATABASE_URL  a PostgreSQL of your own, 15 or later, instead of the embedded one
-  REDIS_URL     shares rate limits and cached answers between nodes
-  SANDBOX       auto, on or off: simulated providers
+Usage: npm start [-- --help | --version]
+
+Settings come from the environment. Each is listed with one sentence and its default in brackets; docs/reference/settings.md says more.
+
+${settingsHelp(process.stdout.columns ?? COLUMNS)}
 `
 
-const announce = Effect.gen(function* () {
-  const { sandbox } = yield* Config
-  const origin = yield* localOrigin
-  const { host, missing, port } = yield* Ops
-  yield* Console.log(`/healthz, /readyz and /metrics are at http://${host}:${port}`)
-  const lacks = missing()
-  if (lacks.length > 0) {
-    yield* Effect.logWarning(`Not ready: ${lacks.join("; ")}`)
-    return yield* Console.log(`tollgate is not ready at ${origin}/api/v1: ${lacks.join("; ")}`)
-  }
-  yield* Console.log(`tollgate is ready at ${origin}/api/v1${sandbox ? " (sandbox: providers are simulated)" : ""}`)
-})
-
 const service = Layer.effectDiscard(announce).pipe(
-  // Who waits until the service is ready finds the demo account there.
-  Layer.provide(layerAfter(Layer.effectDiscard(firstAccount))),
+  // A client that waits until the service is ready finds the demo account there.
+  Layer.provide(layerAfter(Layer.effectDiscard(Effect.andThen(introduce, firstAccount)))),
   Layer.provide(telemetry),
   Layer.provide(logging),
   Layer.provide(Config.layer)
 )
 
-/** A start that cannot be is said in one line, not in a stack trace. Mistakes of the program are defects and keep theirs. */
+/** Tells why a start fails in one line, without a stack trace. Mistakes of the program are defects and keep theirs. */
 const main = Layer.launch(service).pipe(
   Effect.catch((error) =>
     Effect.andThen(
@@ -52,13 +41,19 @@ const main = Layer.launch(service).pipe(
   )
 )
 
-// Who takes the log may go before the service does, as with Ctrl-C in front of a pipe. An error that nobody listens for ends the
+// The reader of the log may go before the service does, as with Ctrl-C in front of a pipe. An error without a listener ends the
 // process where it stands.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => {})
 
-/** To stop when told to, having finished what was under way, is no failure. */
+/** A stop on request, after running work is finished, is no failure. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
   Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
 
-if (process.argv.includes("--help") || process.argv.includes("-h")) process.stdout.write(HELP)
-else NodeRuntime.runMain(main, { teardown })
+const [option] = process.argv.slice(2)
+if (option === undefined) NodeRuntime.runMain(main, { teardown })
+else if (option === "--help" || option === "-h") process.stdout.write(help())
+else if (option === "--version" || option === "-v") process.stdout.write(`tollgate ${VERSION}\n`)
+else {
+  process.stderr.write(`tollgate cannot start: the option must be --help or --version; got ${option}.\n`)
+  process.exitCode = 1
+}

@@ -63,7 +63,7 @@ const rooms: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /** What is in no room, and may use all: it joins the rooms, starts the service and is the command line. */
-const joining = new Set(["App.ts", "Demo.ts", "main.ts", "admin.ts", "admin"])
+const joining = new Set(["App.ts", "Demo.ts", "Greeting.ts", "main.ts", "admin.ts", "admin"])
 
 /** Packages whose interface may change under us, or that speak to the outside, and where alone they are used. */
 const packages: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -11,6 +11,7 @@ import { Customers, OPERATOR } from "../billing/Customers.ts"
 import { nanoOfTopUp } from "../billing/TopUps.ts"
 import { formatUsd, usdFromNano } from "../domain/Money.ts"
 import { verifyBooks } from "../billing/Books.ts"
+import { VERSION } from "../platform/Version.ts"
 import { confirmed, yes } from "./Confirm.ts"
 import { database } from "./Database.ts"
 import * as Flags from "./Flags.ts"
@@ -275,6 +276,6 @@ const admin = Command.make("admin").pipe(
 
 /** Runs the command these arguments name and answers its exit code: 0, or 1 when it was refused or something is not in order. */
 export const run = (args: ReadonlyArray<string>) =>
-  exitCode(Command.runWith(admin, { version: "" })(args)).pipe(
-    Effect.provide([presenter, CliConfig.layer({ builtIns: [GlobalFlag.Help] })])
+  exitCode(Command.runWith(admin, { version: VERSION })(args)).pipe(
+    Effect.provide([presenter, CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version] })])
   )

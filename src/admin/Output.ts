@@ -61,7 +61,7 @@ export const presenter = CliOutput.layerPresenter({
         if (event.reason === "Requested") return CliOutput.defaultPresenter.present(event)
         return Effect.flatMap(CliOutput.Formatter, (formatter) => Console.error(formatter.formatHelpDoc(event.helpDoc)))
       case "Version":
-        return CliOutput.defaultPresenter.present(event)
+        return Console.log(`tollgate ${event.version}`)
     }
   }
 })

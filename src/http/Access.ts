@@ -22,7 +22,6 @@ import { allows } from "../auth/Scopes.ts"
 import { problemsOf } from "../dialects/Decode.ts"
 import { type Failure, failure, type Reason } from "../domain/Failure.ts"
 import { Config } from "../platform/Config.ts"
-import type { Span } from "../platform/Tracing.ts"
 import { type PolicyName, subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { type ErrorForm, Exchange } from "./Exchange.ts"
@@ -83,11 +82,12 @@ const unlisted = (): OperationFacts => ({ limit: "default", charge: "free" })
 export const factsOf = ({ annotations }: HttpApiEndpoint.Top): OperationFacts =>
   Context.getOrElse(annotations, Operation, unlisted)
 
-/** Names a request's span after the operation it is for. */
+/** Names a request after the operation it is for, in its trace and in the access log. */
 export const named = (
-  span: Span | undefined,
+  { line, span }: Pick<Exchange, "line" | "span">,
   { method, path }: { readonly method: string; readonly path: string }
 ): void => {
+  if (line !== undefined) line.route = path
   if (span === undefined) return
   span.name = `${method} ${path}`
   span.set({ "http.route": path })
@@ -224,7 +224,7 @@ const inferenceAccess = Layer.effectContext(
           const authorization = errors === "messages" ? eitherOf(headers) : headers["authorization"]
           const exchange = fiber.getRef(Exchange)
           exchange.errors = errors
-          named(exchange.span, endpoint)
+          named(exchange, endpoint)
           const goOn: Admit = (principal, counted) => (counted ? Effect.void : admit(exchange, principal, endpoint))
           // The hold of a paid operation checks the key again, so that a remembered one is good enough to get there.
           const known = factsOf(endpoint).charge === "free" ? undefined : auth.remembered(authorization, "inference")
@@ -254,7 +254,7 @@ const managementAccess = Layer.effect(
         Effect.withFiber((fiber) => {
           const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const exchange = fiber.getRef(Exchange)
-          named(exchange.span, endpoint)
+          named(exchange, endpoint)
           const { limit, scope } = factsOf(endpoint)
           const admit: Admit = (principal, counted) => {
             exchange.span?.set({ "svc.account_id": principal.accountId, "svc.key_id": principal.keyId })
@@ -309,7 +309,7 @@ const openAccess = Layer.effect(
       Effect.withFiber((fiber) => {
         const { headers } = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const exchange = fiber.getRef(Exchange)
-        named(exchange.span, endpoint)
+        named(exchange, endpoint)
         return answered(Effect.andThen(count(exchange, headers["authorization"]), app), exchange)
       })
     )

@@ -88,6 +88,7 @@ export const circumstancesOf = (received: Received): Result.Result<Circumstances
     principal,
     claim: claim.success,
     steering,
+    watch: exchange.line,
     trace: { span: exchange.span, from: readTraceContext(headers["traceparent"], headers["tracestate"]) },
     arrivedAt: exchange.arrivedAt
   }))

@@ -86,7 +86,7 @@ export const makeDirect = Effect.gen(function* () {
   const work = (request: Arrived, principal: Principal, node: IncomingMessage, response: ServerResponse) => {
     const { headers, source } = request
     const exchange = edge.begin({ headers, source, peer: () => node.socket.remoteAddress })
-    named(exchange.span, endpoint)
+    named(exchange, endpoint)
     const finished = (answer: HttpServerResponse.HttpServerResponse) =>
       Effect.flatMapEager(edge.dress(asked, exchange, answer.status), (more) => send(response, answer, more))
     const served = Effect.flatMapEager(admit(exchange, principal, endpoint), () =>

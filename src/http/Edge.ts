@@ -17,12 +17,13 @@ import { FILES_PATH } from "../platform/Media.ts"
 import { headers as limitHeaders, headersOfUncounted } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
+import { lineOf } from "./AccessLog.ts"
 import { cameByHttps, clientAddress } from "./Address.ts"
 import { bodyFailure } from "./Body.ts"
 import { WrittenBody } from "./EventStream.ts"
 import { Exchange } from "./Exchange.ts"
 import { logged, respond } from "./Failures.ts"
-import { API_PREFIX, knownPaths, unrouted } from "./KnownPaths.ts"
+import { API_PREFIX, FILE_ROUTE, knownPaths, OPENAPI_PATH, unrouted } from "./KnownPaths.ts"
 import { spanOf } from "./Observed.ts"
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
@@ -150,6 +151,19 @@ const hostless = invalid("Host", "HTTP/1.1 requires this header")
 
 const notRepeated = { "x-should-retry": "false" }
 
+/** Where the documentation is. */
+const DOCS_PATH = "/docs"
+
+/** Routes beside the operations that have no names in them. */
+const PLAIN_ROUTES: ReadonlySet<string> = new Set(["/", API_PREFIX, OPENAPI_PATH, "/llms.txt", "/llms-full.txt"])
+
+/** The route of what no operation of the API serves; undefined for every other path. */
+const plainRoute = (path: string): string | undefined => {
+  if (PLAIN_ROUTES.has(path)) return path
+  if (isIn(path, FILES_PATH)) return FILE_ROUTE
+  return isIn(path, DOCS_PATH) ? `${DOCS_PATH}/*` : undefined
+}
+
 /** What the API never answers to; a HEAD goes where its GET goes. */
 const REFUSED = [...METHODS, "OPTIONS"] as const satisfies ReadonlyArray<HttpMethod.HttpMethod>
 
@@ -259,8 +273,10 @@ export const makeEdge = Effect.gen(function* () {
         verdict: undefined,
         preset: undefined,
         errors: "standard",
-        span: spanOf(source)
+        span: spanOf(source),
+        line: lineOf(source)
       }
+      if (exchange.line !== undefined) exchange.line.requestId = exchange.requestId
       exchange.span?.set({ "svc.request_id": exchange.requestId })
       return exchange
     },
@@ -304,6 +320,7 @@ const Edge = HttpRouter.middleware(
         const { headers, source } = request
         const exchange = begin({ headers, source, peer: () => Option.getOrUndefined(request.remoteAddress) })
         const asked = askedOf(request)
+        if (exchange.line !== undefined) exchange.line.route = plainRoute(asked.path)
         HttpEffect.appendPreResponseHandlerUnsafe(fiber.context, (_, response) =>
           isCutOff(response) ? finish(asked, exchange, cutOff(exchange)) : Effect.succeed(response)
         )
@@ -342,6 +359,7 @@ const Fallbacks = HttpRouter.use((router) =>
             const request = yield* HttpServerRequest.HttpServerRequest
             const exchange = yield* Exchange
             exchange.errors = form
+            if (exchange.line !== undefined) exchange.line.route = path
             return yield* refuse(exchange, failure({ _tag: "MethodNotAllowed", method: request.method, allowed }))
           })
         )

@@ -2,6 +2,7 @@ import { Context } from "effect"
 import type { PresetUse } from "../inference/Request.ts"
 import type { Span } from "../platform/Tracing.ts"
 import type { Verdict } from "../ratelimit/Store.ts"
+import type { AccessLine } from "./AccessLog.ts"
 
 /** In which form an operation says its failures: the one envelope, as the legacy routes do, or as Anthropic does. */
 export type ErrorForm = "standard" | "legacy" | "messages"
@@ -23,6 +24,8 @@ export interface Exchange {
   errors: ErrorForm
   /** Undefined unless its trace is recorded. */
   readonly span: Span | undefined
+  /** Undefined unless an access log is written. */
+  readonly line: AccessLine | undefined
 }
 
 /** The exchange of the running request. */
@@ -35,6 +38,7 @@ export const Exchange = Context.Reference<Exchange>("tollgate/http/Exchange", {
     verdict: undefined,
     preset: undefined,
     errors: "standard",
-    span: undefined
+    span: undefined,
+    line: undefined
   })
 })

@@ -7,6 +7,7 @@ import { encodeMessagesFailure } from "../dialects/messages/MessagesFailure.ts"
 import type { Failure, Reason } from "../domain/Failure.ts"
 import { formatUsd, type Nano } from "../domain/Money.ts"
 import type { ErrorForm, Exchange } from "./Exchange.ts"
+import { loggedReason } from "./LoggedReason.ts"
 
 /** One line of the table. */
 export interface Line {
@@ -340,19 +341,32 @@ export const forms: Readonly<Record<ErrorForm, (body: ErrorBody, requestId: stri
   messages: encodeMessagesFailure
 }
 
+/** Notes a failure in the line of its request. */
+const noted = (failure: Failure, line: Exchange["line"]): void => {
+  if (line === undefined) return
+  const { reason } = failure
+  line.failed({ code: table[reason._tag].code, reason: loggedReason(failure, messageOf(reason)) })
+}
+
 /** The answer to a failed request, in the form of its operation where that is not the standard one. */
 export const respond = (
   failure: Failure,
-  { errors, requestId }: Pick<Exchange, "errors" | "requestId"> = { errors: "standard", requestId: "" }
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.jsonUnsafe(forms[errors](bodyOf(failure), requestId), {
+  { errors, line, requestId }: Pick<Exchange, "errors" | "requestId"> & Partial<Pick<Exchange, "line">> = {
+    errors: "standard",
+    requestId: ""
+  }
+): HttpServerResponse.HttpServerResponse => {
+  noted(failure, line)
+  return HttpServerResponse.jsonUnsafe(forms[errors](bodyOf(failure), requestId), {
     status: table[failure.reason._tag].status,
     headers: headersOf(failure)
   })
+}
 
 /** Marks the span of a request whose answer failed by a fault of ours when its head had gone: by its status it is a success. */
-export const spoiled = ({ reason }: Failure, { span }: Exchange): void => {
-  const { code, status } = table[reason._tag]
+export const spoiled = (failure: Failure, { line, span }: Exchange): void => {
+  noted(failure, line)
+  const { code, status } = table[failure.reason._tag]
   if (status >= 500) span?.fail(code)
 }
 

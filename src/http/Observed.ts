@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Metrics } from "../platform/Metrics.ts"
 import type { Span, Tracing } from "../platform/Tracing.ts"
+import { type BeginLine, endLine } from "./AccessLog.ts"
 
 /** Spans of the requests under way. */
 const spans = new WeakMap<object, Span>()
@@ -35,23 +36,26 @@ const finish = (span: Span, status: number, whole: boolean): void => {
 /**
  * Counts the requests of a server, and records the span of each that has one, from its headers to the last byte of its answer or
  * the loss of its connection: a stream's lasts as long as the stream. It must be there before whatever answers the requests.
- * `closed` is called behind that: one listener for both.
+ * `closed` is called behind that, and the line of the access log is ended: one listener for all.
  */
 export const observe = (
   server: Server,
   metrics: Metrics,
   tracing: Tracing,
-  closed?: (response: ServerResponse) => void
+  closed?: (response: ServerResponse) => void,
+  beginLine?: BeginLine
 ): void => {
   server.on("request", (request, response) => {
     metrics.http.arrived()
     const { traceparent, tracestate } = request.headers
     const began = tracing.server(text(traceparent), text(tracestate))
     const span = began === undefined ? undefined : begin(request, began)
+    const line = beginLine?.(request, methodOf(request), span)
     response.on("close", () => {
       const status = response.headersSent ? response.statusCode : 0
       metrics.http.left(status)
       if (span !== undefined) finish(span, status, response.writableFinished)
+      if (line !== undefined) endLine(line, response)
       closed?.(response)
     })
   })

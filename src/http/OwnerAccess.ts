@@ -66,7 +66,7 @@ const ownerAccess = Layer.effect(
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const exchange = yield* Exchange
-        named(exchange.span, endpoint)
+        named(exchange, endpoint)
         const cookie = sessionCookie(publicUrl.base(), exchange.byHttps())
         const tokens = cookie.tokensIn(headers["cookie"])
         // One of two was put there by somebody else, and nothing says which.
@@ -100,7 +100,7 @@ const signInAccess = Layer.effect(
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const exchange = yield* Exchange
-        named(exchange.span, endpoint)
+        named(exchange, endpoint)
         const admitted = Effect.gen(function* () {
           yield* count(exchange, undefined, factsOf(endpoint).limit)
           yield* fromHere(endpoint, headers, publicUrl.base())

@@ -39,8 +39,8 @@ export const layer = HttpApiBuilder.group(
 
     return handlers
       .handleRaw("receiveStripe", ({ endpoint, request }) =>
-        Effect.flatMap(Exchange, ({ span }) => {
-          named(span, endpoint)
+        Effect.flatMap(Exchange, (exchange) => {
+          named(exchange, endpoint)
           return receive(request)
         })
       )

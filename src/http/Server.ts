@@ -16,6 +16,7 @@ import { headersOfUncounted } from "../ratelimit/Headers.ts"
 import { subjectOf } from "../ratelimit/Limits.ts"
 import { RateLimiter } from "../ratelimit/RateLimiter.ts"
 import { layer as access } from "./Access.ts"
+import { makeAccessLog } from "./AccessLog.ts"
 import { clientAddress } from "./Address.ts"
 import { layer as batch } from "./Batch.ts"
 import { layer as batches } from "./Batches.ts"
@@ -180,11 +181,13 @@ export const layerListening = <R = never>(
         requireHostHeader: false
       })
       const restMs = Math.min(patience.restMs, Duration.toMillis(shutdownDelay))
-      observe(server, yield* Metrics, yield* Tracing, (response) => {
+      const beginLine = yield* makeAccessLog
+      const closed = (response: ServerResponse) => {
         // A server that stops listening closes the connections that are idle at that time. Those still busy then are closed when
         // they have been idle for a moment: a client whose stream began before the stop does not know of it.
         if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
-      })
+      }
+      observe(server, yield* Metrics, yield* Tracing, closed, beginLine)
       // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       yield* answerSocket(server, patience.lingerMs)

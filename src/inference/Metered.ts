@@ -128,6 +128,7 @@ export const admit = <R extends PaidRequest, P extends Price, E extends Bounds>(
     prices: request.charge === true ? [priceOf(plan.candidates[0])] : []
   }
   const span = request.trace?.span?.set(planned(request, plan))
+  request.watch?.planned(plan.candidates[0].model.id)
   const { carvedFrom } = request
   const attempt = (holder: Holder) => {
     const hold: HoldOperation = {
@@ -344,20 +345,23 @@ const counted = (
 ): void => {
   const candidate = served ?? plan.candidates[0]
   const failed = outcome._tag === "Whole" ? undefined : (outcome.error?._tag ?? "Cancelled")
+  const provider = served?.offer.provider
+  const tokens =
+    candidate.price.unit !== "token" || "units" in usage
+      ? undefined
+      : { input: promptTokens(usage), output: usage.output }
   metrics.request({
     operation: operationNames[operationOf[candidate.model.modality]],
-    provider: served?.offer.provider,
+    provider,
     model: candidate.model.id,
     errorType: failed,
     totalMs: performance.now() - request.arrivedAt,
     overheadMs,
     firstTokenMs,
-    tokens:
-      candidate.price.unit !== "token" || "units" in usage
-        ? undefined
-        : { input: promptTokens(usage), output: usage.output },
+    tokens,
     settled
   })
+  request.watch?.settled({ model: candidate.model.id, provider, tokens, cost: settled })
   request.trace?.span?.set({
     "svc.resolved_model": served?.model.id,
     "svc.provider": served?.offer.provider,

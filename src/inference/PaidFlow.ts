@@ -115,12 +115,15 @@ export const makePaidFlow = (
       admitted: Admitted<R, P, E>,
       carry: (admitted: Admitted<R, P, E>) => Effect.Effect<A, Failure>
     ): Effect.Effect<A, Failure> => {
+      const { watch } = admitted.request
+      watch?.opened()
       const renewed = admitted.request.charge ? undefined : renewals.add(admitted)
       return Effect.onExit(
         Effect.suspend(() => carry(admitted)),
         (exit) => {
           if (renewed !== undefined) renewals.drop(renewed)
           metered.metrics.ledger.closed()
+          watch?.ended()
           return Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? abandon(metered, admitted) : Effect.void
         }
       )

@@ -20,6 +20,27 @@ export interface PresetUse {
   readonly version: number
 }
 
+/** What a closed hold says of the work it was for. */
+export interface Settled {
+  readonly model: string
+  /** Absent where no provider served it. */
+  readonly provider: string | undefined
+  /** Absent where the price does not go by tokens. */
+  readonly tokens: { readonly input: number; readonly output: number } | undefined
+  readonly cost: Nano
+}
+
+/** Follows a paid request from its plan to its last close. The caller of a flow gives one to learn what the request used. */
+export interface Watch {
+  /** The model that the plan tries first. */
+  readonly planned: (model: string) => void
+  /** A hold is open. */
+  readonly opened: () => void
+  readonly settled: (settled: Settled) => void
+  /** The hold is open no more, however it ended. */
+  readonly ended: () => void
+}
+
 /** What every paid request has, whatever it is for. */
 export interface PaidRequest {
   readonly requestId: string
@@ -46,6 +67,8 @@ export interface PaidRequest {
   readonly steering: string | undefined
   /** The trace it belongs to, where there is one. */
   readonly trace?: Trace | undefined
+  /** Absent where nothing follows it. */
+  readonly watch?: Watch | undefined
   /** When the request arrived, in `performance.now()` milliseconds. */
   readonly arrivedAt: number
 }

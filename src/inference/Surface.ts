@@ -8,7 +8,7 @@ import type { PaidRequest } from "./Request.ts"
 /** All that a paid request is made of beside its body. */
 export type Circumstances = Pick<
   PaidRequest,
-  "requestId" | "operation" | "principal" | "claim" | "steering" | "trace" | "arrivedAt" | "routedAsBegun"
+  "requestId" | "operation" | "principal" | "claim" | "steering" | "trace" | "watch" | "arrivedAt" | "routedAsBegun"
 >
 
 /** What of a batch's hold one of its requests may take. */

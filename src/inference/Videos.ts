@@ -218,6 +218,9 @@ const unplanned = (front: Front, request: VideoRequest, failed: Failure): Effect
     return video === undefined ? yield* failed : yield* answered(front, request, video, true)
   })
 
+/** What is not known of a video when it is charged for. */
+const unmade = { provider: undefined, tokens: undefined } as const
+
 /** Charges for a video, writes its job and queues it: all of it, or nothing. */
 const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
   const { auth, jobs, ledger, metrics, options, queue, sql } = front
@@ -254,11 +257,12 @@ const sell = (front: Front, request: VideoRequest, film: FilmPlan) => {
     yield* queue.enqueue("videos", id)
     return { job }
   })
-  return Effect.uninterruptible(
-    Effect.catchTag(storeErrors(sql.withTransaction(sold)), "Unavailable", (error) =>
-      Effect.fail(storeUnavailable(error))
-    )
-  )
+  const noted = Effect.tap(storeErrors(sql.withTransaction(sold)), (result) => {
+    if (!("claimedBy" in result))
+      request.watch?.settled({ ...unmade, model: film.candidates[0].model.id, cost: charged })
+    return Effect.void
+  })
+  return Effect.uninterruptible(Effect.catchTag(noted, "Unavailable", (error) => Effect.fail(storeUnavailable(error))))
 }
 
 const submit = (front: Front, request: VideoRequest): Effect.Effect<Submitted, Failure> =>

@@ -53,7 +53,12 @@ const cannotMigrate = (detail: string) => new StartError({ message: `The schema 
 /** Runs the pending migrations before anything above this layer starts. */
 export const layer = Layer.effectDiscard(
   migrate(migrations).pipe(
-    Effect.tap((done) => Effect.forEach(done, ([id, name]) => Effect.logInfo(`Schema brought to ${id} (${name})`))),
+    Effect.tap((done) => {
+      const last = done.at(-1)
+      return last === undefined
+        ? Effect.void
+        : Effect.logDebug(`The schema has been migrated to ${last[0]} (${last[1]}) in ${done.length} steps`)
+    }),
     Effect.catchTags({
       MigrationError: ({ message, cause }) =>
         cannotMigrate(SqlError.isSqlError(cause) ? `${message}: ${describeSqlError(cause)}` : message),

@@ -109,8 +109,12 @@ export const cannotListen = (
   if (NO_ADDRESS.has(code)) {
     return new StartError({ message: `${prefix}HOST ${host} is no address of this machine (${code})` })
   }
-  const why = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code})`
-  return new StartError({ message: `${prefix}PORT ${port} ${why}` })
+  const name = `${prefix}PORT`
+  const why =
+    code === "EADDRINUSE"
+      ? `is in use; stop the program that uses it, or set ${name} to another port`
+      : `cannot be listened on (${code})`
+  return new StartError({ message: `${name} ${port} ${why}` })
 }
 
 const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)

@@ -63,8 +63,8 @@ class Process {
       child.once("exit", () => resolve(false))
       for (const input of [child.stdout, child.stderr]) {
         createInterface({ input }).on("line", (line) => {
-          if (line.startsWith("tollgate is ready")) resolve(true)
-          else if (!line.startsWith("/healthz, ")) this.#keep(line)
+          if (line.includes("tollgate is ready")) resolve(true)
+          else this.#keep(line)
         })
       }
     })

@@ -202,7 +202,10 @@ describe("the address for operators", () => {
         Layer.provide(database)
       )
       const error = yield* Effect.flip(Layer.build(layers))
-      assert.deepInclude(error, { _tag: "StartError", message: `OPS_PORT ${port} is in use` })
+      assert.deepInclude(error, {
+        _tag: "StartError",
+        message: `OPS_PORT ${port} is in use; stop the program that uses it, or set OPS_PORT to another port`
+      })
     }).pipe(Effect.scoped)
   )
 

@@ -14,7 +14,8 @@ const exchange = (): Exchange => ({
   verdict: undefined,
   preset: undefined,
   errors: "standard",
-  span: undefined
+  span: undefined,
+  line: undefined
 })
 
 describe("the preset of a request", () => {

@@ -181,7 +181,7 @@ describe("a service that cannot listen", () => {
       const { origin } = yield* serve(routes)
       const { port } = new URL(origin)
       for (const [env, message] of [
-        [{ PORT: port }, `PORT ${port} is in use`],
+        [{ PORT: port }, `PORT ${port} is in use; stop the program that uses it, or set PORT to another port`],
         [{ HOST: "192.0.2.1" }, "HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)"]
       ] as const) {
         const error = yield* Effect.flip(serve(routes, { env }))

@@ -2,9 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { execFile, spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { VERSION } from "../../src/platform/Version.ts"
 import { freshDatabase } from "../support/Database.ts"
 import { environment, keysOf, type Process, program, start } from "../support/Process.ts"
 import { get, json, post } from "../support/Service.ts"
@@ -130,6 +131,10 @@ describe("beside a running service", () => {
     it.effect("the first start prints two keys of a demo account with money", () =>
       Effect.gen(function* () {
         const { api, directory, greeting } = yield* Running
+        // Where no terminal is, all but the account and its keys is one line of JSON.
+        const last = JSON.parse(greeting.split("\n").at(-1) ?? "")
+        assert.deepInclude(last, { api, message: `tollgate is ready at ${api}`, sandbox: true, version: VERSION })
+        assert.notMatch(greeting, /schema|migrat/i)
         const keys = keysOf(greeting)
         assert.match(keys.management, /^svc_mk_.{43}$/)
         assert.strictEqual((yield* chat(api, keys.inference)).status, 200)
@@ -139,7 +144,7 @@ describe("beside a running service", () => {
         ])
         const { data } = yield* commands({ DATA_DIR: directory }).json("audit --email demo@tollgate.local")
         const credit = data.find((event: { type: string }) => event.type === "balance.topped_up")
-        assert.deepStrictEqual([credit.changes, credit.actor.type], [{ amount_usd: 25 }, "service"])
+        assert.deepStrictEqual([credit.changes, credit.actor.type], [{ amount_usd: 25, simulated: true }, "service"])
       })
     )
 
@@ -206,16 +211,41 @@ describe("beside a running service", () => {
           { settings: { DATA_DIR: program("main.ts"), PORT: "0" }, line: /DATA_DIR .*main\.ts cannot be used/ },
           { settings: { DATA_DIR: spare, DATABASE_URL: "mysql://a:hunter2@b/c" }, line: "DATABASE_URL must be a URL" }
         ]
-        for (const { line, settings } of refused) {
+        const fresh = { DATA_DIR: join(spare, "fresh"), OPS_PORT: String(port) }
+        for (const { line, settings } of [
+          ...refused,
+          { settings: { ...fresh, PORT: String(port), OPS_PORT: "0" }, line: `: PORT ${port} is in use` },
+          { settings: { ...fresh, PORT: "0" }, line: `OPS_PORT ${port} is in use` }
+        ]) {
           const { code, stderr } = yield* runService(settings)
           assert.strictEqual(code, 1)
           assert.match(stderr, /^tollgate cannot start: [^\n]+\n$/)
           assert.match(stderr, new RegExp(line))
           assert.notInclude(stderr, "hunter2")
         }
+        assert.isFalse(existsSync(fresh.DATA_DIR), "a start without a port must make nothing")
       }).pipe(Effect.scoped)
     )
   })
+})
+
+describe("the options of the service", () => {
+  it.live("--help lists the settings, --version the version, and another option is refused", () =>
+    Effect.gen(function* () {
+      const run = (...options: ReadonlyArray<string>) =>
+        toEnd(process.execPath, [program("main.ts"), ...options], environment({}))
+      const help = yield* run("--help")
+      assert.deepStrictEqual([help.code, help.stderr], [0, ""])
+      assert.match(help.stdout, /^ {2}PORT +The public port.* \[8787\]$/m)
+      const version = yield* run("--version")
+      assert.deepStrictEqual(version, { code: 0, stdout: `tollgate ${VERSION}\n`, stderr: "" })
+      const admin = yield* commands({}).run("--version")
+      assert.deepStrictEqual(admin, { code: 0, stdout: `tollgate ${VERSION}\n`, stderr: "" })
+      const unknown = yield* run("--port=1")
+      assert.strictEqual(unknown.code, 1)
+      assert.match(unknown.stderr, /^tollgate cannot start: [^\n]+; got --port=1\.\n$/)
+    })
+  )
 })
 
 describe("stopping", () => {
@@ -266,7 +296,8 @@ describe("stopping", () => {
       const settings = {
         DATA_DIR: yield* temporaryDirectory,
         DATABASE_URL: yield* freshDatabase("start"),
-        SANDBOX: "on"
+        SANDBOX: "on",
+        LOG_LEVEL: "info"
       }
       const { api, child, end, greeting } = yield* start(settings)
       child.stdout?.destroy()
@@ -312,6 +343,7 @@ describe("a start with real providers", () => {
       assert.include(greeting.split("\n").at(-1), `tollgate is not ready at http://127.0.0.1`)
       assert.include(greeting.split("\n").at(-1), words)
       assert.match(greeting, new RegExp(`^\\{.*WARN.*${words}.*\\}$`, "m"))
+      assert.strictEqual(JSON.parse(greeting.split("\n").at(-1) ?? "").version, VERSION)
       const probe = yield* Effect.promise(() => fetch(`${ops}/readyz`))
       assert.strictEqual(probe.status, 503)
       assert.include(yield* Effect.promise(() => probe.text()), words)

@@ -14,6 +14,7 @@ export const environment = (settings: Record<string, string>) => ({
   RATE_LIMIT_SCALE: "1000",
   OPS_PORT: "0",
   SHUTDOWN_DELAY: "0",
+  LOG_LEVEL: "warn",
   ...settings
 })
 
@@ -46,7 +47,7 @@ export const start = (settings: Record<string, string>) =>
       const lines: Array<string> = []
       for await (const line of createInterface({ input: child.stdout })) {
         lines.push(line)
-        if (/^tollgate is (not )?ready/.test(line)) break
+        if (/\btollgate is (not )?ready/.test(line)) break
       }
       const [, api = "", port] = /(http:\/\/127\.0\.0\.1:(\d+)\/api\/v1)/.exec(lines.at(-1) ?? "") ?? []
       if (port === undefined) throw new Error(`the service did not become ready: ${lines.join("\n")}\n${stderr}`)
@@ -57,7 +58,7 @@ export const start = (settings: Record<string, string>) =>
           child.kill(signal)
           return exit
         })
-      const [ops = ""] = /http:\/\/127\.0\.0\.1:\d+$/m.exec(lines.join("\n")) ?? []
+      const [ops = ""] = /http:\/\/127\.0\.0\.1:\d+(?=",| \(\/healthz)/.exec(lines.join("\n")) ?? []
       return { child, greeting: lines.join("\n"), api, port: Number(port), ops, end }
     }),
     ({ end }) => end("SIGTERM")

@@ -1,0 +1,34 @@
+/** Looks at the start whether the ports of the service are free. */
+import { Effect, type Scope } from "effect"
+import { createServer } from "node:net"
+import { Config } from "./Config.ts"
+import { cannotListen, type StartError } from "./Variables.ts"
+
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+/** Holds a port until the scope closes. */
+const held = (prefix: "" | "OPS_", { host, port }: Place): Effect.Effect<void, StartError, Scope.Scope> =>
+  Effect.suspend(() => {
+    const server = createServer((socket) => socket.destroy())
+    return Effect.acquireRelease(
+      Effect.callback<void, StartError>((resume) => {
+        server.once("error", ({ code }: NodeJS.ErrnoException) =>
+          resume(Effect.fail(cannotListen(prefix, { host, port }, code)))
+        )
+        server.listen(port, host, () => resume(Effect.void))
+      }),
+      () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+    )
+  })
+
+/**
+ * Fails with a `StartError` when the public port or the ops port cannot be listened on, or when the two are the same. It holds both
+ * for a moment and frees them again, so that a start that cannot succeed fails before it creates a directory or a database.
+ */
+export const portsFree: Effect.Effect<void, StartError, Config> = Effect.gen(function* () {
+  const { http, ops } = yield* Config
+  yield* Effect.scoped(Effect.andThen(held("", http), held("OPS_", ops)))
+})
