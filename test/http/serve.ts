@@ -18,6 +18,7 @@ export const serve = (
       logged.push(`${logLevel} ${JSON.stringify(message)} ${JSON.stringify(Cause.pretty(cause))}`)
     )
     const settings = Config.layerFrom({
+      LOG_LEVEL: "warn",
       HOST: "127.0.0.1",
       PORT: "0",
       SANDBOX: "on",
