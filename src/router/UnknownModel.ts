@@ -6,5 +6,6 @@ import type { Modality } from "../domain/Model.ts"
 /** The failure of a request for a model that the catalogue does not have, with the nearest id of that modality. */
 export const unknownModel = (catalogue: Pick<Snapshot, "all">, id: string, modality: Modality): Failure => {
   const ids = catalogue.all.filter((model) => model.modality === modality).map((model) => model.id)
-  return failure({ _tag: "UnknownModel", model: id, nearest: nearest(ids, id) })
+  const near = nearest(ids, id)
+  return failure({ _tag: "UnknownModel", model: id, ...(near === undefined ? {} : { nearest: near }) })
 }

@@ -91,7 +91,8 @@ describe("POST /chat/completions", () => {
     Effect.gen(function* () {
       const logged: Array<string> = []
       const logger = Logger.make(({ cause, logLevel, message }) => {
-        logged.push(`${logLevel} ${String(message)} ${Cause.pretty(cause)}`)
+        // The access line of each request is at this level.
+        if (logLevel !== "Info") logged.push(`${logLevel} ${String(message)} ${Cause.pretty(cause)}`)
       })
       const settings = Config.layerFrom({
         ...{ PORT: "0", OPS_PORT: "0", HOST: "127.0.0.1", SANDBOX: "on", DATA_DIR: yield* temporaryDirectory },
