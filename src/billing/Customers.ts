@@ -14,7 +14,7 @@ import { movementUnder } from "./CustomersSql.ts"
 import { nanoOfTopUp } from "./TopUps.ts"
 import { endOpen, type TopUpRow } from "./TopUpsSql.ts"
 
-/** Somebody with the command line of the machine. */
+/** An operator at the command line. */
 export const OPERATOR: Actor = { type: "operator", id: "command-line" }
 
 /** A new customer; the only time the keys are shown. */
@@ -24,7 +24,7 @@ export interface NewCustomer {
   readonly managementKey: string
 }
 
-/** Who moves money by hand, and under which reference. */
+/** The operator of a manual movement of money, and its reference. */
 export interface How {
   readonly actor?: Actor
   readonly reference?: string | undefined

@@ -4,7 +4,7 @@ import type { Processor } from "./Processor.ts"
 import { makeSimulated } from "./SimulatedPayments.ts"
 import { makeStripe } from "./StripePayments.ts"
 
-/** Who takes customers' money, as it is set up: Stripe where its settings are, else a simulation in the sandbox, else nobody. */
+/** The payment processor by settings: Stripe when configured, otherwise a simulation in the sandbox, otherwise none. */
 export class Payments extends Context.Service<Payments, { readonly processor: Processor | undefined }>()(
   "tollgate/billing/Payments"
 ) {

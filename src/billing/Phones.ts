@@ -18,7 +18,7 @@ export const STARTER_CREDIT: Nano = NANO_PER_USD / 2n
 
 /** Whether an account's telephone is verified, and what it was given for it. */
 export interface PhoneState {
-  /** Its last two digits; null before. All else of it is known to nobody. */
+  /** The last two digits; null before verification. The rest of the number is not stored. */
   readonly last2: string | null
   readonly credited: Nano
 }
@@ -28,7 +28,7 @@ export interface VerifiedPhone extends PhoneState {
   readonly last2: string
 }
 
-/** Whose telephone, and who says so. */
+/** The account of a phone number, and the actor of the change. */
 export interface PhoneClaim {
   readonly accountId: string
   /** E.164: a plus and up to 15 digits, in any spelling that countries take for the same number. */

@@ -42,13 +42,13 @@ export type Told =
   /** One that is listened to, in a form that is not known here. */
   | { readonly _tag: "Unreadable"; readonly type: string }
 
-/** Who takes customers' money. Its methods fail with `ServiceUnavailable` where it cannot be asked. */
+/** Takes customers' money. Its methods fail with `ServiceUnavailable` when the processor cannot be reached. */
 export interface Processor {
   readonly name: "stripe" | "simulated"
   /** Opens a checkout; for the same top-up again, answers the same one. */
   readonly open: (wish: CheckoutWish) => Effect.Effect<Checkout, Failure>
   readonly ask: (sessionId: string) => Effect.Effect<CheckoutSaid, Failure>
-  /** Has nobody pay an open checkout any more. */
+  /** Closes an open checkout, so that it can no longer be paid. */
   readonly expire: (sessionId: string) => Effect.Effect<CheckoutSaid, Failure>
   /** Reads what was delivered, as it came, under the signature it came with. */
   readonly read: (raw: Uint8Array, signature: string | undefined) => Effect.Effect<Told, NotSigned>

@@ -8,7 +8,7 @@ import { Ledger } from "../ledger/Ledger.ts"
 import { storeErrors, type Unavailable } from "../platform/Sql.ts"
 import { accountsWithPlay, demoKeyIds, type SandboxTraces, sandboxTraces, unendedPlay } from "./SandboxSql.ts"
 
-/** Whose account the first start of an empty sandbox makes. */
+/** The owner of the account that the first start of an empty sandbox creates. */
 export const DEMO_EMAIL = "demo@tollgate.local"
 
 /** What was voided. */
@@ -26,7 +26,7 @@ export const tracesOf = (sql: SqlClient.SqlClient): Effect.Effect<SandboxTraces,
 
 export const hasTraces = ({ keys, simulated }: SandboxTraces): boolean => simulated > 0n || keys > 0n
 
-/** How a request ends whose money is voided: as if its caller had left. */
+/** The end of a request after its money is voided: the same as when the client disconnects. */
 const cancelled = {
   status: "cancelled",
   keepClaim: false,

@@ -10,7 +10,7 @@ export interface SandboxTraces {
   readonly keys: bigint
 }
 
-/** Keys that were made with the demo account, in one transaction, whose time both have. Those that its owner made later are others. */
+/** Keys created in the same transaction as the demo account, which share its timestamp. Keys the owner created later are kept. */
 const demoKeys = (sql: SqlClient.SqlClient, email: string) => sql`
   SELECT k.id FROM api_key k JOIN account a ON a.id = k.account_id AND k.created_at = a.created_at
     JOIN play_balance p ON p.account_id = a.id

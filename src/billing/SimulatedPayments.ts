@@ -5,7 +5,7 @@ import { formatUsd, NANO_PER_CENT } from "../domain/Money.ts"
 import type { Processor } from "./Processor.ts"
 import { readEvent } from "./StripeEvents.ts"
 
-/** Where a simulated checkout is paid, by its id. Whoever has it may. */
+/** The address at which a simulated checkout is paid, by its id. Any holder of the address can pay. */
 export const SIMULATED_PATH = "/api/v1/payments/simulated"
 
 /**

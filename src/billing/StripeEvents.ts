@@ -72,7 +72,7 @@ const checkout = (object: unknown, said: (session: Session) => CheckoutSaid): Op
   Option.map(decodeSession(object), (session) => ({
     _tag: "Checkout",
     said: said(session),
-    // Its client_reference_id is no proof: whoever opens a payment link of the same account chooses it.
+    // `client_reference_id` proves nothing: the visitor of a payment link of the same account chooses it.
     topUpId: topUpIdOf(session.metadata?.top_up_id)
   }))
 

@@ -178,7 +178,7 @@ const create = ({ audit, processor, sql }: Desk, wish: NewTopUp, returnUrl: stri
     })
   })
 
-/** No transaction is open while the processor is asked: whoever dies here finds the same checkout again. */
+/** No transaction is open while the gateway asks the processor. A process that dies here finds the same checkout again. */
 const withCheckout = ({ processor, sql }: Desk, row: TopUpRow): Effect.Effect<TopUpRow, Failure | Unavailable> =>
   Effect.gen(function* () {
     if (row.session_id !== null || row.status !== "open") return row
@@ -322,7 +322,7 @@ const sweep = (desk: Desk, processor: Processor): Effect.Effect<number, Unavaila
 
 const look = (desk: Desk, processor: Processor, { id, old, session_id: sessionId }: DueRow) =>
   Effect.gen(function* () {
-    // Nobody was ever told where to pay; a checkout that was opened all the same has ended by itself.
+    // The customer never received a checkout address. A checkout that was opened anyway has expired by itself.
     if (sessionId === null) return old ? yield* Effect.asVoid(storeErrors(expireUnopened(desk.sql, id))) : undefined
     const said = yield* processor.ask(sessionId)
     const last = said._tag === "Open" && old ? yield* processor.expire(sessionId) : said

@@ -18,7 +18,7 @@ export interface TopUpRow {
   readonly checkout_url: string | null
   /** The most that was told of what its payer was given back. */
   readonly refunded_cents: bigint
-  /** Why an operator has to look at it; null where nobody has to. */
+  /** Why it needs an operator; null when it does not. */
   readonly attention: string | null
   readonly created_at: Date
   readonly paid_at: Date | null
@@ -150,7 +150,7 @@ export const insertNotice = (
     (rows) => rows.length === 1
   )
 
-/** An open top-up whose processor is to be asked. */
+/** An open top-up, to ask its processor about. */
 export interface DueRow {
   readonly id: string
   readonly session_id: string | null

@@ -38,7 +38,7 @@ export interface Cacheable {
   readonly cacheScope?: string
 }
 
-/** Who of those in the same role speaks, for hosts that take it. */
+/** The name of the speaker among several in the same role, for hosts that accept it. */
 interface Named {
   readonly name?: string
 }

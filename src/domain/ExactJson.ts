@@ -1,4 +1,4 @@
-/** JSON whose whole numbers keep all their digits: ids of sixteen and more are common, and a number has room for fifteen. */
+/** JSON that keeps every digit of whole numbers: ids of 16 digits and more are common, and a number holds 15 exactly. */
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 

@@ -52,7 +52,7 @@ export type Reason =
   | { readonly _tag: "NotSignedIn" }
   /** A page of another site may have sent it, for all that this header says. */
   | { readonly _tag: "CrossSiteRequest"; readonly header: string }
-  /** Wrong, used, or no longer valid: nobody is told which. */
+  /** The code is wrong, used or expired. The answer does not say which. */
   | { readonly _tag: "InvalidCode" }
   | {
       readonly _tag: "InsufficientCredits"
@@ -112,7 +112,7 @@ export type Reason =
   | { readonly _tag: "EmptyGeneration" }
   /** The provider of a video could not be asked how far it is. */
   | { readonly _tag: "StatusCheckFailed" }
-  /** Nobody is set up to make the video. */
+  /** No provider is set up to make the video. */
   | { readonly _tag: "VideoUnavailable"; readonly detail: string }
   /** One request of a batch failed; the others stand as they are. */
   | { readonly _tag: "BatchRequestFailed"; readonly index: number; readonly detail: string }

@@ -27,7 +27,7 @@ export interface VideoFacts {
   readonly imageWithReferences: boolean
 }
 
-/** One model of the catalogue and everyone who serves it, preferred provider first. */
+/** One model of the catalogue and every provider that serves it, the preferred one first. */
 export interface Model {
   readonly id: string
   readonly name: string

@@ -68,7 +68,7 @@ export interface Candidate<P extends Price = TokenPrice> {
 /** How `svc/auto` came to its choice, as answers and receipts show it. */
 export type RouterDecision = RouterDecisionSummary
 
-/** The decision of the router: whom to try, in which order. */
+/** The decision of the router: the candidates in the order in which to ask them. */
 export interface Plan<P extends Price = TokenPrice> {
   readonly requestedModels: ReadonlyArray<string>
   readonly policy: RoutingPolicy

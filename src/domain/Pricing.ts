@@ -11,7 +11,7 @@ export interface TokenRates {
   readonly output: Pico
 }
 
-/** A tier is chosen for the whole request by its prompt tokens: the last one whose threshold they exceed. */
+/** The prompt tokens choose one tier for the whole request: the last one with a threshold that they exceed. */
 export interface PriceTier {
   readonly abovePromptTokens: number
   readonly rates: TokenRates

@@ -1,6 +1,6 @@
 /**
  * What of a text decides its number of tokens, counted in one pass: how its characters follow each other, by kinds of pairs. A
- * tokenizer's count is close to a weighted sum of these, whose weights `TokenWeights.ts` has for each family of models.
+ * tokenizer's count is close to a weighted sum of these, with the weights that `TokenWeights.ts` has for each family of models.
  */
 
 /**

@@ -80,8 +80,8 @@ const samplesOf = (text: string): ReadonlyArray<string> => {
 }
 
 /**
- * Whoever hangs up before the usage is told is charged by this count. So the places of samples follow from all of the text, and none
- * is moved to a blank: else a text could be made that is cheap wherever it is looked at.
+ * Counts a long text from samples. A client that disconnects before the usage arrives is charged by this count. So the whole text
+ * decides where the samples lie, and none moves to a blank; otherwise a text could be made that is cheap at every sample.
  */
 const countSampled = (text: string): number => {
   const tokens = samplesOf(text).reduce((sum, sample) => sum + countWhole(sample), 0)

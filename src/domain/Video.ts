@@ -30,11 +30,11 @@ export type VideoEvent =
   | { readonly _tag: "Full" }
   /** A provider has taken it. */
   | { readonly _tag: "Submitted" }
-  /** Nobody has taken it, which may be otherwise soon. */
+  /** No provider has accepted it yet; another try may succeed soon. */
   | { readonly _tag: "NotTaken" }
   /** What its caller named could not be fetched, which may be otherwise soon. `message` says what, and why. */
   | { readonly _tag: "NotFetched"; readonly message: string }
-  /** Somebody may have taken it: the answer was lost, or this process's predecessor. */
+  /** A provider may have accepted it: the answer was lost, or the process that asked has died. */
   | { readonly _tag: "Unclear" }
   /** The request itself was judged wrong. */
   | { readonly _tag: "Refused"; readonly message: string }
@@ -61,7 +61,7 @@ export type VideoEventType = "video.completed" | "video.failed"
 export type VideoStep =
   /** It goes on. */
   | (VideoStanding & { readonly _tag: "Goes"; readonly state: "queued" | "processing" })
-  /** It has ended: what was charged beyond the price of who served is given back, all of it where nobody did. */
+  /** It has ended. The charge beyond the serving provider's price is refunded, and all of it when no provider served. */
   | {
       readonly _tag: "Ends"
       readonly state: "completed" | "failed"
@@ -74,15 +74,15 @@ export type VideoStep =
   | { readonly _tag: "Nothing" }
 
 /**
- * Times a job is handed in without anybody knowing what became of it. More than one, because a customer who has paid wants a clip and
- * a process may end at any time; few, because each may be one that a provider has taken, and the house pays for it.
+ * Submissions of a job with an unknown outcome. More than one, because the customer has paid for a clip and a process may die at any
+ * time; few, because a provider may have accepted each of them, at the house's cost.
  */
 export const MOST_SUBMISSIONS = 3
 
-/** Times in a row that nobody takes a job, over some three minutes: who waits longer is better told, and paid back. */
+/** Refusals in a row before a job fails and is refunded, over about three minutes: a customer should not wait longer in vain. */
 export const MOST_REFUSED_ROUNDS = 8
 
-/** Times that a picture or a clip is tried to be fetched, whatever else went wrong: who names a host that is slow or away keeps others waiting. */
+/** Tries to fetch an image or a clip. A slow or unreachable host keeps other jobs waiting. */
 export const MOST_FETCHES = 2
 
 /**
@@ -123,7 +123,7 @@ const fromQueued = (standing: VideoStanding, event: VideoEvent): VideoStep => {
   const notTaken = () => fails(standing, "generation_failed", `No provider could take this video. ${NOT_CHARGED}`)
   switch (event._tag) {
     case "Full":
-      // What went wrong before still counts: who has to wait in between would else try for ever.
+      // Earlier failures still count. Otherwise a job that waits in between would try for ever.
       return goes(standing, "queued", { polls: polls + 1 })
     case "Submitted":
       return goes(standing, "processing", { polls: 0, faults: 0, lost: 0 })
@@ -198,8 +198,8 @@ const FAULT_MOST_MS = 60_000
 const jittered = (ms: number, chance: number): number => Math.round(ms * (0.5 + chance / 2))
 
 /**
- * How long a job waits for its next step, in milliseconds: the longer the more often it was asked after, since who has been at it for
- * minutes will be so for some seconds more; and the longer the more often a step went wrong. `chance` is a number from 0 to 1.
+ * How long a job waits for its next step, in milliseconds. The wait grows with the number of polls, because a provider that has worked
+ * for minutes will work for some seconds more, and with the number of failed steps. `chance` is a number from 0 to 1.
  */
 export const waitMs = ({ faults, polls }: Pick<VideoStanding, "polls" | "faults">, chance: number): number =>
   faults > 0
@@ -216,7 +216,7 @@ export interface VideoWish {
   readonly audio: boolean
 }
 
-/** Whoever makes it must be able to do so much. */
+/** The provider must support all of this. */
 export const neededFor = ({
   audio,
   imageUrl,

@@ -10,12 +10,12 @@ import type { AnyResult, Operation } from "./Operation.ts"
 /** Operations in one statement. Past a few dozen the gain per operation is small and the latency of all grows. */
 const MAX_GROUP = 128
 
-/** So few may as well go together: a second statement for them costs more than it is worth. */
+/** Up to this many entries go together, because a second statement for them costs more than it gains. */
 const FEW = 16
 
 /**
- * Characters of kept answers in one statement, unless its first alone has more. What they take of the database's time nobody gains
- * by taking it together, and everybody waits for it: that of a whole group of the longest is longer than a statement may take.
+ * Characters of kept answers in one statement, unless the first answer alone has more. Writing them together saves no database time,
+ * and the whole group waits for it: a group of the longest answers would exceed the time limit of a statement.
  */
 const MAX_GROUP_KEPT = 1_048_576
 
@@ -38,7 +38,7 @@ interface Entry {
   readonly operation: Operation
   readonly since: number
   readonly resume: (exit: Exit.Exit<AnyResult, Unavailable>) => void
-  /** A statement with it was sent of which nobody knows what became: it may stand though its caller is told that it does not. */
+  /** The outcome of a statement that contains it is unknown: it may be committed although its caller hears that it is not. */
   unsure: boolean
   /** Among those that are unanswered. */
   place: Place<Entry> | undefined
@@ -73,14 +73,13 @@ const isIn = (taken: ReadonlySet<string>, subject: string | undefined): boolean 
   subject !== undefined && taken.has(subject)
 
 /**
- * How many of those that wait go together, where the group before had so many: with the callers of that one, who come back
- * meanwhile, as many then wait for the next. Who is answered together comes back together, so a large group and a small one would
- * take turns for good, and while the large one is with the database there would be only the small one to do something for.
+ * How many of the `waiting` entries go together after a group of `before`. Callers that are answered together return together, so
+ * without this a large and a small group would alternate for good, and the process would idle while the database has the large one.
  */
 const evened = (waiting: number, before: number): number =>
   waiting <= FEW ? waiting : Math.min(Math.ceil((waiting + before) / 2), MAX_GROUP)
 
-/** Takes entries up to so many, leaving those behind whose subject is already in it, or for which it has no room. */
+/** Takes at most this many entries. Leaves behind an entry with a subject that is already taken, or without room left. */
 const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Entry>; left: Array<Entry> } => {
   const group: Array<Entry> = []
   const left: Array<Entry> = []
@@ -94,7 +93,7 @@ const gather = (waiting: ReadonlyArray<Entry>, most: number): { group: Array<Ent
     const more = keptOf(operation)
     const full = more > 0 && kept > 0 && kept + more > MAX_GROUP_KEPT
     const waits = full || isIn(taken, request) || isIn(taken, subject)
-    // Whoever is left behind is not overtaken by what comes after it.
+    // A later entry never overtakes one that was left behind.
     if (request !== undefined) taken.add(request)
     if (subject !== undefined) taken.add(subject)
     if (waits) {
@@ -168,7 +167,7 @@ class Lane {
     for (const [entry, result] of due) this.#answer(entry, Exit.succeed(result))
   }
 
-  /** Nobody is left waiting for an answer that will not come. */
+  /** Answers every waiting caller when no result will come. */
   close() {
     this.#closed = true
     this.#answerDue()
@@ -241,7 +240,7 @@ class Lane {
     })
   }
 
-  /** Those whose patience lasts; the others hear that the store is unavailable. */
+  /** Returns the entries still within their time limit; the others hear that the store is unavailable. */
   #patient(group: ReadonlyArray<Entry>, error: Unavailable): Array<Entry> {
     const now = performance.now()
     return group.filter((entry) => {
@@ -257,7 +256,7 @@ class Lane {
 const isConnecting = (error: SqlError.SqlError | Unavailable): boolean =>
   error._tag === "SqlError" && error.reason.operation === "connect"
 
-/** Who is told of what comes of operations. */
+/** Receives the results of operations. */
 export interface Told {
   /** Of every group that is committed: how many operations it had, and how long its statement took. */
   readonly committed: (operations: number, durationMs: number) => void

@@ -52,7 +52,7 @@ const givingBack = ({ accountId, atLeast, requestId }: HoldOperation): ConcludeO
   ...{ requestId, accountId, refund: atLeast }
 })
 
-/** Ends a hold that nobody has, should it stand: its idempotency key would be taken, and the money gone, until it expires. */
+/** Ends a hold without an owner, if it was committed. Otherwise its idempotency key and its money stay taken until it expires. */
 const undone = (
   hold: HoldOperation,
   by: {
@@ -110,7 +110,7 @@ export class Ledger extends Context.Service<
     readonly balance: (accountId: string) => Effect.Effect<Balance | undefined, Unavailable>
     /** Ends what is overdue: settles its recorded progress, releases the rest. Answers how many it ended. */
     readonly expireOverdue: Effect.Effect<number, Unavailable>
-    /** Frees those of an account's claims whose requests ended by their expiry with nothing charged; answers how many. */
+    /** Frees an account's claims of requests that expired uncharged. Returns how many. */
     readonly freeLapsed: (accountId: string, claims: ReadonlyArray<string>) => Effect.Effect<number, Unavailable>
     /** Frees some idempotency keys that ended longer ago than this and forgets their stored answers; answers how many. */
     readonly dropClaims: (olderThanMs: number) => Effect.Effect<number, Unavailable>

@@ -183,8 +183,8 @@ export const commitGroup = (
   )
 
 /**
- * Until the end of a transaction that goes on behind its movement, and keeps the balance's row: a node that says no more in it, since
- * it hangs or is away, keeps for no longer than this whoever waits for that row, and all that came with them.
+ * Bounds a transaction that continues after its movement and keeps the balance's row locked. If its node hangs or disappears, the
+ * callers that wait for that row, and their groups, wait no longer than this.
  */
 const soonOver = "set_config('idle_in_transaction_session_timeout', '3000', true)"
 
@@ -276,7 +276,7 @@ export const dropOldClaims = (sql: SqlClient.SqlClient, retentionMs: number, lim
     (rows) => rows.length
   )
 
-/** Frees those of an account's claims whose requests ended by their expiry with nothing charged; answers how many. */
+/** Frees an account's claims of requests that expired uncharged. Returns how many. */
 export const freeLapsed = (sql: SqlClient.SqlClient, accountId: string, claims: ReadonlyArray<string>) =>
   Effect.map(
     sql`UPDATE request SET claim = NULL WHERE claim = ANY (${claims as Array<string>}) AND account_id = ${accountId}

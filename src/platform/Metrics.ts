@@ -121,12 +121,12 @@ const genAiLabels = (operation: string, provider: string, model: string, error: 
 export interface RequestFigures {
   /** What it was for, as `gen_ai.operation.name` has it. */
   readonly operation: string
-  /** Who served it; absent when nobody did. */
+  /** The provider that served it; absent when none did. */
   readonly provider: string | undefined
   readonly model: string
   readonly errorType: string | undefined
   readonly totalMs: number
-  /** Absent where nobody waits for it. */
+  /** Absent when no client waits for it. */
   readonly overheadMs?: number
   readonly firstTokenMs: number | null
   /** Absent where it is not charged by tokens. */
@@ -157,7 +157,7 @@ const httpInstruments = (instruments: Instruments) => {
   )
   return {
     arrived: () => void inFlight++,
-    /** Status 0 is for a request whose connection went before it had an answer. */
+    /** Status 0 means that the connection closed before the answer. */
     left: (status: number) => {
       inFlight--
       requests(status === 0 ? "none" : `${Math.floor(status / 100)}xx`)(1)
@@ -347,7 +347,7 @@ const autoInstruments = (instruments: Instruments) => {
 
 /** Counts what happens. */
 export interface Metrics {
-  /** Everything counted so far, for whoever writes it out. */
+  /** Everything counted so far, for the exporters. */
   readonly registry: Metric.MetricRegistry
   readonly http: ReturnType<typeof httpInstruments>
   readonly ledger: ReturnType<typeof ledgerInstruments>
@@ -375,5 +375,5 @@ export const makeMetrics = (): Metrics => {
   }
 }
 
-/** The metrics of the service; nobody reads those it has by default. */
+/** The service's own metrics, without the defaults of Effect's registry. */
 export const Metrics = Context.Reference<Metrics>("tollgate/platform/Metrics", { defaultValue: makeMetrics })

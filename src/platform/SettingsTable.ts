@@ -333,7 +333,7 @@ export const settingsByName: Readonly<Record<Names, Setting<unknown, unknown>>> 
   ...Object.values(settings)
 )
 
-/** Decodes every variable. Fails with the name of the first whose text is not allowed. */
+/** Decodes every variable. Fails with the name of the first variable with a wrong text. */
 export const readValues: Effect.Effect<Values, StartError> = Effect.suspend(() =>
   Effect.all(Record.map(settingsByName, (one, name) => read(name, one)))
 ) as Effect.Effect<Values, StartError>
