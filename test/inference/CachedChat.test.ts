@@ -3,6 +3,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { ChatCache } from "../../src/cache/ChatCache.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { everyProvider } from "../support/Providers.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import type { ToolCall } from "../../src/domain/Conversation.ts"
 import { failure } from "../../src/domain/Failure.ts"
@@ -93,7 +94,7 @@ const scene = (
       CachedChat.layer.pipe(
         Layer.provide(Layer.mergeAll(inference, requests, cache)),
         Layer.provide(Router.layer),
-        Layer.provide(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] })),
+        Layer.provide(Catalogue.layerFrom({ sandbox: true, keyed: everyProvider, hosts: [] })),
         Layer.provide(LiveFigures.layerMemory)
       )
     )

@@ -7,6 +7,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { everyProvider } from "../support/Providers.ts"
 import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
@@ -51,7 +52,10 @@ export const rooms = (sql: SqlClient.SqlClient, search: Effect.Effect<Found>) =>
       )
     ),
     Layer.provideMerge(
-      Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
+      Layer.mergeAll(
+        Catalogue.layerFrom({ sandbox: true, keyed: everyProvider, hosts: [], changes }),
+        LiveFigures.layer
+      )
     ),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
     Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),

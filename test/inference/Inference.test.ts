@@ -7,6 +7,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { everyProvider } from "../support/Providers.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { emptyOutput, type Output, type OutputEvent } from "../../src/domain/Output.ts"
 import { defaultPolicy } from "../../src/domain/Plan.ts"
@@ -91,7 +92,7 @@ const scene = (provider: Provider, drain: Duration.Duration = Duration.minutes(1
         )
       ),
       Layer.provideMerge(
-        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] }), LiveFigures.layer)
+        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: everyProvider, hosts: [] }), LiveFigures.layer)
       ),
       Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
       Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),

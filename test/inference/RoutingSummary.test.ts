@@ -8,6 +8,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { Customers } from "../../src/billing/Customers.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { everyProvider } from "../support/Providers.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import { listedProviders } from "../../src/catalogue/Providers.ts"
 import { decodeChat } from "../../src/dialects/chat/ChatDecode.ts"
@@ -135,7 +136,7 @@ const rooms = Inference.layerFrom({
     )
   ),
   Layer.provideMerge(
-    Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [] }), LiveFigures.layer)
+    Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: everyProvider, hosts: [] }), LiveFigures.layer)
   ),
   Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
   Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),

@@ -7,6 +7,7 @@ import { Keys } from "../../src/account/Keys.ts"
 import { Auth } from "../../src/auth/Auth.ts"
 import { Customers, OPERATOR } from "../../src/billing/Customers.ts"
 import { Catalogue } from "../../src/catalogue/Catalogue.ts"
+import { everyProvider } from "../support/Providers.ts"
 import { noChanges } from "../../src/catalogue/Changes.ts"
 import { LiveFigures } from "../../src/catalogue/LiveFigures.ts"
 import type { OverlayPrice } from "../../src/catalogue/Overlay.ts"
@@ -103,7 +104,10 @@ const scene = (
         Layer.mergeAll(pool, Router.layer, Requests.layer, Receipts.layer.pipe(Layer.provide(ReadTurns.layerOf())))
       ),
       Layer.provideMerge(
-        Layer.mergeAll(Catalogue.layerFrom({ sandbox: true, keyed: new Set(), hosts: [], changes }), LiveFigures.layer)
+        Layer.mergeAll(
+          Catalogue.layerFrom({ sandbox: true, keyed: everyProvider, hosts: [], changes }),
+          LiveFigures.layer
+        )
       ),
       Layer.provideMerge(Layer.mergeAll(Auth.layer, Customers.layer)),
       Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer)),
