@@ -375,5 +375,5 @@ export const makeMetrics = (): Metrics => {
   }
 }
 
-/** The service's own metrics, without the defaults of Effect's registry. */
+/** The service's own metrics, without those that Effect registers by default. */
 export const Metrics = Context.Reference<Metrics>("tollgate/platform/Metrics", { defaultValue: makeMetrics })
