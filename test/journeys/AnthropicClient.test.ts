@@ -136,8 +136,13 @@ describe("answers to Anthropic's client", () => {
       stream.on("contentBlock", (block) => ended.push(block.type))
       const streamed = await stream.finalMessage()
       const whole = await client.messages.create(body, sandbox(steering))
-      const idless = ({ content }: Message) => content.map((block) => ("id" in block ? { ...block, id: "" } : block))
-      assert.deepStrictEqual(idless(streamed), idless(whole))
+      // Ids are new in each answer, and so are the seals of reasoning.
+      const comparable = ({ content }: Message) =>
+        content.map((block) => {
+          if (block.type === "thinking") return { ...block, signature: block.signature.length > 40 }
+          return "id" in block ? { ...block, id: "" } : block
+        })
+      assert.deepStrictEqual(comparable(streamed), comparable(whole))
       assert.deepStrictEqual(
         ended,
         whole.content.map(({ type }) => type)
