@@ -129,7 +129,7 @@ layer(TwoGateways.layer, { excludeTestServices: true, timeout: 60_000 })("two pr
       })
       const rich = yield* world.open("rich", DOLLAR)
       const load = emptyLoad()
-      yield* asking(world, load, { ...asks[0]!, id: "of-200-xxx", account: "rich" }, rich, 0)
+      yield* asking(world, load, { ...asks[0]!, id: "of-200-999", account: "rich" }, rich, 0)
       const [price] = (yield* settled(world, load, rich)).receipts
       assert.isDefined(price)
       assert.strictEqual(price.settled, price.held)
