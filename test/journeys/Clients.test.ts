@@ -114,7 +114,7 @@ const fails = Effect.fnUntraced(function* ({ accountId, client, model, service, 
       [client, { ...hello, model: "@none" }, { kind: "NotFoundError", status: 404, code: "not_found", param: null }]
     ]
     if (usage !== undefined) {
-      const refused = { kind: "BadRequestError", status: 400, code: "validation_error", param: "body" }
+      const refused = { kind: "BadRequestError", status: 400, code: "validation_error", param: null }
       const broken = { kind: "InternalServerError", status: 502, code: "upstream_error", param: null }
       cases.push([client, { ...hello, text: "refuse" }, refused], [client, { ...hello, text: "fail" }, broken])
     }
