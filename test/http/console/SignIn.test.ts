@@ -143,7 +143,7 @@ describe("signing in", () => {
       const service = yield* startService({ SANDBOX: "off" })
       const { body, status } = yield* page(service.origin).ask("POST", "/sign-in", { email: "ann@example.com" })
       assert.deepStrictEqual([status, body.error.code], [503, "service_unavailable"])
-      assert.include(body.error.message, "no mail server is set up")
+      assert.include(body.error.message, "no mail server is configured")
     }).pipe(Effect.scoped)
   )
 
