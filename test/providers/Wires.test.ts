@@ -60,7 +60,7 @@ describe("the same usage in the words of every wire", () => {
           input_tokens: 100,
           cache_read_input_tokens: 200,
           cache_creation_input_tokens: 700,
-          cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 200 },
+          cache_creation: { ephemeral_5m_input_tokens: 700, ephemeral_1h_input_tokens: 0 },
           output_tokens: 5
         })
       },
@@ -69,6 +69,13 @@ describe("the same usage in the words of every wire", () => {
     const { rates } = price.tiers[0]
     const pico = 100n * rates.input + 200n * rates.cached + 700n * rates.cacheWrite + 5n * rates.output
     assert.strictEqual(tokenCost(price, written), (pico + 999n) / 1_000n)
+    const keptForAnHour = anthropicUsage({
+      input_tokens: 100,
+      cache_creation_input_tokens: 700,
+      cache_creation: { ephemeral_5m_input_tokens: 500, ephemeral_1h_input_tokens: 200 },
+      output_tokens: 5
+    })
+    assert.deepInclude(keptForAnHour, { cacheWrite: 700, cacheWriteLong: 200 })
   })
 })
 
