@@ -28,7 +28,7 @@ describe("payments", () => {
         ["STRIPE_WEBHOOK_SECRET", "STRIPE_SECRET_KEY"]
       ] as const) {
         const { message } = yield* Effect.flip(chosen({ [name]: stripe[name] }))
-        assert.strictEqual(message, `${other} must be set where payments are taken by Stripe`)
+        assert.strictEqual(message, `${other} must be set when Stripe takes payments`)
       }
     })
   )
