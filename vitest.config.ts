@@ -3,7 +3,12 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/bench/**", "node_modules/**"],
+    // The storm runs by `npm run test:full`.
+    exclude: [
+      "test/bench/**",
+      "node_modules/**",
+      ...(process.env["TEST_FULL"] === "1" ? [] : ["test/crash/Storm.test.ts"])
+    ],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
     maxWorkers: 2,
