@@ -3,11 +3,11 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    // The storm runs by `npm run test:full`.
+    // The storms under kills run by `npm run test:full`.
     exclude: [
       "test/bench/**",
       "node_modules/**",
-      ...(process.env["TEST_FULL"] === "1" ? [] : ["test/crash/Storm.test.ts"])
+      ...(process.env["TEST_FULL"] === "1" ? [] : ["test/crash/Storm.test.ts", "test/crash/Crash.test.ts"])
     ],
     globalSetup: ["test/support/globalSetup.ts"],
     pool: "forks",
