@@ -1,6 +1,6 @@
-/** The pages of docs/, read and rendered once, in the order in which a reader meets them. */
+/** The pages of docs/ in the order in which a reader meets them. */
 import { Effect, FileSystem, Path, type PlatformError } from "effect"
-import { render, type Rendered } from "./Markdown.ts"
+import { render, type Rendered, titleOf } from "./Markdown.ts"
 
 /** A page of the documentation. */
 export interface Page extends Rendered {
@@ -8,6 +8,40 @@ export interface Page extends Rendered {
   readonly path: string
   readonly section: string
   readonly markdown: string
+}
+
+/** A page that is rendered once, when its content is first needed, so that the start of the service does not wait for it. */
+class LazyPage implements Page {
+  readonly path: string
+  readonly section: string
+  readonly markdown: string
+  readonly title: string
+  readonly #file: string
+  #rendered: Rendered | undefined
+
+  constructor(file: string, markdown: string) {
+    this.#file = file
+    this.path = file.slice(0, -".md".length)
+    this.section = sectionOf(this.path)
+    this.markdown = markdown
+    this.title = titleOf(markdown) ?? this.path
+  }
+
+  get #content(): Rendered {
+    return (this.#rendered ??= render(this.#file, this.markdown))
+  }
+
+  get html(): string {
+    return this.#content.html
+  }
+
+  get headings(): Rendered["headings"] {
+    return this.#content.headings
+  }
+
+  get text(): string {
+    return this.#content.text
+  }
 }
 
 /** Sections by their folder, in the order of the navigation. */
@@ -46,10 +80,7 @@ export const readPages = (
     const paths = yield* Path.Path
     const names = (yield* files.readDirectory(directory, { recursive: true })).filter((name) => name.endsWith(".md"))
     const pages = yield* Effect.forEach(names, (name) =>
-      Effect.map(files.readFileString(paths.join(directory, name)), (markdown): Page => {
-        const path = name.slice(0, -".md".length)
-        return { path, section: sectionOf(path), markdown, ...render(name, markdown) }
-      })
+      Effect.map(files.readFileString(paths.join(directory, name)), (markdown): Page => new LazyPage(name, markdown))
     )
     return pages.toSorted(byOrder)
   })

@@ -75,10 +75,13 @@ const codeBlock = ({ lang = "", text }: Tokens.Code): string => {
   return `<div class="code"><button type="button" class="copy">Copy</button><pre><code>${inner}</code></pre></div>\n`
 }
 
+/** The title of a page: its first heading without markup. */
+export const titleOf = (markdown: string): string | undefined =>
+  /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll(/[`*]/g, "").trim()
+
 /** Renders a page. Raw HTML in it is shown as text. */
 export const render = (page: string, markdown: string): Rendered => {
   const headings: Array<Heading> = []
-  let title = page
   const marked = new Marked({
     renderer: {
       code: codeBlock,
@@ -86,10 +89,7 @@ export const render = (page: string, markdown: string): Rendered => {
       heading({ depth, tokens }) {
         const inner = this.parser.parseInline(tokens)
         const text = plainText(inner)
-        if (depth === 1) {
-          title = text
-          return `<h1>${inner}</h1>\n`
-        }
+        if (depth === 1) return `<h1>${inner}</h1>\n`
         const id = slugOf(text)
         headings.push({ depth, id, text })
         return `<h${depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="Link to ${escapeHtml(text)}">#</a></h${depth}>\n`
@@ -105,7 +105,7 @@ export const render = (page: string, markdown: string): Rendered => {
     .replaceAll("<table>", '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
     .replaceAll("</table>", "</table></div>")
   return {
-    title,
+    title: titleOf(markdown) ?? page,
     html,
     headings,
     text: plainText(html.replaceAll(/<(button|a class="anchor")[^>]*>.*?<\/(button|a)>/g, ""))

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { HttpServer } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { IncomingMessage, RequestListener, Server as NodeServer, ServerResponse } from "node:http"
@@ -48,8 +48,15 @@ type Server = HttpServer.HttpServer["Service"]
 /** Answers a request by itself; false where that is left to the platform's way. */
 export type Direct = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** Lets `direct` take requests first, and what listens for them once they are served have the others. */
-const goDirect = <R>(node: NodeServer, direct: Direct, serving: Effect.Effect<void, never, R>) =>
+/**
+ * Serves requests: those that were kept first, then each as it arrives. `direct` takes what it can by itself, and the platform's
+ * listener has the others.
+ */
+const serveAll = <R>(
+  node: NodeServer,
+  { direct, early }: Serving,
+  serving: Effect.Effect<void, never, R>
+): Effect.Effect<void, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     let listener: RequestListener = () => undefined
     // Before the serving begins, so that it is let go after that has ended: while a stop waits for requests under way, others come
@@ -58,20 +65,30 @@ const goDirect = <R>(node: NodeServer, direct: Direct, serving: Effect.Effect<vo
     yield* serving
     const platform = node.listeners("request").at(-1) as RequestListener
     listener = (request, response) => {
-      if (!direct(request, response)) platform(request, response)
+      if (direct?.(request, response) !== true) platform(request, response)
     }
     node.off("request", platform)
     node.on("request", listener)
+    early(listener)
   })
+
+/** What serves requests beside the platform. */
+export interface Serving {
+  readonly direct: Direct | undefined
+  /** Gives the requests that arrived before the serving began to a listener. */
+  readonly early: (listener: RequestListener) => void
+}
 
 /**
  * The same server, whose requests start without the services of the rooms and what these are made of, but for those that go
  * direct.
  */
-export const leanServer = (server: Server, node: NodeServer, direct: Direct | undefined): Server => ({
+export const leanServer = (server: Server, node: NodeServer, beside: Serving): Server => ({
   address: server.address,
-  serve: ((app: never, middleware: never) => {
-    const serving = Effect.updateContext(server.serve(app, middleware), leanContext<unknown>)
-    return direct === undefined ? serving : goDirect(node, direct, serving)
-  }) as Server["serve"]
+  serve: ((app: never, middleware: never) =>
+    serveAll(
+      node,
+      beside,
+      Effect.updateContext(server.serve(app, middleware), leanContext<unknown>)
+    )) as Server["serve"]
 })

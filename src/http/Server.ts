@@ -30,6 +30,7 @@ import { layer as consoleSignIn } from "./console/SignIn.ts"
 import { layer as consoleTopUps } from "./console/TopUps.ts"
 import { makeDirect } from "./Direct.ts"
 import { layer as documentation } from "./Documentation.ts"
+import { keepEarly } from "./Early.ts"
 import { layer as edge } from "./Edge.ts"
 import { OPENAPI_PATH } from "./KnownPaths.ts"
 import { layer as embeddings } from "./Embeddings.ts"
@@ -188,6 +189,7 @@ export const layerListening = <R = never>(
         if (!server.listening) setTimeout(closeIdle, restMs, response as Placed)
       }
       observe(server, yield* Metrics, yield* Tracing, closed, beginLine)
+      const early = keepEarly(server)
       // An expectation that nobody knows may be ignored; Node would answer 417 without a body.
       server.on("checkExpectation", (request, response) => server.emit("request", request, response))
       yield* answerSocket(server, patience.lingerMs)
@@ -196,7 +198,7 @@ export const layerListening = <R = never>(
       const direct = yield* makeDirect
       const listening = Layer.effect(
         HttpServer.HttpServer,
-        Effect.map(HttpServer.HttpServer, (made) => leanServer(made, server, direct))
+        Effect.map(HttpServer.HttpServer, (made) => leanServer(made, server, { direct, early }))
       ).pipe(
         Layer.provideMerge(NodeHttpServer.layer(() => server, { port, host, gracefulShutdownTimeout: shutdownGrace }))
       )
