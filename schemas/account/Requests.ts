@@ -88,6 +88,8 @@ export const RequestReceipt = Schema.Struct({
   finish_reason: Schema.NullOr(Schema.String),
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String })),
   idempotency_key: Schema.NullOr(Schema.String),
+  /** Only where the id asked for is that of a replay: the request that the replay repeated, whose receipt this is. */
+  replayed_from: Schema.optionalKey(RequestId),
   cached: Schema.Boolean,
   key_id: Schema.String,
   project_id: Schema.NullOr(Schema.String),

@@ -141,10 +141,13 @@ export const layer = HttpApiBuilder.group(
       getRequest: Effect.fnUntraced(
         function* ({ params }) {
           const { accountId } = yield* Caller
-          const row = yield* requests.find(accountId, params.request_id)
-          return row === undefined
-            ? respond(failure({ _tag: "NotFound", what: "request", id: params.request_id }))
-            : HttpServerResponse.jsonUnsafe(receiptOf(row))
+          const id = params.request_id
+          const row = yield* requests.find(accountId, id)
+          if (row !== undefined) return HttpServerResponse.jsonUnsafe(receiptOf(row))
+          const original = yield* requests.findReplayed(accountId, id)
+          return original === undefined
+            ? respond(failure({ _tag: "NotFound", what: "request", id }))
+            : HttpServerResponse.jsonUnsafe({ ...receiptOf(original), replayed_from: original.id })
         },
         Effect.catchTag("Unavailable", unavailable)
       )

@@ -13,6 +13,7 @@ import { balanceWarning, keepAnswer, type PaidAnswer, restore } from "./Answer.t
 import { type Holder, holding, storeUnavailable } from "./Holding.ts"
 import { type Bounds, refusalOf } from "./Metered.ts"
 import { keepOpened, keepReason, type Opened, spanMs } from "./Receipt.ts"
+import { noteReplay } from "./Replay.ts"
 import type { PaidRequest } from "./Request.ts"
 import type { AcceptedBody, ServedItem } from "./Surface.ts"
 
@@ -275,6 +276,7 @@ const runWith =
       const { batch, served } = before
       if (batch !== undefined && !batch.lapsed) {
         yield* desk.auth.confirm(request.principal.keyId)
+        yield* noteReplay(desk.requests, request, batch.id)
         // A request is forgotten a day after its own end, which is before that of the batch.
         if (served.includes(undefined)) {
           return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: batch.id })

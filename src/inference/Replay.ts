@@ -2,9 +2,17 @@ import { Effect } from "effect"
 import type { Auth } from "../auth/Auth.ts"
 import { Failure, failure } from "../domain/Failure.ts"
 import type { Requests } from "../usage/Requests.ts"
+import type { ClaimRow } from "../usage/RequestsSql.ts"
 import { type PaidAnswer, restore } from "./Answer.ts"
 import { storeUnavailable } from "./Holding.ts"
 import type { PaidRequest } from "./Request.ts"
+
+/** Notes which request a replay repeats, so that the replay's own id leads to that receipt. */
+export const noteReplay = (
+  requests: Pick<Requests["Service"], "noteReplay">,
+  { principal, requestId }: Pick<PaidRequest, "principal" | "requestId">,
+  original: string
+): Effect.Effect<void> => requests.noteReplay({ id: requestId, accountId: principal.accountId, requestId: original })
 
 /**
  * What a request is answered with whose idempotency key another one has: that one's answer or final refusal, or why there is none.
@@ -19,14 +27,16 @@ export const replay = <A extends PaidAnswer>(
     if (row === undefined || row.claim === null) return Effect.succeed(undefined)
     if (row.fingerprint !== request.claim?.fingerprint) return Effect.fail(failure({ _tag: "IdempotencyKeyReused" }))
     if (row.running) return Effect.fail(failure({ _tag: "IdempotencyInProgress" }))
-    if (row.answer === null) {
-      return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: row.id }))
-    }
-    const kept = restore<A>(row.answer, row.cost)
-    return kept._tag === "Answer"
-      ? Effect.succeed(kept.answer)
-      : Effect.fail(new Failure({ reason: kept.reason, replayed: true }))
+    return Effect.andThen(noteReplay(requests, request, row.id), repeated<A>(row))
   })
+
+const repeated = <A extends PaidAnswer>({ answer, cost, id }: ClaimRow): Effect.Effect<A, Failure> => {
+  if (answer === null) return Effect.fail(failure({ _tag: "IdempotencyResultUnavailable", requestId: id }))
+  const kept = restore<A>(answer, cost)
+  return kept._tag === "Answer"
+    ? Effect.succeed(kept.answer)
+    : Effect.fail(new Failure({ reason: kept.reason, replayed: true }))
+}
 
 /**
  * The same for a request that cannot be planned: a model may be gone since the first answer, which is not less the answer for

@@ -21,6 +21,7 @@ import { Webhooks } from "../webhooks/Webhooks.ts"
 import { balanceWarning } from "./Answer.ts"
 import { storeUnavailable } from "./Holding.ts"
 import { admit, type MeteredOptions } from "./Metered.ts"
+import { noteReplay } from "./Replay.ts"
 import type { PaidRequest } from "./Request.ts"
 import { makeVideoMedia } from "./VideoMedia.ts"
 import { chargeOf, type FilmPlan, filmPlanOf, keepPlan } from "./VideoPlan.ts"
@@ -191,6 +192,7 @@ const standing = (front: Front, request: VideoRequest, claimedBy: string) =>
     if (row === undefined || row.claim === null) return undefined
     if (row.fingerprint !== request.claim?.fingerprint) return yield* failure({ _tag: "IdempotencyKeyReused" })
     const job = yield* Effect.mapError(jobs.ofRequest(claimedBy), storeUnavailable)
+    yield* noteReplay(requests, request, claimedBy)
     if (job === undefined) return yield* failure({ _tag: "IdempotencyResultUnavailable", requestId: claimedBy })
     return viewOf(job, media.urlOf)
   })

@@ -21,6 +21,7 @@ import { plainArrays } from "./migrations/PlainArraysSql.ts"
 import { plainGroupsByPlace } from "./migrations/PlainGroupsByPlaceSql.ts"
 import { plainGroupsChecked } from "./migrations/PlainGroupsCheckedSql.ts"
 import { plainGroups } from "./migrations/PlainGroupsSql.ts"
+import { replays } from "./migrations/ReplaysSql.ts"
 import { requestFilters } from "./migrations/RequestFiltersSql.ts"
 import { requestsByAccount } from "./migrations/RequestsByAccountSql.ts"
 import { projects } from "./migrations/ProjectsSql.ts"
@@ -323,5 +324,6 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0036_request_filters": requestFilters,
   "0037_play_money": playMoney,
   "0038_durable_writes": durableWrites,
-  "0039_expired_receipts": expiredReceipts
+  "0039_expired_receipts": expiredReceipts,
+  "0040_replays": replays
 }

@@ -53,6 +53,38 @@ export const requestById = (
     (rows) => rows[0]
   )
 
+/** Returns the request whose answer the request with this id repeated. */
+export const requestReplayedBy = (
+  sql: SqlClient.SqlClient,
+  accountId: string,
+  id: string
+): Effect.Effect<RequestRow | undefined, SqlError.SqlError> =>
+  Effect.map(
+    sql<RequestRow>`SELECT ${columns(sql)} FROM request WHERE account_id = ${accountId}
+      AND id = (SELECT request_id FROM replay WHERE replay.id = ${id} AND replay.account_id = ${accountId})`,
+    (rows) => rows[0]
+  )
+
+/** A request that was answered with what an earlier one got. */
+export interface Replay {
+  readonly id: string
+  readonly accountId: string
+  /** The earlier request. */
+  readonly requestId: string
+}
+
+export const insertReplay = (sql: SqlClient.SqlClient, { accountId, id, requestId }: Replay) =>
+  sql`INSERT INTO replay (id, account_id, request_id) VALUES (${id}, ${accountId}, ${requestId}) ON CONFLICT DO NOTHING`
+
+/** Deletes replays older than this, a bounded number at a time. Returns how many it deleted. */
+export const dropReplays = (sql: SqlClient.SqlClient, olderThanMs: number): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.map(
+    sql`DELETE FROM replay WHERE id IN (
+      SELECT id FROM replay WHERE created_at < now() - ${olderThanMs} * interval '1 millisecond'
+      ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED) RETURNING 1`,
+    (rows) => rows.length
+  )
+
 /** The filters of a receipts page; null matches everything. */
 export interface Wanted {
   /** Matches the requested or the served model. */

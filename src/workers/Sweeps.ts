@@ -3,8 +3,12 @@ import { Codes } from "../account/Codes.ts"
 import { Mutations } from "../account/Mutations.ts"
 import { OwnerSessions } from "../account/OwnerSessions.ts"
 import { Ledger } from "../ledger/Ledger.ts"
+import { Requests } from "../usage/Requests.ts"
 
-/** How long an idempotency key stays valid after its request ended. The documentation publishes this value. */
+/**
+ * How long an idempotency key stays valid after its request ended, and how long the id of a replay leads to its receipt. The
+ * documentation publishes this value.
+ */
 export const CLAIM_RETENTION_MS = 24 * 3_600_000
 
 /** Repeats a step until it processes nothing, and returns the total number processed. */
@@ -12,13 +16,14 @@ const untilNone = <E>(step: Effect.Effect<number, E>): Effect.Effect<number, E> 
   Effect.flatMap(step, (done) => (done === 0 ? Effect.succeed(0) : Effect.map(untilNone(step), (more) => done + more)))
 
 /**
- * Periodically ends overdue holds, refunds overdue charges, frees old idempotency keys, and deletes expired sessions and codes. Any
- * number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
+ * Periodically ends overdue holds, refunds overdue charges, frees old idempotency keys, and deletes old notes of replays, expired
+ * sessions and codes. Any number of nodes may sweep at once, because the ledger's locks ensure that each item is processed once.
  */
 export const layer = (interval: Duration.Duration) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const ledger = yield* Ledger
+      const requests = yield* Requests
       const mutations = yield* Mutations
       const codes = yield* Codes
       const sessions = yield* OwnerSessions
@@ -28,6 +33,7 @@ export const layer = (interval: Duration.Duration) =>
         const refunded = yield* untilNone(ledger.refundOverdue)
         if (refunded > 0) yield* Effect.logWarning(`refunded ${refunded} overdue charges`)
         yield* untilNone(ledger.dropClaims(CLAIM_RETENTION_MS))
+        yield* untilNone(requests.dropReplays(CLAIM_RETENTION_MS))
         yield* untilNone(mutations.dropClaims(CLAIM_RETENTION_MS))
         yield* untilNone(codes.dropOver)
         yield* untilNone(sessions.dropEnded)

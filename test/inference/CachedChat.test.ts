@@ -88,6 +88,9 @@ const scene = (
       find: () => Effect.undefined,
       claims: () => Effect.succeed([]),
       claimOf: () => Effect.undefined,
+      findReplayed: () => Effect.undefined,
+      noteReplay: () => Effect.void,
+      dropReplays: () => Effect.succeed(0),
       claimedBy: (accountId, claim) => Effect.succeed(claims.has(`${accountId} ${claim}`) ? "req_before" : undefined)
     })
     const context = yield* Layer.build(

@@ -12,6 +12,7 @@ import { Ledger } from "../../src/ledger/Ledger.ts"
 import { newRequestId } from "../../src/platform/Ids.ts"
 import { Secrets } from "../../src/platform/Secrets.ts"
 import { Unavailable } from "../../src/platform/Sql.ts"
+import { Requests } from "../../src/usage/Requests.ts"
 import { layer as sweeps } from "../../src/workers/Sweeps.ts"
 import { layer as database } from "../support/Database.ts"
 
@@ -20,7 +21,7 @@ const owners = Layer.mergeAll(Codes.layer, OwnerSessions.layer).pipe(
 )
 
 const rooms = Customers.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer, owners)),
+  Layer.provideMerge(Layer.mergeAll(Ledger.layer, Accounts.layer, Keys.layer, Mutations.layer, Requests.layer, owners)),
   Layer.provideMerge(Audit.layer),
   Layer.provideMerge(database)
 )
@@ -105,6 +106,26 @@ describe("Sweeps", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("drop notes of replays a day after they were made", () =>
+    Effect.gen(function* () {
+      const context = yield* Layer.build(rooms)
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const requests = yield* Requests
+        const { account } = yield* (yield* Customers).open("sweep@example.com", 0n, { type: "operator", id: "t" })
+        const ids = [newRequestId(), newRequestId()] as const
+        for (const id of ids) yield* requests.noteReplay({ id, accountId: account.id, requestId: newRequestId() })
+        yield* sql`UPDATE replay SET created_at = now() - interval '25 hours' WHERE id = ${ids[0]}`
+        yield* Layer.build(sweeps(Duration.millis(5)))
+        const left = sql<{ id: string }>`SELECT id FROM replay`
+        const swept: Effect.Effect<ReadonlyArray<string>, unknown> = Effect.flatMap(left, (rows) =>
+          rows.length === 1 ? Effect.succeed(rows.map(({ id }) => id)) : swept
+        )
+        assert.deepStrictEqual(yield* swept, [ids[1]])
+      }).pipe(Effect.provide(context))
+    }).pipe(Effect.scoped)
+  )
+
   it.live("go on after a sweep that failed", () =>
     Effect.gen(function* () {
       const third = yield* Deferred.make<void>()
@@ -124,7 +145,10 @@ describe("Sweeps", () => {
           Layer.provide(
             Layer.mergeAll(
               ledger,
-              Layer.merge(Mutations.layer, owners).pipe(Layer.provide(Audit.layer), Layer.provide(database))
+              Layer.mergeAll(Mutations.layer, Requests.layer, owners).pipe(
+                Layer.provide(Audit.layer),
+                Layer.provide(database)
+              )
             )
           )
         )
