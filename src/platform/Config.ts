@@ -7,14 +7,14 @@ import { readValues, type Values } from "./SettingsTable.ts"
 import { telemetryOf, type TelemetrySettings } from "./TelemetrySettings.ts"
 import { read, secret, StartError } from "./Variables.ts"
 
-/** Address and key of one provider; a provider without a key is not available. */
+/** The address and key of one provider. A provider without a key is unavailable. */
 export interface ProviderSettings {
   readonly apiKey: Redacted.Redacted | undefined
-  /** http or https. Absent: the adapter's own address. */
+  /** An http or https URL. Absent: the adapter's default address. */
   readonly baseUrl: URL | undefined
 }
 
-/** A bucket of an S3-compatible store, and who may use it. */
+/** A bucket of an S3-compatible store, with its credentials. */
 export interface S3Settings {
   /** http or https, without a path. */
   readonly endpoint: URL
@@ -22,18 +22,18 @@ export interface S3Settings {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: Redacted.Redacted
-  /** Whether the bucket stands in the path; else it stands before the host. */
+  /** Whether the bucket name is part of the path (`host/bucket`) or of the host name (`bucket.host`). */
   readonly pathStyle: boolean
 }
 
-/** Who takes letters to be delivered, and in whose name they are written. */
+/** The mail server and the sender of outgoing mail. */
 export interface MailSettings {
-  /** smtp or smtps; it may hold a password. */
+  /** An smtp or smtps URL, which may contain a password. */
   readonly url: Redacted.Redacted
   readonly from: string
 }
 
-/** A service of Twilio Verify, and who may use it. */
+/** A Twilio Verify service, with its credentials. */
 export interface TwilioSettings {
   readonly accountSid: string
   readonly authToken: Redacted.Redacted
@@ -42,56 +42,58 @@ export interface TwilioSettings {
   readonly baseUrl: URL
 }
 
-/** An account at Stripe. */
+/** A Stripe account. */
 export interface StripeSettings {
   readonly secretKey: Redacted.Redacted
-  /** What its events are signed with. */
+  /** The secret with which Stripe signs its events. */
   readonly webhookSecret: Redacted.Redacted
   /** http or https, without a path. Absent: Stripe's own address. */
   readonly baseUrl: URL | undefined
 }
 
-/** Every setting of the service, decoded and checked. */
+/** All settings of the service, decoded and validated. */
 export interface Settings {
   readonly http: {
     readonly host: string
     readonly port: number
-    /** Peers whose forwarding headers are believed. Empty: nobody's. */
+    /** Peers whose forwarding headers the gateway trusts. Empty: none. */
     readonly trustedProxies: BlockList
-    /** Where callers reach the service, without a slash at its end. Absent: this machine, by the port it listens on. */
+    /**
+     * The base URL at which clients reach the service, without a trailing slash. Absent: `http://localhost` with the listening port.
+     */
     readonly publicUrl: string | undefined
   }
   readonly ops: { readonly host: string; readonly port: number }
   readonly data: {
-    /** Absolute. Where it cannot be used as it stands, `DataDirectory` has the path that is. */
+    /** An absolute path. When the service cannot use it, `DataDirectory` provides the path it uses instead. */
     readonly directory: string
-    /** Whether DATA_DIR was set, so that no other place may be chosen in its stead. */
+    /** Whether the operator set DATA_DIR. If so, the service does not fall back to another directory. */
     readonly explicit: boolean
   }
   readonly files: {
-    /** How long pictures and clips are kept. */
+    /** How long images and videos are kept. */
     readonly retention: Duration.Duration
     /** Absent: files are kept in the data directory. */
     readonly s3: S3Settings | undefined
   }
   readonly database: {
-    /** Absent: the embedded server. */
+    /** Absent: the service starts the embedded server. */
     readonly url: Redacted.Redacted | undefined
     readonly poolSize: number
   }
-  /** What secrets in the database are sealed with. Absent: a key in a file of the data directory. */
+  /** The key that encrypts secrets in the database. Absent: the service keeps a key file in the data directory. */
   readonly secretsKey: Redacted.Redacted | undefined
-  /** Absent: nobody is written to; a sandbox writes letters into its log instead. */
+  /** Absent: no mail is sent; a sandbox writes it to its log instead. */
   readonly mail: MailSettings | undefined
-  /** Absent: no telephone is verified; a sandbox writes codes into its log instead. */
+  /** Absent: phone numbers cannot be verified; a sandbox writes codes to its log instead. */
   readonly twilio: TwilioSettings | undefined
-  /** Codes that all nodes together send to telephones in 24 hours. */
+  /** How many codes all nodes together may send to phones in 24 hours. */
   readonly phoneCodesPerDay: number
-  /** Absent: limits, cached answers and breakers are kept in memory, for one node. */
+  /** Absent: each node keeps rate limits, cached answers and breakers in its own memory. */
   readonly redisUrl: Redacted.Redacted | undefined
-  /** Whether providers without a key are served by simulated doubles. */
+  /** Whether simulated doubles serve the providers that have no key. */
   readonly sandbox: boolean
-  /** Absent: payments are simulated in the sandbox, and not taken outside of it. */
+  /** Absent: a sandbox simulates payments; outside of a sandbox, the service takes none. */
   readonly stripe: StripeSettings | undefined
   readonly providers: {
     readonly openai: ProviderSettings
@@ -101,23 +103,23 @@ export interface Settings {
     readonly tavily: ProviderSettings
     readonly fal: ProviderSettings
     readonly xai: ProviderSettings
-    /** Absolute path of the list of further OpenAI-compatible hosts. */
+    /** Absolute path of the file that lists additional OpenAI-compatible hosts. */
     readonly file: string | undefined
-    /** Reads the variable that such a host names as the place of its key. */
+    /** Reads the environment variable that a host of that file names as the source of its key. */
     readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
   }
   readonly routing: {
-    /** Whether requests for low latency may be sent to a second provider while the first is silent. */
+    /** Whether a low-latency request may be sent to a second provider while the first has not answered. */
     readonly latencyHedge: boolean
   }
-  /** Absolute path of the operator's changes to the catalogue. */
+  /** Absolute path of the operator's catalogue changes. */
   readonly catalogueFile: string | undefined
   /** Multiplies every rate limit. */
   readonly rateLimitScale: number
-  /** The most messages that a request may have. */
+  /** The maximum number of messages in a request. */
   readonly maxMessages: number
   readonly outbound: { readonly allowLoopback: boolean }
-  /** How long a hold lives without being settled or renewed. */
+  /** How long a hold lives before it expires, unless it is settled or renewed. */
   readonly holdTtl: Duration.Duration
   readonly upstream: {
     readonly connectTimeout: Duration.Duration
@@ -125,30 +127,33 @@ export interface Settings {
     readonly idleTimeout: Duration.Duration
     readonly totalTimeout: Duration.Duration
   }
-  /** Who classifies requests to `svc/auto` that the rules leave open. */
+  /** The model that classifies `svc/auto` requests which the rules leave undecided. */
   readonly autoClassifier: {
-    /** Absent: nobody. */
+    /** Absent: no classifier; the rules decide. */
     readonly model: string | undefined
     readonly timeout: Duration.Duration
   }
-  /** How long an upstream answer is still read after its client has gone. */
+  /** How long the gateway keeps reading an upstream response after the client has disconnected. */
   readonly clientDrain: Duration.Duration
-  /** How long a service that stops serves as before, apart from being unready and closing connections. */
+  /**
+   * How long a stopping service still serves requests. It already reports that it is not ready and closes connections after each
+   * response.
+   */
   readonly shutdownDelay: Duration.Duration
-  /** How long requests under way may take to finish after that. */
+  /** How long running requests may take to finish after that. */
   readonly shutdownGrace: Duration.Duration
   readonly sweepInterval: Duration.Duration
   readonly videos: {
-    /** What is not made so long after it was submitted has failed. */
+    /** A video job that is not finished this long after its submission fails. */
     readonly deadline: Duration.Duration
-    /** Video jobs that one provider may have at a time, from all nodes. */
+    /** The maximum number of video jobs that all nodes together run at one provider. */
     readonly perProvider: number
   }
   readonly log: { readonly level: LogLevel.LogLevel; readonly format: "json" | "pretty" }
   readonly telemetry: TelemetrySettings
 }
 
-/** Providers whose settings name a key of their own. */
+/** Providers that have a key variable of their own in the settings. */
 const KEYED = {
   openai: "OPENAI",
   anthropic: "ANTHROPIC",
@@ -165,13 +170,16 @@ const keyedProviders = (values: Values) =>
     baseUrl: values[`${prefix}_BASE_URL`]
   }))
 
-/** Fails with the first of these variables that is absent. */
+/** Fails with the first of these variables that is not set. */
 const required = <N extends keyof Values>(values: Values, names: ReadonlyArray<N>, when: string) =>
   Effect.forEach(names, (name) =>
     values[name] === undefined ? Effect.fail(new StartError({ message: `${name} must be set ${when}` })) : Effect.void
   )
 
-/** A bucket is used when it is named. What is set for none is a mistake that would show when files are lost. */
+/**
+ * S3 is used when a bucket is named. Other S3 settings without a bucket are a mistake that would otherwise show only when files are
+ * lost.
+ */
 const s3Of = (values: Values): Effect.Effect<S3Settings | undefined, StartError> =>
   Effect.gen(function* () {
     const { S3_ACCESS_KEY_ID: id, S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_REGION: region } = values
@@ -193,7 +201,7 @@ const mailOf = (values: Values): Effect.Effect<MailSettings | undefined, StartEr
     ? Effect.undefined
     : Effect.as(required(values, ["MAIL_FROM"], "when SMTP_URL is"), { url: values.SMTP_URL, from: values.MAIL_FROM! })
 
-/** A part of Twilio's settings without the others is a mistake that the first owner would notice. */
+/** An incomplete set of Twilio settings is a mistake that the first owner would run into, so it fails the start. */
 const twilioOf = (values: Values): Effect.Effect<TwilioSettings | undefined, StartError> => {
   const names = ["TWILIO_ACCOUNT_SID", "TWILIO_AUTH_TOKEN", "TWILIO_VERIFY_SERVICE_SID"] as const
   if (names.every((name) => values[name] === undefined)) return Effect.undefined
@@ -205,7 +213,7 @@ const twilioOf = (values: Values): Effect.Effect<TwilioSettings | undefined, Sta
   }))
 }
 
-/** Taking money without crediting it is worse than taking none, so neither secret is used without the other. */
+/** Taking money without crediting it is worse than taking none, so Stripe's two secrets must be set together. */
 const stripeOf = (values: Values): Effect.Effect<StripeSettings | undefined, StartError> => {
   const names = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const
   if (names.every((name) => values[name] === undefined)) return Effect.undefined
@@ -216,9 +224,12 @@ const stripeOf = (values: Values): Effect.Effect<StripeSettings | undefined, Sta
   }))
 }
 
-const hostKey = secret("The key of a host in `PROVIDERS_FILE`.")
+const hostKey = secret("The API key of a host in `PROVIDERS_FILE`.")
 
-/** In `auto`, neither a production database nor a host with a key meets simulated answers or payments by accident. */
+/**
+ * With `auto`, a production database or a configured key turns the sandbox off, so that simulated answers and payments never appear
+ * there by accident.
+ */
 const sandboxOf = (values: Values, keyed: ReadonlyArray<ProviderSettings>): Effect.Effect<boolean, StartError> =>
   Effect.gen(function* () {
     const { DATABASE_URL: url, PROVIDERS_FILE: file, SANDBOX: mode } = values
@@ -280,15 +291,15 @@ const decode: Effect.Effect<Settings, StartError> = Effect.gen(function* () {
   }
 })
 
-/** The settings, decoded once from the environment. The only reader of the environment. */
+/** The settings, decoded once. No other code reads the environment. */
 export class Config extends Context.Service<Config, Settings>()("tollgate/platform/Config") {
-  /** Fails with the name of the first variable whose value is not allowed. */
+  /** Fails with the name of the first variable that has an invalid value. */
   static readonly layer = Layer.effect(Config, decode)
 
-  /** The same, from a record of variables in place of the environment. */
+  /** Reads the settings from a record of variables instead of the environment. */
   static readonly layerFrom = (variables: Readonly<Record<string, string>>) =>
     Config.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables }))))
 }
 
-/** For libraries that would read the environment by themselves: there they find nothing. */
+/** An empty configuration for libraries that would otherwise read the environment themselves. */
 export const withoutEnvironment = ConfigProvider.layer(ConfigProvider.fromUnknown({}))

@@ -16,28 +16,28 @@ import { DatabaseSync } from "node:sqlite"
 import { Config } from "./Config.ts"
 import { StartError } from "./Variables.ts"
 
-/** The account a program runs as; empty for the account of this process. */
+/** The account under which a program runs. Empty: the account of this process. */
 export interface Account {
   readonly uid?: number
   readonly gid?: number
 }
 
-/** PostgreSQL refuses to run as root. This one needs no entry in any user list. */
+/** PostgreSQL refuses to run as root. This uid needs no entry in the system's user list. */
 const nobody = 65_534
 
 const runsAsRoot = () => process.getuid?.() === 0
 
-/** Where services keep their data, for a root whose project its unprivileged database user cannot reach. */
+/** The data directory for a service that runs as root in a project which its unprivileged database user cannot reach. */
 const fallbackDirectory = "/var/lib/tollgate"
 
-/** Whether `account` may search (directory) or read and execute (file) this path, from its mode bits. */
+/** Whether the mode bits of this path let `account` search it (a directory) or read and execute it (a file). */
 const permits = (path: string, account: Account, bits: number): boolean => {
   const { mode, uid, gid } = statSync(path)
   const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0
   return ((mode >> shift) & bits) === bits
 }
 
-/** Whether `account` can walk down to a directory, or to the nearest of its ancestors that is one. */
+/** Whether `account` can traverse the path down to a directory, or to its nearest existing ancestor. */
 export const reachable = (path: string, account: Account): boolean => {
   if (account.uid === undefined) return true
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return reachable(dirname(path), account)
@@ -49,7 +49,7 @@ export const reachable = (path: string, account: Account): boolean => {
 export const executable = (path: string, account: Account): boolean =>
   account.uid === undefined || (reachable(dirname(path), account) && permits(path, account, 0o5))
 
-/** The account that runs the embedded server: the owner of its files, or nobody; never root. */
+/** The account that runs the embedded server: the owner of its files, or uid 65534 when that is root or unknown. */
 export const serverAccount = (cluster: string): Account => {
   if (!runsAsRoot()) return {}
   const owner = statSync(cluster, { throwIfNoEntry: false })
@@ -58,7 +58,7 @@ export const serverAccount = (cluster: string): Account => {
 
 const reason = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** Runs synchronous file work; what it throws becomes one line that names the directory. */
+/** Runs synchronous file operations. An exception becomes a one-line error that names the directory. */
 const attempt = <A>(path: string, body: () => A): Effect.Effect<A, StartError> =>
   Effect.try({
     try: body,
@@ -69,8 +69,8 @@ const attempt = <A>(path: string, body: () => A): Effect.Effect<A, StartError> =
   })
 
 /**
- * Makes the directories down to `path` that are missing, outermost first, and answers them. One by one, since Node's own
- * recursive way does not come back where a parent exists in which nothing can be made, as in /proc.
+ * Creates the missing directories down to `path`, outermost first, and returns them. It creates them one by one because Node's
+ * recursive `mkdir` never returns when a parent such as /proc exists but nothing can be created in it.
  */
 const makeMissing = (path: string): ReadonlyArray<string> => {
   if (existsSync(path)) return []
@@ -82,15 +82,15 @@ const makeMissing = (path: string): ReadonlyArray<string> => {
 const create = (path: string, embedded: boolean) => {
   const made = makeMissing(path)
   accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  // For root, the server's account must be able to walk through the directory, though not to list it.
+  // The server's account must be able to traverse root's directory, but not to list it.
   if (!embedded || !runsAsRoot()) return
   for (const directory of [...made, path]) chmodSync(directory, statSync(directory).mode | 0o001)
 }
 
 /**
- * Makes the directory that the service keeps its files in and returns its path. With `embedded`, one that the
- * database server's account can reach as well: another than the default one where that is needed, which is announced.
- * Fails, naming DATA_DIR, when it cannot be written to, or was set explicitly and cannot be reached.
+ * Creates the directory for the service's files and returns its path. With `embedded`, the database server's account must be able to
+ * reach it as well. When it cannot reach the default directory, the function uses another one and logs that. Fails with an error that
+ * names DATA_DIR when the directory is not writable, or when an explicitly set one is not reachable.
  */
 export const prepareDataDirectory = Effect.fn("prepareDataDirectory")(function* (options: {
   readonly directory: string
@@ -120,11 +120,11 @@ export const prepareDataDirectory = Effect.fn("prepareDataDirectory")(function* 
   return fallback
 })
 
-/** The directory for the service's files, as it is in use. */
+/** The directory that the service uses for its files. */
 export class DataDirectory extends Context.Service<DataDirectory, { readonly path: string }>()(
   "tollgate/platform/DataDirectory"
 ) {
-  /** Makes the directory; fails, naming DATA_DIR, when there is none to use. */
+  /** Creates the directory. Fails with an error that names DATA_DIR when no usable one exists. */
   static readonly layer = Layer.effect(
     DataDirectory,
     Effect.gen(function* () {
@@ -135,7 +135,7 @@ export class DataDirectory extends Context.Service<DataDirectory, { readonly pat
   )
 }
 
-/** Who has a data directory: the service, or a command that started the database for its own short life. */
+/** The process that owns a data directory: the service, or a command that started the database for its own short run. */
 export interface Owner {
   readonly role: "service" | "command"
   readonly pid: number
@@ -144,7 +144,7 @@ export interface Owner {
 const lockFile = (directory: string) => join(directory, "tollgate.lock")
 const ownerFile = (directory: string) => join(directory, "tollgate.pid")
 
-/** The directory has a living owner; `owner` is what that one wrote about itself. */
+/** Another live process owns the directory. `owner` is what that process wrote about itself. */
 export class Busy extends Data.TaggedError("Busy")<{ readonly owner: Owner | undefined }> {}
 
 const readOwner = (directory: string): Owner | undefined => {
@@ -158,8 +158,8 @@ const readOwner = (directory: string): Owner | undefined => {
 
 const lock = (directory: string, role: Owner["role"]) =>
   attempt(directory, () => {
-    // A lock of the kernel's: it goes when its process goes, however that ends, which no file with a process id in it
-    // can promise. Node offers no file locks but those of its SQLite; nothing is ever stored in this database.
+    // A kernel lock ends with its process, however the process ends. A file with a process id cannot promise that. Node offers no file
+    // locks except through SQLite, so this opens an SQLite database that never stores anything.
     const database = new DatabaseSync(lockFile(directory), { timeout: 0 })
     try {
       database.exec("BEGIN EXCLUSIVE")
@@ -177,7 +177,7 @@ const lock = (directory: string, role: Owner["role"]) =>
     )
   )
 
-/** Makes this process the owner of the directory until the scope closes; `Busy` when it has a living owner. */
+/** Makes this process the owner of the directory until the scope closes. Fails with `Busy` when another live process owns it. */
 export const tryOwn = (directory: string, role: Owner["role"]) =>
   Effect.asVoid(
     Effect.acquireRelease(lock(directory, role), (database) =>
@@ -188,10 +188,10 @@ export const tryOwn = (directory: string, role: Owner["role"]) =>
     )
   )
 
-/** Commands are short: the service waits for one to finish. */
+/** Commands are short, so the service waits for a running one to finish. */
 const commandWait = Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
 
-/** Owns the directory for the service, or fails with one line that names the process in the way. */
+/** Takes ownership of the directory for the service. Fails with a one-line error that names the process which owns it. */
 export const own = (directory: string) =>
   tryOwn(directory, "service").pipe(
     Effect.retry({ schedule: commandWait, while: (error) => error._tag === "Busy" && error.owner?.role === "command" }),

@@ -1,34 +1,37 @@
-/** Whether the database can serve paid requests: it answers, and it has lately written something durable. */
+/** Checks whether the database can serve paid requests: it answers, and it has recently made a write durable. */
 import { Effect, Fiber, Option, type Scope } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { answers, writeDurably } from "./DatabaseHealthSql.ts"
 import { describeSqlError, UNANSWERED } from "./SqlCondition.ts"
 import { failuresOf } from "./Statements.ts"
 
-/** A write that succeeded is repeated after this time, and not for every look. */
+/** A successful write is repeated after this time, not at every check. */
 const REPEAT_MS = 10_000
 
-/** The age at which a successful write proves nothing any more. In between, a slow disk may take its time. */
+/** The age after which a successful write proves nothing any more. Until then, a slow disk may take its time. */
 const RECENT_MS = 30_000
 
-/** A read or a write that takes longer is given up. */
+/** A read or a write that takes longer has failed. */
 const LONGEST_READ = "1 second"
 const LONGEST_WRITE = "10 seconds"
 
 const UNCONFIRMED = "the database does not confirm writes"
 
-/** How long one look waits for a write. */
+/** How long one check waits for a write. */
 const PATIENCE = "500 millis"
 
-/** A look at the database. */
+/** Checks of the database. */
 export interface DatabaseHealth {
-  /** What is wrong with the database, in words; undefined when it can be used. It takes as long as the database does. */
+  /**
+   * What is wrong with the database, in words; undefined when it is usable. The check takes as long as the database takes to answer.
+   */
   readonly look: Effect.Effect<string | undefined>
 }
 
 /**
- * Looks at a database. A disk that is full is found by a write alone: reads go on. So a look writes when the last success is ten
- * seconds old, when that write failed, and when any statement of the client has met a failure of the database since.
+ * Creates the health checks of a database. Only a write detects a full disk, because reads keep working. So a check writes when the
+ * last successful write is ten seconds old, when the last write failed, or when any statement of this client has met a database failure
+ * since.
  */
 export const makeDatabaseHealth = (sql: SqlClient.SqlClient): Effect.Effect<DatabaseHealth, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -51,7 +54,7 @@ export const makeDatabaseHealth = (sql: SqlClient.SqlClient): Effect.Effect<Data
       const since = performance.now() - writtenAt
       return failed !== undefined || since > REPEAT_MS || failuresOf(sql).lastAt() > writtenAt
     }
-    /** Begins a write unless one is under way, and waits a moment for its end. */
+    /** Starts a write unless one is running, and waits briefly for it to end. */
     const written = Effect.gen(function* () {
       writing ??= yield* Effect.forkIn(
         Effect.ensuring(
@@ -66,7 +69,7 @@ export const makeDatabaseHealth = (sql: SqlClient.SqlClient): Effect.Effect<Data
     const look = Effect.gen(function* () {
       const unreadable = yield* Effect.timeoutOrElse(
         Effect.match(answers(sql), { onSuccess: () => undefined, onFailure: describeSqlError }),
-        // A question to a connection that hangs ends with the connection.
+        // When a connection hangs, closing it ends the pending read.
         { duration: LONGEST_READ, orElse: () => Effect.succeed(UNANSWERED) }
       )
       if (unreadable !== undefined) return unreadable

@@ -22,13 +22,13 @@ import { type Account, own, serverAccount, tryOwn } from "./DataDirectory.ts"
 import { type Binaries, findBinaries } from "./PostgresBinaries.ts"
 import { StartError } from "./Variables.ts"
 
-/** The major version of the bundled server; a data directory belongs to one of them. */
+/** The major version of the bundled server. A data directory works with one major version only. */
 const majorVersion = "18"
 
 /** A running embedded server. */
 export interface Embedded {
   readonly port: number
-  /** Opens the server's one database as its owner. */
+  /** The URL of the server's one database, with its owner's credentials. */
   readonly url: Redacted.Redacted
 }
 
@@ -51,7 +51,7 @@ const failure = (message: string) => new StartError({ message: `The embedded Pos
 const attempt = <A>(doing: string, body: () => A): Effect.Effect<A, StartError> =>
   Effect.try({ try: body, catch: (error) => failure(`cannot ${doing}: ${describe(error)}`) })
 
-/** `cwd`: the server cannot run in a directory that its account cannot read. */
+/** The server cannot run in a directory that its account cannot read, so `cwd` is the root. */
 const spawnOptions = (account: Account) => ({ ...account, cwd: "/", env: { LC_ALL: "C", TZ: "UTC" } })
 
 // ---- files of the cluster
@@ -66,7 +66,7 @@ const fsyncDirectory = (path: string) => {
 
 const runInitdb = (binaries: Binaries, account: Account, directory: string, pwfile: string) =>
   Effect.callback<void, StartError>((resume) => {
-    // The built-in locale exists on every platform; scram: any user of the machine can reach a loopback port.
+    // The built-in locale exists on every platform. scram is needed because any user of the machine can reach a loopback port.
     const child = execFile(
       binaries.initdb,
       ["-D", directory, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${pwfile}`, "-E", "UTF8"].concat([
@@ -86,10 +86,10 @@ const runInitdb = (binaries: Binaries, account: Account, directory: string, pwfi
     return Effect.sync(() => child.kill("SIGTERM"))
   })
 
-/** Makes the cluster aside and puts it in place by one rename: what is in place is whole, password included. */
+/** Creates the cluster next to its final place and renames it once. So a cluster in its final place is complete, password included. */
 const initialise = Effect.fn("initialise")(function* (cluster: Cluster, binaries: Binaries) {
   const { account, dataDirectory, directory } = cluster
-  // A name never used before: an initdb whose parent was killed may still be writing below the last one.
+  // The name is always new: an initdb whose parent was killed may still be writing below the previous one.
   const partial = `${directory}.new-${randomBytes(6).toString("hex")}`
   const pwfile = `${partial}.password`
   yield* attempt("make its data directory", () => {
@@ -109,7 +109,7 @@ const initialise = Effect.fn("initialise")(function* (cluster: Cluster, binaries
   })
 })
 
-/** Tries again where a directory fills while it is emptied: an initdb whose parent was killed may still be writing. */
+/** Retries when a directory fills up while it is being emptied, because an initdb whose parent was killed may still be writing. */
 const removeLeftovers = (cluster: Cluster) =>
   attempt("clear its data directory", () => {
     const prefix = `${basename(cluster.directory)}.new-`
@@ -118,7 +118,7 @@ const removeLeftovers = (cluster: Cluster) =>
     }
   }).pipe(Effect.retry({ times: 20, schedule: Schedule.spaced("50 millis") }))
 
-/** Whether there is a cluster to start; fails when what is there is none of ours. */
+/** Whether a cluster exists. Fails when the directory holds data that this version or account cannot use. */
 const checkCluster = (cluster: Cluster) =>
   Effect.gen(function* () {
     const { directory, account } = cluster
@@ -140,7 +140,7 @@ const checkCluster = (cluster: Cluster) =>
       )
     }
     const empty = yield* attempt("read its data directory", () => readdirSync(directory).length === 0)
-    return empty ? false : yield* failure(`finds files in ${directory} that are no PostgreSQL data; move them away`)
+    return empty ? false : yield* failure(`finds files in ${directory} that are not PostgreSQL data; move them away`)
   })
 
 const embeddedAt = (cluster: Cluster, port: number) =>
@@ -181,7 +181,7 @@ interface Postmaster {
   readonly ready: boolean
 }
 
-/** What the server's own lock file says; its lines are fixed: 1 process, 4 port, 8 state. */
+/** Reads the server's own lock file. Its line numbers are fixed: 1 is the process id, 4 the port, 8 the state. */
 const readPostmaster = (cluster: Cluster): Postmaster | undefined => {
   const file = join(cluster.directory, "postmaster.pid")
   if (!existsSync(file)) return undefined
@@ -189,7 +189,7 @@ const readPostmaster = (cluster: Cluster): Postmaster | undefined => {
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7]?.startsWith("ready") === true }
 }
 
-/** The directory may have been given by another of its names, so the two are compared as files. */
+/** The data directory may have been given by another path, so this compares the two as files. */
 const isServing = (cluster: Cluster, pid: number) =>
   Effect.map(alive(pid) ? commandLine(pid) : Effect.succeed(""), (line) => {
     const [, directory] = /postgres -D (.+?) -c /.exec(line) ?? []
@@ -203,7 +203,7 @@ const signal = (pid: number, name: NodeJS.Signals) =>
     if (alive(pid)) process.kill(pid, name)
   })
 
-/** Waits at most that long for a condition to hold; tells whether it came to. */
+/** Waits until the condition holds, or `patience` has passed. Returns whether the condition held. */
 const waitUntil = <E>(condition: Effect.Effect<boolean, E>, patience: "5 seconds" | "20 seconds") =>
   condition.pipe(
     Effect.repeat({ schedule: Schedule.spaced("10 millis"), until: (holds) => holds }),
@@ -212,14 +212,14 @@ const waitUntil = <E>(condition: Effect.Effect<boolean, E>, patience: "5 seconds
   )
 
 /**
- * Ends a server whose owner was killed. The caller owns the data directory, so whatever still serves it is an orphan.
- * A lock file that names another program (process ids are used again) is removed: PostgreSQL would refuse to start.
+ * Stops a server whose owner was killed. The caller owns the data directory, so a server that still runs on it is an orphan. A lock
+ * file that names another program is removed, because the system reuses process ids and PostgreSQL would refuse to start.
  */
 const endOrphan = Effect.fn("endOrphan")(function* (cluster: Cluster) {
   const found = yield* attempt("read its lock file", () => readPostmaster(cluster))
   if (found === undefined || !alive(found.pid)) return
   if (!(yield* isServing(cluster, found.pid))) {
-    // Another PostgreSQL is left to judge for itself whether the lock still holds.
+    // If the process is some PostgreSQL, it decides for itself whether the lock is still valid.
     if (/^(\S*\/)?postgres[: ]/.test(yield* commandLine(found.pid))) return
     return yield* attempt("remove a stale lock file", () => rmSync(join(cluster.directory, "postmaster.pid")))
   }
@@ -246,12 +246,12 @@ const settings = (port: number): ReadonlyArray<string> =>
   [
     `port=${port}`,
     "listen_addresses=127.0.0.1",
-    // One door, with a password; a socket's path would also have to fit into 107 bytes.
+    // The only way in is TCP with a password. The path of a socket would also have to fit into 107 bytes.
     "unix_socket_directories=",
     "shared_buffers=64MB",
     "max_connections=60",
     "jit=off",
-    // Failed statements are reported where they are made; here they would put callers' values into a file.
+    // The gateway logs failed statements where it makes them. The server's log would put callers' values into a file.
     "log_min_messages=log",
     "log_min_error_statement=panic",
     "log_error_verbosity=terse",
@@ -261,7 +261,7 @@ const settings = (port: number): ReadonlyArray<string> =>
 const spawnServer = (cluster: Cluster, binaries: Binaries, port: number, extra: ReadonlyArray<string>) =>
   attempt("start", () => {
     const log = openSync(cluster.log, "w", 0o600)
-    // Detached: Ctrl-C reaches the whole foreground group, and the server must outlive the last settlement.
+    // Detached, because Ctrl-C reaches the whole foreground process group and the server must outlive the last settlement.
     const child = spawn(
       binaries.postgres,
       ["-D", cluster.directory, ...settings(port), ...extra.flatMap((one) => ["-c", one])],
@@ -281,7 +281,10 @@ const untilEnded = (child: ChildProcess) =>
     return Effect.sync(() => child.off("exit", done))
   })
 
-/** A fast shutdown: ends sessions, writes a checkpoint, exits. The second step needs recovery at the next start. */
+/**
+ * Stops the server. A fast shutdown ends sessions, writes a checkpoint and exits. If that takes too long, an immediate shutdown
+ * follows, after which the next start runs recovery.
+ */
 const stop = (child: ChildProcess) =>
   Effect.gen(function* () {
     if (ended(child)) return
@@ -296,7 +299,7 @@ const lastWords = (cluster: Cluster) => {
   return lines.findLast((line) => line.includes("FATAL")) ?? lines.at(-1) ?? "no reason given"
 }
 
-/** Returns when connections are accepted. Recovery after a crash may take as long as it takes. */
+/** Returns when the server accepts connections. Recovery after a crash has no time limit. */
 const untilReady = (cluster: Cluster, child: ChildProcess) =>
   Effect.suspend(() => {
     if (ended(child)) return Effect.fail(failure(`did not start: ${lastWords(cluster)}`))
@@ -307,13 +310,13 @@ const untilReady = (cluster: Cluster, child: ChildProcess) =>
 // ---- the server
 
 export interface StartOptions {
-  /** As `prepareDataDirectory` returns it. */
+  /** The path that `prepareDataDirectory` returned. */
   readonly dataDirectory: string
-  /** Further server settings, `name=value`. */
+  /** Additional server settings, each `name=value`. */
   readonly settings?: ReadonlyArray<string>
 }
 
-/** Runs the server until the scope closes, and again when it ends unasked, on the same port. */
+/** Runs the server until the scope closes. When the server ends by itself, starts it again on the same port. */
 const serve = Effect.fn("serve")(function* (cluster: Cluster, binaries: Binaries, options: StartOptions) {
   let current: ChildProcess | undefined
   const abandon = () => void current?.kill("SIGINT")
@@ -325,25 +328,25 @@ const serve = Effect.fn("serve")(function* (cluster: Cluster, binaries: Binaries
   const launch = (port: number) =>
     Effect.gen(function* () {
       current = yield* spawnServer(cluster, binaries, port, options.settings ?? [])
-      // Without a listener, a program that cannot be run would end this process.
+      // Without a listener, a program that cannot be started would end this process.
       current.on("error", () => {})
       yield* untilReady(cluster, current)
     })
   const port = yield* freePort.pipe(
     Effect.tap(launch),
-    // Another program may take the port in between.
+    // Another program may take the port between the check and the start.
     Effect.retry({ times: 3, while: () => lastWords(cluster).includes("could not create any TCP/IP sockets") })
   )
   const again = Effect.gen(function* () {
     if (current !== undefined) yield* untilEnded(current)
-    yield* Effect.logError(`The embedded PostgreSQL ended unasked and is started again: ${lastWords(cluster)}`)
+    yield* Effect.logError(`The embedded PostgreSQL ended unexpectedly; starting it again: ${lastWords(cluster)}`)
     yield* launch(port).pipe(Effect.retry(Schedule.spaced("500 millis")))
   })
   yield* Effect.forkScoped(Effect.forever(again))
   return yield* embeddedAt(cluster, port)
 })
 
-/** The caller owns the data directory. */
+/** Starts the server. The caller owns the data directory. */
 const startOwned = Effect.fn("startOwned")(function* (options: StartOptions) {
   const before = clusterOf(options.dataDirectory)
   yield* removeLeftovers(before)
@@ -352,22 +355,22 @@ const startOwned = Effect.fn("startOwned")(function* (options: StartOptions) {
   if (exists) yield* endOrphan(before)
   else {
     yield* initialise(before, binaries)
-    // What an initdb that had lost its parent wrote meanwhile. It is in nobody's way: the next start removes what this one cannot.
+    // Removes what an initdb without a parent has written meanwhile. It disturbs nothing, so the next start removes what is left.
     yield* Effect.ignore(removeLeftovers(before))
   }
   return yield* serve(clusterOf(options.dataDirectory), binaries, options)
 })
 
 /**
- * Starts the embedded server on the data directory for as long as the scope lives, making the directory's database at
- * the first start and taking it over from a process that was killed. Fails when another process has the directory.
+ * Runs the embedded server on the data directory until the scope closes. The first start creates the database; a later start takes it
+ * over from a process that was killed. Fails when another process owns the directory.
  */
 export const startPostgres = (options: StartOptions): Effect.Effect<Embedded, StartError, Scope.Scope> =>
   Effect.andThen(own(options.dataDirectory), startOwned(options))
 
 /**
- * For a command: the server of the service that runs on the data directory, or, when none does, one of its own for as
- * long as the scope lives. Waits for a service that is starting or stopping, and for another command.
+ * For a command: uses the server of the service that runs on the data directory. If no service runs, starts a server of its own until
+ * the scope closes. Waits for a service that is starting or stopping, and for another command.
  */
 export const connectEmbedded = (options: StartOptions): Effect.Effect<Embedded, StartError, Scope.Scope> =>
   tryOwn(options.dataDirectory, "command").pipe(

@@ -1,7 +1,7 @@
-/** How a host of `PROVIDERS_FILE` differs from OpenAI's chat completions, in the operator's words. */
+/** Describes how a host of `PROVIDERS_FILE` differs from OpenAI's chat completions, as the operator writes it. */
 import { Schema } from "effect"
 
-/** Hosts whose differences are known. `kind` of an entry chooses one. */
+/** Hosts whose differences the gateway knows. The `kind` of an entry selects one. */
 export const HOST_KINDS = [
   "deepseek",
   "groq",
@@ -19,12 +19,12 @@ export const HOST_KINDS = [
 
 export type HostKind = (typeof HOST_KINDS)[number]
 
-/** Words that hosts have for how much a model reasons. `default` is Groq's word for reasoning at all. */
+/** The words that hosts use for reasoning effort. `default` is Groq's word for "reason at all". */
 export const EFFORT_WORDS = ["none", "minimal", "low", "medium", "default", "high", "xhigh", "max"] as const
 
 export type EffortWord = (typeof EFFORT_WORDS)[number]
 
-/** Members of a request by which hosts turn reasoning off and on. */
+/** Request fields with which hosts turn reasoning off and on. */
 export const REASONING_SWITCHES = [
   "reasoning_effort",
   "thinking",
@@ -43,7 +43,7 @@ const OWN_HEADERS = new Set([
   ...["expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"]
 ])
 
-/** Members that a switch may not replace. */
+/** Request fields that a switch must not replace. */
 const OWN_MEMBERS = ["model", "messages", "stream", "tools", "max_tokens", "max_completion_tokens"]
 
 const oneOf = (values: ReadonlyArray<string>): string => `must be one of ${values.join(", ")}`
@@ -63,13 +63,16 @@ const Headers = Schema.Record(Schema.String, Schema.String).check(
   })
 )
 
-/** The differences of a host, or of one of its models. What is absent is as the host's kind has it. */
+/** The differences of a host, or of one of its models. An absent field keeps the value of the host's kind. */
 export const HostQuirks = Schema.Struct({
-  /** The values of `reasoning_effort` that the host knows; the nearest one is sent. With an empty list the member is never sent. */
+  /**
+   * The values of `reasoning_effort` that the host accepts; the gateway sends the nearest one. With an empty list it never sends the
+   * field.
+   */
   efforts: Schema.optionalKey(Efforts),
   /**
-   * The member that turns reasoning off and on, or members that are added to a request that wants no reasoning. With `false`
-   * reasoning cannot be turned off, and the least effort is asked for.
+   * The field that turns reasoning off and on, or an object whose fields are added to a request without reasoning. `false` means that
+   * reasoning cannot be turned off; the gateway then asks for the least effort.
    */
   reasoning_off: Schema.optionalKey(
     Schema.Union([
@@ -84,37 +87,37 @@ export const HostQuirks = Schema.Struct({
       )
     ]).annotate({ message: `${oneOf(REASONING_SWITCHES)}, false, or an object` })
   ),
-  /** The member of a message that holds the assistant's reasoning, in answers and in what is sent back. */
+  /** The message field that contains the assistant's reasoning, in responses and in the messages sent back. */
   reasoning_field: Schema.optionalKey(Schema.Literals(REASONING_FIELDS).annotate({ message: oneOf(REASONING_FIELDS) })),
-  /** Whether `stream_options` may be sent with a stream. */
+  /** Whether the gateway may send `stream_options` with a streaming request. */
   stream_options: Schema.optionalKey(Schema.Boolean),
-  /** The role of instructions; a host without one takes them as words of the user. */
+  /** The role of the instructions. A host without such a role receives them as a user message. */
   system_role: Schema.optionalKey(
     Schema.Literals(["system", "developer", "user"]).annotate({ message: oneOf(["system", "developer", "user"]) })
   ),
-  /** The member that caps the output. */
+  /** The field that limits the output. */
   max_tokens_field: Schema.optionalKey(
     Schema.Literals(["max_tokens", "max_completion_tokens"]).annotate({
       message: oneOf(["max_tokens", "max_completion_tokens"])
     })
   ),
-  /** Whether results of tools go as one string or may have parts. */
+  /** Whether the gateway sends tool results as one string or as content parts. */
   tool_content: Schema.optionalKey(
     Schema.Literals(["string", "parts"]).annotate({ message: oneOf(["string", "parts"]) })
   ),
   /**
-   * Whether answers are searched for reasoning between `<think>` and `</think>`. `open`: the chat template opens the tag, so that an
-   * answer begins with its reasoning and has `</think>` alone.
+   * Whether the gateway looks for reasoning between `<think>` and `</think>` in answers. With `open`, the chat template opens the tag,
+   * so an answer starts with reasoning and contains only `</think>`.
    */
   think_tags: Schema.optionalKey(
     Schema.Union([Schema.Boolean, Schema.Literal("open")]).annotate({ message: "must be true, false or open" })
   ),
-  /** Headers that are sent with every call. */
+  /** Headers that the gateway sends with every call. */
   headers: Schema.optionalKey(Headers)
 })
 export type HostQuirks = typeof HostQuirks.Type
 
-/** Whose hostname tells the kind of a host that names none. */
+/** Domains that identify the kind of a host whose entry names no kind. */
 const KIND_OF_DOMAIN: ReadonlyArray<readonly [domain: string, kind: HostKind]> = [
   ["api.deepseek.com", "deepseek"],
   ["api.groq.com", "groq"],
@@ -133,6 +136,6 @@ const KIND_OF_DOMAIN: ReadonlyArray<readonly [domain: string, kind: HostKind]> =
   ["services.ai.azure.com", "azure"]
 ]
 
-/** The kind of the host at an address, where its name tells. */
+/** The kind of the host at this address, if its host name identifies one. */
 export const kindOfAddress = ({ hostname }: URL): HostKind | undefined =>
   KIND_OF_DOMAIN.find(([domain]) => hostname === domain || hostname.endsWith(`.${domain}`))?.[1]

@@ -1,26 +1,25 @@
 /**
- * The ledger's one statement as a function of the database: carries out a group of operations, each an object of the array, and
- * answers each by its index. No two of them may be of one request, idempotency claim or reference.
- *
- * Everything that changes an account's money, requests or budgets does so behind the lock of its balance row, taken in order of
- * id so that nodes cannot deadlock. Each query in here sees what was committed before it began, so whatever is read behind the
- * locks is the latest: a key revoked or a claim laid while a lock was waited for is seen, and needs no lock of its own.
- *
- * First overdue holds of the accounts concerned are ended. Then the loop judges operation by operation, account by account: what
- * gives money back first, then holds and extensions in order of arrival, each by what those before it left. It writes nothing;
- * the writes follow at once for the whole group. So a refusal leaves nothing behind.
- *
- * An account may have two kinds of money, each with its own balance and its own holds: real money (`balance`), and play money that
- * a sandbox made (`play_balance`). One request is paid with one kind, which the hold decides and its row keeps (`play`). A hold
- * without `paid_by` takes real money. With `paid_by` "either", which only a request that doubles alone can serve has, it takes
- * play money where that covers all it may take, or where there is not enough real money. With `paid_by` "play" it takes play money.
- * What a request is charged and given back goes to and comes from `house:play` or `house:revenue` accordingly.
- *
- * A hold says which budgets its caller counts towards, and by the epoch of its key how old that knowledge is: one that knows less
- * than the key's row is answered so, and is to ask again. One without an epoch is of a node from before there were any.
- *
- * Plans are made once per connection and must not be made for the size a table happens to have then, when reading it whole may
- * seem cheapest. So every table is also bound by a list of what the group names, by which an index finds its rows in any plan.
+ * The ledger's one statement, as a function of the database. It carries out a group of operations, each an object of the array, and
+ * returns each answer under the operation's index. No two operations of a group may share a request, an idempotency claim or a
+ * reference.
+ * Every change to an account's money, requests or budgets happens behind the lock of its balance row. The function takes these locks in
+ * order of id, so nodes cannot deadlock. Each query in the function sees what was committed before the query began. So everything it
+ * reads behind the locks is current: it sees a key that was revoked, or a claim that was made, while it waited for a lock, and needs no
+ * further lock.
+ * The function first ends overdue holds of the accounts in the group. Then a loop decides the operations account by account: first
+ * those that give money back, then holds and extensions in order of arrival, each by what the earlier ones left. The loop writes
+ * nothing. The writes follow at once for the whole group, so a refused operation leaves nothing behind.
+ * An account may have two kinds of money, each with its own balance and holds: real money (`balance`), and play money that a sandbox
+ * created (`play_balance`). One kind pays for the whole request. The hold decides which, and its row records it (`play`). A hold
+ * without `paid_by` takes real money. `paid_by` "either" is for a request that only doubles can serve: the hold takes play money where
+ * that covers the whole maximum, or where there is not enough real money. With `paid_by` "play" the hold takes play money. Charges go
+ * to, and refunds come from, `house:play` or `house:revenue` accordingly.
+ * A hold names the budgets that its caller counts towards, and the epoch of its key tells how old that knowledge is. If the key's row
+ * has a later epoch, the function answers so and the node must read the budgets again. A hold without an epoch comes from a node of a
+ * version before epochs existed.
+ * PostgreSQL makes a plan once per connection. The plan must not depend on how small a table happens to be at that moment, when reading
+ * the whole table may look cheapest. So every table is also restricted to a list of what the group names, through which an index finds
+ * its rows in any plan.
  */
 export const ledgerCommit = `
 CREATE OR REPLACE FUNCTION ledger_commit(operations jsonb)
@@ -394,7 +393,7 @@ BEGIN
   END LOOP;
 END $ledger$`
 
-/** The operation that ends an overdue hold: its progress is settled, the rest released. */
+/** The operation that ends an overdue hold: it settles the progress of the request and releases the rest. */
 export const ledgerExpiry = `
 CREATE FUNCTION ledger_expiry(request_id text, account_id text) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $expiry$
   SELECT jsonb_build_object('kind', 'close', 'request_id', request_id, 'account_id', account_id, 'settle', true,

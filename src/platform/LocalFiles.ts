@@ -1,4 +1,4 @@
-/** Files in a directory of this machine, one each, under their ids. */
+/** Stores files in a directory of this machine, one file each, named by their ids. */
 import { Effect } from "effect"
 import { constants } from "node:fs"
 import { type FileHandle, mkdir, open, opendir, rename, rm } from "node:fs/promises"
@@ -8,29 +8,29 @@ import { isFileId } from "./Ids.ts"
 import { Unavailable } from "./Sql.ts"
 import { StartError } from "./Variables.ts"
 
-/** What is read at once: few turns for a clip, and little held for a slow reader. */
+/** Bytes per read: a video takes few reads, and a slow reader keeps little in memory. */
 const CHUNK_BYTES = 256 * 1024
 
-/** The most ids that are told at once: each time all names are read, which come in no order. */
+/** The maximum number of ids per page. Each page reads all names of the directory, because they come in no order. */
 const PAGE = 10_000
 
-/** Names read at a time, after each of which others have their turn. */
+/** Names read at a time. After each of them, other work gets a turn of the event loop. */
 const NAMES = 256
 
-/** A file being written; it gets its name when it is whole. */
+/** The suffix of a file that is being written. The file gets its final name when it is complete. */
 const PART = ".part"
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined
 
-/** Paths stay out of what is said: an id is all it takes to read a file. */
+/** Error messages contain no paths, because an id is enough to read a file. */
 const attempt = <A>(what: string, body: () => Promise<A>): Effect.Effect<A, Unavailable> =>
   Effect.tryPromise({
     try: body,
     catch: (error) => new Unavailable({ store: "file store", cause: `${what}: ${codeOf(error) ?? "failed"}` })
   })
 
-/** What a directory says of its entries is durable when it is synced itself. */
+/** A directory entry is durable only after the directory itself is synced. */
 const syncDirectory = async (directory: string): Promise<void> => {
   const handle = await open(directory, "r")
   try {
@@ -53,7 +53,7 @@ const write = async (path: string, bytes: Uint8Array): Promise<void> => {
   await syncDirectory(dirname(path))
 }
 
-/** Undefined when there is none. A link is not followed: it could lead anywhere. */
+/** Undefined when the file does not exist. Symbolic links are not followed, because they could lead anywhere. */
 const openFile = async (path: string): Promise<FileHandle | undefined> => {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
@@ -72,9 +72,9 @@ const bodyOf = (handle: FileHandle, { end, start }: ByteRange): FileBody => {
       attempt("read", () => handle.read(Buffer.allocUnsafe(length), 0, length, at)),
       ({ buffer, bytesRead }) => {
         at += bytesRead
-        // Less than was stored would look whole to whoever reads it.
+        // A file shorter than its record must fail; otherwise a client would take it for complete.
         return bytesRead === 0
-          ? Effect.fail(new Unavailable({ store: "file store", cause: "read: a file is shorter than it was" }))
+          ? Effect.fail(new Unavailable({ store: "file store", cause: "read: a file is shorter than its record says" }))
           : Effect.succeed(buffer.subarray(0, bytesRead))
       }
     )
@@ -83,7 +83,7 @@ const bodyOf = (handle: FileHandle, { end, start }: ByteRange): FileBody => {
 
 const firstPage = (ids: ReadonlyArray<string>): Array<string> => [...new Set(ids)].toSorted().slice(0, PAGE)
 
-/** The first ids after this one, of files that are whole or were left as a part. No more than two pages are held at a time. */
+/** The first ids after this one, of complete files and of leftover parts. Holds at most two pages in memory. */
 const idsAfter = async (directory: string, after: string): Promise<ReadonlyArray<string>> => {
   let found: Array<string> = []
   let last: string | undefined
@@ -99,12 +99,12 @@ const idsAfter = async (directory: string, after: string): Promise<ReadonlyArray
 }
 
 /**
- * The files of this directory, which is made where it is missing. Several nodes may share it where they share a file system. Fails
- * when it cannot be made.
+ * The files of this directory, which is created if missing. Several nodes may share it on a shared file system. Fails when it cannot be
+ * created.
  */
 export const localFiles = (directory: string): Effect.Effect<FileStore, StartError> => {
   const pathOf = (id: string) => {
-    // Every id was made here or looked up before; this is what no mistake elsewhere can get past.
+    // Every id was created by the service or looked up before. This check protects against a mistake elsewhere.
     if (!isFileId(id)) throw new Error("not the id of a file")
     return join(directory, id)
   }

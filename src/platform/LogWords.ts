@@ -1,12 +1,12 @@
-/** Errors of the database as log lines tell them. */
+/** Describes database errors in log lines. */
 import { Cause, Logger } from "effect"
 import { SqlError } from "effect/sql"
 import { describeSqlError } from "./SqlCondition.ts"
 
-/** Errors within errors that are looked at. */
+/** The maximum nesting depth at which this looks for a database error. */
 const MOST_NESTED = 8
 
-/** The error of the database that an error is, or that it was made of. */
+/** The database error that this error is, or that caused it. */
 const sqlErrorIn = (value: unknown, depth = 0): SqlError.SqlError | undefined => {
   if (SqlError.isSqlError(value)) return value
   if (depth === MOST_NESTED) return undefined
@@ -21,7 +21,7 @@ const sqlErrorIn = (value: unknown, depth = 0): SqlError.SqlError | undefined =>
   return value instanceof Error ? sqlErrorIn(value.cause, depth + 1) : undefined
 }
 
-/** A value without the error of the database in it, which says little and may quote parameters of the statement. */
+/** Returns the value without its database error, whose text says little and may quote the statement's parameters. */
 const told = (value: unknown): unknown => {
   const found = sqlErrorIn(value)
   if (found === undefined) return value
@@ -41,7 +41,7 @@ const causeInWords = (cause: Cause.Cause<unknown>): Cause.Cause<unknown> =>
         })
       )
 
-/** The same logger, which tells the database's condition in words in place of its client's errors. */
+/** Wraps a logger so that it describes the database's condition in words instead of printing the client's errors. */
 export const inWords = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
   Logger.make((entry) =>
     logger.log({

@@ -2,7 +2,7 @@ import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { createTransport } from "nodemailer"
 import { Config, type MailSettings } from "./Config.ts"
 
-/** A letter to one person. */
+/** A message to one recipient. */
 export interface Letter {
   /** A bare address. */
   readonly to: string
@@ -10,26 +10,29 @@ export interface Letter {
   readonly text: string
 }
 
-/** A letter that was not sent. `detail` is for operators, and has neither its text nor its address. */
+/** A message that was not sent. `detail` is for operators and contains neither the message's text nor the recipient's address. */
 export class MailError extends Data.TaggedError("MailError")<{
-  /** `not set up`: nobody delivers letters here. `refused`: the address takes none. `unreachable`: another time it may be sent. */
+  /**
+   * `not set up`: the service has no mail server. `refused`: the recipient's server rejects the address. `unreachable`: a later attempt
+   * may succeed.
+   */
   readonly reason: "not set up" | "refused" | "unreachable"
   readonly detail: string
 }> {
   override get message() {
-    return `a letter was not sent: ${this.detail}`
+    return `an email was not sent: ${this.detail}`
   }
 }
 
-/** A server that takes longer is out of order; who signs in waits for it. */
+/** A server that takes longer counts as down, because the owner who signs in waits for it. */
 const CONNECT_MS = 5_000
 const SILENCE_MS = 10_000
 
-/** Sends letters by SMTP. A sandbox without a server writes them into its log, so that it can be tried. */
+/** Sends mail by SMTP. A sandbox without a mail server writes messages to its log, so that sign-in can be tried. */
 export class Mail extends Context.Service<
   Mail,
   {
-    /** Comes back when a server has taken the letter. */
+    /** Returns when a server has accepted the message. */
     readonly send: (letter: Letter) => Effect.Effect<void, MailError>
   }
 >()("tollgate/platform/Mail") {
@@ -45,24 +48,25 @@ export class Mail extends Context.Service<
 const notSetUp = new MailError({ reason: "not set up", detail: "SMTP_URL is not set" })
 
 const byLog = ({ subject, text, to }: Letter): Effect.Effect<void> =>
-  Effect.logInfo(`a letter to ${to}, which a sandbox does not send: ${subject}\n${text}`)
+  Effect.logInfo(`email to ${to} (a sandbox does not send it): ${subject}\n${text}`)
 
 interface SmtpFault {
   readonly code?: string
   readonly responseCode?: number
-  /** The reply, with its code. */
+  /** The server's reply, with its code. */
   readonly response?: string
   readonly command?: string
 }
 
 /**
- * Whether a reply to the recipient's address is about who sends to it: that they have to log in before (503, RFC 4954's 530), or that
- * the server does not send this for them (RFC 3463's X.7.z; servers without these say it in words). All addresses would get it.
+ * Whether a reply to the recipient's address is in fact about the sender: the gateway must log in first (503, or RFC 4954's 530), or
+ * the server does not relay for it (RFC 3463's X.7.z; servers without these codes say it in words). Every recipient would get the same
+ * reply.
  */
 const isOfSender = ({ response = "", responseCode = 0 }: SmtpFault): boolean =>
   responseCode === 503 || responseCode === 530 || /^\d+[ -]5\.7\.|\brelay/i.test(response.replaceAll(/\S*@\S*/g, ""))
 
-/** Any other reply of 5yz to it (RFC 5321, 4.2.1) stays what it is: no such mailbox (550), or no syntax (501, 553). */
+/** Any other 5yz reply (RFC 5321, 4.2.1) is about the recipient, such as an unknown mailbox (550) or a syntax error (501, 553). */
 const isRefused = (fault: SmtpFault): boolean => {
   const { code, command = "", responseCode = 0 } = fault
   return code === "EENVELOPE" && command.startsWith("RCPT") && responseCode >= 500 && !isOfSender(fault)
@@ -83,7 +87,7 @@ const bySmtp = ({ from, url }: MailSettings) => {
   })
   return ({ subject, text, to }: Letter): Effect.Effect<void, MailError> =>
     Effect.tryPromise({
-      // An object, because a text is taken for a list of addresses.
+      // The recipient is an object because nodemailer parses a string as a list of addresses.
       try: () => transport.sendMail({ from, to: { name: "", address: to }, subject, text }),
       catch: problemOf
     }).pipe(Effect.asVoid)

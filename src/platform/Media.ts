@@ -27,9 +27,9 @@ import { PublicUrl } from "./PublicUrl.ts"
 import { s3Files } from "./S3Files.ts"
 import { storeErrors, Unavailable } from "./Sql.ts"
 
-/** A file that is kept, without its bytes. */
+/** The record of a stored file, without its bytes. */
 export interface StoredFile {
-  /** `file_` and 44 hexadecimal characters, 128 bits of which are random. Later files have greater ids. */
+  /** `file_` and 44 hexadecimal characters, of which 128 bits are random. Later files have greater ids. */
   readonly id: string
   readonly accountId: string
   readonly purpose: FilePurpose
@@ -40,66 +40,66 @@ export interface StoredFile {
   readonly expiresAt: Date | undefined
 }
 
-/** A file to be kept. */
+/** A file to store. */
 export interface NewFile {
   /** At most 256 MiB. */
   readonly bytes: Uint8Array
   readonly contentType: string
   readonly accountId: string
   readonly purpose: FilePurpose
-  /** What its owner calls it. */
+  /** The file name that the owner chose. */
   readonly name?: string | undefined
-  /** Absent: never, but for pictures and clips, which are kept for FILE_RETENTION. */
+  /** Absent: the file never expires, except images and videos, which expire after FILE_RETENTION. */
   readonly expiresAt?: Date | undefined
 }
 
-/** The database or the place of the bytes is away; the same may succeed later. */
+/** The database or the file store is unavailable; a retry may succeed later. */
 export type MediaError = Unavailable
 
 /**
- * Files that callers get or gave: pictures, clips, inputs and outputs of batches. Their bytes lie in the data directory, or in a
- * bucket of an S3-compatible store. A file that expired, or was removed, is there for nobody from that moment on.
+ * Files that clients download or upload: images, videos, and inputs and outputs of batches. Their bytes are in the data directory, or
+ * in a bucket of an S3-compatible store. A file that has expired or was removed is gone for every reader from that moment on.
  */
 export class Media extends Context.Service<
   Media,
   {
-    /** Keeps bytes under a new id that cannot be guessed; durable when it answers. */
+    /** Stores bytes under a new, unguessable id. Returns when they are durable. */
     readonly store: (file: NewFile) => Effect.Effect<StoredFile, MediaError>
-    /** Keeps a file as `store` does, unless its account would then have more of its purpose than the quota; undefined then. */
+    /** Stores a file like `store`. Returns undefined when the account would exceed the quota for files of this purpose. */
     readonly storeWithin: (file: NewFile, quota: FileQuota) => Effect.Effect<StoredFile | undefined, MediaError>
-    /** All of a file, whosever it is; undefined when there is none. */
+    /** A file with its bytes, regardless of its owner; undefined when it does not exist. */
     readonly read: (
       id: string
     ) => Effect.Effect<{ readonly file: StoredFile; readonly bytes: Uint8Array } | undefined, MediaError>
-    /** What is known of a file, whosever it is; undefined when there is none. */
+    /** The record of a file, regardless of its owner; undefined when it does not exist. */
     readonly look: (id: string) => Effect.Effect<StoredFile | undefined, MediaError>
-    /** Bytes of a file as they are taken, all of them where no range is given; undefined when its bytes are gone. */
+    /** Streams the bytes of a file as the reader takes them: the given range, or all. Undefined when the bytes are gone. */
     readonly open: (file: StoredFile, range?: ByteRange) => Effect.Effect<FileBody | undefined, MediaError, Scope.Scope>
-    /** Undefined when there is none, or it is another account's. */
+    /** Undefined when the file does not exist or belongs to another account. */
     readonly find: (accountId: string, id: string) => Effect.Effect<StoredFile | undefined, MediaError>
-    /** Removes a file; false when there is none, or it is another account's. */
+    /** Removes a file. Returns false when it does not exist or belongs to another account. */
     readonly remove: (accountId: string, id: string) => Effect.Effect<boolean, MediaError>
-    /** Newest first unless told, from behind the cursor, and the cursor of the next page. */
+    /** One page of files after the cursor, newest first by default, and the cursor of the next page. */
     readonly list: (
       accountId: string,
       page: {
-        /** Those of all purposes where it is absent. */
+        /** Absent: files of all purposes. */
         readonly purposes?: ReadonlyArray<FilePurpose> | undefined
         readonly limit: number
         readonly cursor?: string | undefined
         readonly order?: FileOrder | undefined
       }
     ) => Effect.Effect<{ readonly files: ReadonlyArray<StoredFile>; readonly next: string | null }, MediaError>
-    /** The public address of a file: anybody who has it may read a picture or a clip there. */
+    /** The public URL of a file. Any client that has it may read an image or a video there. */
     readonly urlOf: (id: string) => string
     /**
-     * Removes files that have expired, or that were only half stored or half removed when a process died; answers how many it did,
-     * at most a hundred. Any number of nodes may be at it.
+     * Removes files that have expired, and files that a dead process stored or removed only in part. Returns how many it removed, at
+     * most 100. Any number of nodes may run it at once.
      */
     readonly sweep: Effect.Effect<number, MediaError>
     /**
-     * Removes bytes that no row knows, as a database set back to an earlier state leaves them, once they are older than pictures
-     * and clips become; answers how many.
+     * Removes bytes that have no row, which a restored database backup leaves behind, once they are older than the retention. Returns
+     * how many it removed.
      */
     readonly sweepStrays: Effect.Effect<number, MediaError>
   }
@@ -143,18 +143,18 @@ export class Media extends Context.Service<
 }
 
 /**
- * Connections to the bucket for readers, who keep theirs for as long as they take: however many there are, and however slow, what is
- * stored and what the service itself reads has others.
+ * A separate connection pool for readers, which keep a connection for as long as they take. However many and slow they are, uploads and
+ * internal reads keep their own connections.
  */
 const serving = Layer.build(Outbound.layerWith({ connectionsPerOrigin: 256, keepAliveMs: 30_000 }))
 
-/** Below which path of the public address files are. */
+/** The path under which the public URL serves files. */
 export const FILES_PATH = "/files"
 
-/** Few enough that a sweep that is cut off has little to do again. */
+/** Few enough that an interrupted sweep has little to repeat. */
 const AT_ONCE = 100
 
-/** Bytes younger than this may have a row that is not seen yet, whatever the retention. */
+/** Bytes younger than this may have a row that is not visible yet, whatever the retention. */
 const LEAST_STRAY_AGE_MS = 86_400_000
 
 interface Desk {
@@ -174,11 +174,11 @@ const fileOf = (row: FileRow): StoredFile => ({
   expiresAt: row.expires_at ?? undefined
 })
 
-/** What can stand in a header; a type that nobody would understand is none. */
+/** The content type for the header. An invalid type becomes the generic one. */
 const contentTypeOf = (said: string): string =>
   /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(said) ? said : "application/octet-stream"
 
-/** The row of a file that is to be kept. */
+/** The row of a new file. */
 const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow, "created_at">> =>
   Effect.gen(function* () {
     const { accountId, bytes, name = null, purpose } = file
@@ -196,15 +196,15 @@ const rowOf = ({ retentionMs }: Desk, file: NewFile): Effect.Effect<Omit<FileRow
     }
   })
 
-/** Puts the bytes of a file whose row is there, and shows it. */
+/** Stores the bytes of a file whose row exists, and makes the file visible. */
 const put = ({ sql, store }: Desk, { content_type, id }: Pick<FileRow, "content_type" | "id">, bytes: Uint8Array) =>
   Effect.gen(function* () {
-    // Callers try again and again while the store is away; what that leaves takes no room.
+    // Clients retry while the store is down, so a failed attempt must not take up quota.
     yield* Effect.onError(store.put(id, bytes, content_type), () => Effect.ignore(hideUnstored(sql, id)))
     const row = yield* showFile(sql, id)
     if (row !== undefined) return fileOf(row)
     yield* store.remove(id)
-    return yield* new Unavailable({ store: "file store", cause: "a file took so long to store that it was given up" })
+    return yield* new Unavailable({ store: "file store", cause: "storing a file took too long" })
   })
 
 const keep = (desk: Desk, file: NewFile) =>
@@ -235,7 +235,7 @@ const whole = ({ store }: Desk, file: StoredFile) =>
     })
   )
 
-/** The bytes of hidden files, then the rows of those whose bytes are gone. One that cannot be removed keeps none of the others. */
+/** Removes the bytes of hidden files, then the rows of those whose bytes are gone. One failure does not stop the other removals. */
 const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>): Effect.Effect<void, MediaError> =>
   Effect.gen(function* () {
     const [gone, kept] = yield* Effect.partition(ids, (id) => Effect.as(store.remove(id), id), { concurrency: 4 })
@@ -246,9 +246,9 @@ const drop = ({ sql, store }: Desk, ids: ReadonlyArray<string>): Effect.Effect<v
 const remove = (desk: Desk, accountId: string, id: string) =>
   Effect.gen(function* () {
     if (!(yield* storeErrors(hideFile(desk.sql, accountId, id)))) return false
-    // It is gone for all who read; what cannot be done about its bytes now, a sweep does.
+    // The file is gone for every reader. If its bytes cannot be removed now, a sweep removes them later.
     yield* Effect.catchTag(drop(desk, [id]), "Unavailable", (error) =>
-      Effect.logWarning(`a removed file's bytes are left to the sweep: ${error.message}`)
+      Effect.logWarning(`could not delete the bytes of a removed file; the sweep retries: ${error.message}`)
     )
     return true
   })

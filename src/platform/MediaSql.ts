@@ -2,13 +2,13 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { limitTo } from "./Sql.ts"
 
-/** What files are kept for. */
+/** The purpose of a file. */
 export type FilePurpose = "image" | "video" | "batch_input" | "batch_output"
 
 /** Oldest first, or newest first. */
 export type FileOrder = "asc" | "desc"
 
-/** A file as it stands in the database. */
+/** A row of the `file` table. */
 export interface FileRow {
   readonly id: string
   readonly account_id: string
@@ -26,30 +26,30 @@ type Found<A> = Effect.Effect<A, SqlError.SqlError>
 
 const columns = (sql: Sql) => sql.literal("id, account_id, purpose, content_type, name, bytes, created_at, expires_at")
 
-/** Whether a file is there for whoever reads: whole, and not expired. */
+/** The condition for a readable file: complete and not expired. */
 const there = (sql: Sql) => sql.literal("state = 'stored' AND (expires_at IS NULL OR expires_at > now())")
 
-/** The row of a file whose bytes are about to be put. */
+/** Inserts the row of a file whose bytes are about to be stored. */
 export const insertFile = (sql: Sql, file: Omit<FileRow, "created_at">) =>
   sql`INSERT INTO file (id, account_id, purpose, content_type, name, bytes, expires_at)
     VALUES (${file.id}, ${file.account_id}, ${file.purpose}, ${file.content_type}, ${file.name}, ${file.bytes},
       ${file.expires_at}::timestamptz)`
 
-/** The most that an account may have of the files of one purpose: how many, and bytes in all. */
+/** The most files of one purpose that an account may have, and their total size in bytes. */
 export interface FileQuota {
   readonly files: number
   readonly bytes: number
 }
 
 /**
- * Inserts a file's row as `insertFile` does, unless its account would then have more of its purpose than the quota; false then.
- * Those that are still being stored count as well. An account's uploads go one after the other here, so that no two take the last
- * room.
+ * Inserts a file's row like `insertFile`, or returns false when the account would exceed its quota. Files that are still being stored
+ * count as well. A lock runs an account's uploads one after the other here, so two of them cannot both take the last free space.
  */
 export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, quota: FileQuota): Found<boolean> =>
   Effect.gen(function* () {
     yield* sql`SELECT id FROM account WHERE id = ${file.account_id} FOR NO KEY UPDATE`
-    // The purpose in the text: an index on the files of one serves no plan that is kept for any.
+    // The purpose is part of the statement's text: an index on the files of one purpose does not help a plan that is cached for any
+    // purpose.
     const [kept] = yield* sql<{
       files: bigint
       bytes: bigint
@@ -61,7 +61,7 @@ export const insertFileWithin = (sql: Sql, file: Omit<FileRow, "created_at">, qu
     return true
   }).pipe(sql.withTransaction)
 
-/** Shows a file whose bytes are there; undefined when it was given up meanwhile. */
+/** Makes a file visible once its bytes are stored; undefined when it was given up in the meantime. */
 export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
   Effect.map(
     sql<FileRow>`UPDATE file SET state = 'stored', state_at = now() WHERE id = ${id} AND state = 'storing'
@@ -69,14 +69,14 @@ export const showFile = (sql: Sql, id: string): Found<FileRow | undefined> =>
     (rows) => rows[0]
   )
 
-/** Hides a file whose bytes could not be put, for a sweep that removes what there may be of them. */
+/** Hides a file whose bytes could not be stored. A sweep removes any leftover bytes. */
 export const hideUnstored = (sql: Sql, id: string) =>
   sql`UPDATE file SET state = 'removing', state_at = now() WHERE id = ${id} AND state = 'storing'`
 
 export const fileById = (sql: Sql, id: string): Found<FileRow | undefined> =>
   Effect.map(sql<FileRow>`SELECT ${columns(sql)} FROM file WHERE id = ${id} AND ${there(sql)}`, (rows) => rows[0])
 
-/** In the order of their ids, which is that of their making, from behind the cursor; all purposes where none is named. */
+/** Files after the cursor in order of their ids, which is the order of creation. Absent purposes mean all. */
 export const filesOf = (
   sql: Sql,
   accountId: string,
@@ -96,7 +96,7 @@ export const filesOf = (
     ORDER BY id ${sql.literal(direction)} ${limitTo(sql, page.limit)}`
 }
 
-/** Hides a file for good; false when there is none of the account's. */
+/** Hides a file for good. Returns false when the account has no such file. */
 export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean> =>
   Effect.map(
     sql`UPDATE file SET state = 'removing', state_at = now()
@@ -105,8 +105,8 @@ export const hideFile = (sql: Sql, accountId: string, id: string): Found<boolean
   )
 
 /**
- * Hides files that have expired, whose storing was cut off, or whose removal was, and answers their ids. Those that another node
- * is at are left to it.
+ * Hides files that have expired, or whose storing or removal was interrupted, and returns their ids. Skips files that another node is
+ * working on.
  */
 export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<string>> =>
   Effect.map(
@@ -120,13 +120,13 @@ export const hideRemovable = (sql: Sql, limit: number): Found<ReadonlyArray<stri
     (rows) => rows.map(({ id }) => id)
   )
 
-/** Forgets files whose bytes are gone. */
+/** Deletes the rows of files whose bytes are gone. */
 export const forgetFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<void> =>
   ids.length === 0
     ? Effect.void
     : Effect.asVoid(sql`DELETE FROM file WHERE state = 'removing' AND ${sql.in("id", ids)}`)
 
-/** Those of these ids that no row has. */
+/** Returns the ids that have no row. */
 export const unknownFiles = (sql: Sql, ids: ReadonlyArray<string>): Found<ReadonlyArray<string>> =>
   ids.length === 0
     ? Effect.succeed([])

@@ -1,17 +1,17 @@
 /**
- * What the service counts, under the one set of names it is known by outside. An instrument is a few numbers in memory: counting
- * looks nothing up but its labels, and everything else is left to whoever reads. No label is ever of a caller's making, or an
- * account's; each is a provider, a model of the catalogue, or one of a few words.
+ * What the service counts, under the one set of names that operators see. An instrument is a few numbers in memory: counting only looks
+ * up the labels, and the reader does all other work. A label never comes from a caller or an account. It is a provider, a model of the
+ * catalogue, or one of a few words.
  */
 import { Context, Metric } from "effect"
 
-/** Buckets of the GenAI semantic conventions of OpenTelemetry. */
+/** Bucket boundaries of OpenTelemetry's GenAI semantic conventions. */
 const DURATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 const FIRST_TOKEN_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const OUTPUT_TOKEN_SECONDS = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power)
 
-/** Of our own making: powers of two around what is usual. */
+/** Bucket boundaries of our own: powers of two around the usual values. */
 const OVERHEAD_SECONDS = Array.from({ length: 14 }, (_, power) => 0.000_5 * 2 ** power)
 const GROUP_SIZE = Array.from({ length: 8 }, (_, power) => 2 ** power)
 
@@ -25,14 +25,14 @@ const wellKnown: Readonly<Record<string, string>> = {
   moonshot: "moonshot_ai"
 }
 
-/** `gen_ai.provider.name` of a provider: the convention's name for it where there is one. */
+/** The `gen_ai.provider.name` of a provider: the convention's name where it defines one. */
 export const providerName = (provider: string): string => wellKnown[provider] ?? provider
 
 type Labels = Readonly<Record<string, string>>
 
 const unused = () => undefined
 
-/** Instruments that are read through Effect's registry, from which `/metrics` and OTLP are written. */
+/** Instruments in Effect's registry, from which `/metrics` and the OTLP export are written. */
 class Instruments {
   readonly #context: Context.Context<never>
 
@@ -68,7 +68,7 @@ class Instruments {
     const metric = Metric.histogram(name, { description, boundaries, attributes: { ...labels, unit } })
     const get = () => {
       let upTo = 0
-      // Without an observation there is no least and no greatest, and infinity is no number of JSON.
+      // Without an observation there is no minimum and no maximum, and JSON has no infinity.
       const bounds = seen.count === 0 ? { min: 0, max: 0 } : {}
       return {
         ...seen,
@@ -96,7 +96,7 @@ class Instruments {
   }
 }
 
-/** Makes an instrument of a family when its labels are first seen, and finds it again by them. */
+/** Creates an instrument of a family when its labels first occur, and returns the same one for the same labels later. */
 const family = <A>(make: (...labels: ReadonlyArray<string>) => A): ((...labels: ReadonlyArray<string>) => A) => {
   const made = new Map<string, A>()
   return (...labels) => {
@@ -117,26 +117,26 @@ const genAiLabels = (operation: string, provider: string, model: string, error: 
   ...(error === "" ? {} : { "error.type": error })
 })
 
-/** A paid request that has ended; times are in milliseconds. */
+/** The figures of a paid request that has ended. Times are in milliseconds. */
 export interface RequestFigures {
-  /** What it was for, as `gen_ai.operation.name` has it. */
+  /** The operation, as `gen_ai.operation.name` spells it. */
   readonly operation: string
-  /** The provider that served it; absent when none did. */
+  /** The provider that served the request; undefined when none did. */
   readonly provider: string | undefined
   readonly model: string
   readonly errorType: string | undefined
   readonly totalMs: number
-  /** Absent when no client waits for it. */
+  /** Absent when no client waits for the answer. */
   readonly overheadMs?: number
   readonly firstTokenMs: number | null
-  /** Absent where it is not charged by tokens. */
+  /** Undefined when the price does not depend on tokens. */
   readonly tokens: { readonly input: number; readonly output: number } | undefined
   readonly settled: bigint
 }
 
-/** A call to a provider that has ended. */
+/** The figures of a provider call that has ended. */
 export interface AttemptFigures {
-  /** What it was for, as `gen_ai.operation.name` has it. */
+  /** The operation, as `gen_ai.operation.name` spells it. */
   readonly operation: string
   readonly provider: string
   readonly model: string
@@ -157,7 +157,7 @@ const httpInstruments = (instruments: Instruments) => {
   )
   return {
     arrived: () => void inFlight++,
-    /** Status 0 means that the connection closed before the answer. */
+    /** Status 0 means that the connection closed before the response. */
     left: (status: number) => {
       inFlight--
       requests(status === 0 ? "none" : `${Math.floor(status / 100)}xx`)(1)
@@ -307,7 +307,7 @@ const providerInstruments = (instruments: Instruments) => {
   )
   const states = ["open", "half_open", "closed"] as const
   return {
-    /** A model of a provider is about to be called for the first time: what may happen to it stands at zero. */
+    /** Creates the counters of a provider's model at zero, before its first call. */
     met: (provider: string, model: string) => {
       for (const state of states) transitions(provider, model, state)(0)
       for (const outcome of ["won", "lost"]) hedges(provider, outcome)(0)
@@ -345,7 +345,7 @@ const autoInstruments = (instruments: Instruments) => {
   }
 }
 
-/** Counts what happens. */
+/** Counts events. */
 export interface Metrics {
   /** Everything counted so far, for the exporters. */
   readonly registry: Metric.MetricRegistry
@@ -355,11 +355,11 @@ export interface Metrics {
   readonly attempt: (figures: AttemptFigures) => void
   readonly provider: ReturnType<typeof providerInstruments>
   readonly auto: ReturnType<typeof autoInstruments>
-  /** A figure of this process, read when it is asked for. */
+  /** Registers a gauge of this process that is read at export time. */
   readonly gauge: (name: string, description: string, unit: string, read: () => number) => void
 }
 
-/** Instruments that all stand at zero. */
+/** Creates a set of instruments at zero. */
 export const makeMetrics = (): Metrics => {
   const registry: Metric.MetricRegistry = new Map()
   const instruments = new Instruments(registry)

@@ -5,10 +5,10 @@ import { describeSqlError } from "./SqlCondition.ts"
 import { StatementTimeout } from "./StatementTimeout.ts"
 import { StartError } from "./Variables.ts"
 
-/** Schema changes by `0001_name`, run in the order of their numbers. */
+/** Schema changes under names such as `0001_name`, run in numeric order. */
 export type MigrationRecord = Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>
 
-/** Any number that no other use of advisory locks in this program has. */
+/** An arbitrary number. No other advisory lock of this program uses it. */
 const lockKey = 6_801_143_210n
 
 const table = "schema_migration"
@@ -18,18 +18,19 @@ const newestOf = (record: MigrationRecord) => Math.max(0, ...Object.keys(record)
 const run = Migrator.make({})
 
 /**
- * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start together wait
- * for one another. Fails when a migration does, and when the database is ahead of this program.
+ * Brings the schema up to date in one transaction: all pending migrations or none. Processes that start at the same time wait for each
+ * other. Fails when a migration fails, or when the database is newer than this program.
  */
 export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) {
   const sql = yield* SqlClient.SqlClient
   const work = Effect.gen(function* () {
     yield* sql`SET LOCAL statement_timeout = 0`
-    // Unlike what the service reads.
+    // The service itself turns sequential scans off; migrations need them.
     yield* sql`SET LOCAL enable_seqscan = on`
-    // The migrator's own lock is on its table, which the first to come must first create.
+    // The migrator locks its own table, which the first process must create before it can lock it.
     yield* sql`SELECT pg_advisory_xact_lock(${lockKey})`
-    // The migrator would look again after a failure to make its table, and show that a failed transaction takes no statement.
+    // After a failure to create its table, the migrator would query again and report only that a failed transaction accepts no
+    // statements.
     const [found] = yield* sql<{ exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
     if (found?.exists !== true) {
       yield* sql`CREATE TABLE ${sql(table)} (
@@ -50,7 +51,7 @@ export const migrate = Effect.fn("migrate")(function* (record: MigrationRecord) 
 
 const cannotMigrate = (detail: string) => new StartError({ message: `The schema cannot be migrated: ${detail}` })
 
-/** Runs the pending migrations before anything above this layer starts. */
+/** Runs the pending migrations before any layer above this one starts. */
 export const layer = Layer.effectDiscard(
   migrate(migrations).pipe(
     Effect.tap((done) => {

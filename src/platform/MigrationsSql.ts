@@ -34,7 +34,7 @@ import { sessions } from "./migrations/SessionsSql.ts"
 import { webhooks } from "./migrations/WebhooksSql.ts"
 import { usageFunctions } from "./UsageFunctionsSql.ts"
 
-/** Migrations in the order they run. One that has landed is never edited; a change is a new entry. */
+/** Migrations in the order they run. Never edit one that has landed; add a new entry instead. */
 export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>> = {
   "0001_accounts_and_keys": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -77,7 +77,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   }),
   "0002_ledger": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // posted >= held: what is promised to running requests is never spent twice, whatever the code above does.
+    // posted >= held: money reserved for running requests is never spent twice, whatever the code above does.
     yield* sql`CREATE TABLE balance (
       account_id text PRIMARY KEY REFERENCES account,
       posted bigint NOT NULL DEFAULT 0,
@@ -99,7 +99,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
       PRIMARY KEY (budget_id, period_start)
     ) WITH (fillfactor = 50)`
-    // No foreign keys: the ledger's statement inserts only behind locks on the very key and balance rows they would check.
+    // No foreign keys: the ledger's statement inserts only behind locks on the very key and balance rows that they would check.
     yield* sql`CREATE TABLE request (
       id text PRIMARY KEY,
       account_id text NOT NULL,
@@ -132,7 +132,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       CHECK (refunded <= settled),
       CHECK ((state = 'open') = (closed_at IS NULL))
     ) WITH (fillfactor = 70)`
-    // What a group names comes first: before version 18 an index helps only from its first column on.
+    // The column that a group of operations names comes first: before PostgreSQL 18 an index helps only from its first column on.
     yield* sql`CREATE UNIQUE INDEX request_claim ON request (claim, account_id) WHERE claim IS NOT NULL`
     yield* sql`CREATE INDEX request_account ON request (account_id, id DESC)`
     yield* sql`CREATE INDEX request_open ON request (expires_at) WHERE state = 'open'`
@@ -149,7 +149,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       reference text,
       CHECK (debit <> credit)
     )`
-    // Only customers' statements are read by account; the house's sides would be one endless key each.
+    // Only customers' statements are read by account. The house's side would be one huge index range.
     yield* sql`CREATE INDEX transfer_debit ON transfer (debit, id) WHERE left(debit, 6) <> 'house:'`
     yield* sql`CREATE INDEX transfer_credit ON transfer (credit, id) WHERE left(credit, 6) <> 'house:'`
     yield* sql`CREATE UNIQUE INDEX transfer_once ON transfer (request_id, kind) WHERE kind IN ('settle', 'charge')`
@@ -166,8 +166,8 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   }),
   "0004_request_statistics": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // Nothing is searched by what these hold, and to compare whole documents kept ANALYZE busy for most of a second, during which
-    // every commit took longer.
+    // No query searches these columns. Comparing whole documents kept ANALYZE busy for most of a second, which slowed every commit
+    // down.
     for (const column of ["opened", "closed", "answer", "budgets"]) {
       yield* sql`ALTER TABLE request ALTER COLUMN ${sql(column)} SET STATISTICS 0`
     }
@@ -186,7 +186,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     )`
     yield* sql`CREATE UNIQUE INDEX preset_slug ON preset (account_id, slug)`
     yield* sql`CREATE INDEX preset_account ON preset (account_id, id DESC)`
-    // json keeps the order of members, which a model follows in the schema of its answer; jsonb does not.
+    // json keeps the order of members, which a model follows in the schema of its answer. jsonb does not.
     yield* sql`CREATE TABLE preset_version (
       preset_id text NOT NULL REFERENCES preset ON DELETE CASCADE,
       version integer NOT NULL CHECK (version > 0),
@@ -196,7 +196,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     )`
     yield* sql`ALTER TABLE preset ADD CONSTRAINT preset_active_version FOREIGN KEY (id, active_version)
       REFERENCES preset_version DEFERRABLE INITIALLY DEFERRED`
-    // A version goes with its preset, whose row is gone by the time of the cascade, and not before.
+    // A version is deleted only with its preset. The preset's row is already gone when the cascade reaches the version.
     yield* sql`CREATE FUNCTION preset_version_is_immutable() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF TG_OP = 'DELETE' THEN
         IF NOT EXISTS (SELECT FROM preset WHERE id = OLD.preset_id) THEN RETURN OLD; END IF;
@@ -210,8 +210,8 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   }),
   "0006_live_figures": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // A row is written by one node alone, so that nodes never wait for each other here. A node is one run of a process.
-    // Rows are written again and again for a minute: no index but the key, and room on the page, let that be done in place.
+    // Each row is written by one node only, so nodes never wait for each other here. A node is one run of a process. A row is rewritten
+    // many times within a minute, so the table has no index but the key, and free space on each page lets updates happen in place.
     yield* sql`CREATE TABLE live_figure (
       node text NOT NULL CHECK (node ~ '^[0-9a-f]{24}$'),
       minute integer NOT NULL,
@@ -225,7 +225,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
       written_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (minute, node, model, provider)
     ) WITH (fillfactor = 50)`
-    // Nothing is searched by what these hold.
+    // No query searches these columns.
     for (const column of ["durations", "first_tokens"]) {
       yield* sql`ALTER TABLE live_figure ALTER COLUMN ${sql(column)} SET STATISTICS 0`
     }
@@ -252,14 +252,15 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     ) WITH (fillfactor = 70)`
     yield* sql`CREATE UNIQUE INDEX usage_rollup_row ON usage_rollup
       (account_id, width, start, key_id, project_id, model, provider, operation) NULLS NOT DISTINCT`
-    // Requests that are in no rollup whatever their id says: they were open when those around them were taken, or came late.
+    // Requests that are in no rollup, whatever their id says: they were still open when the requests around them were rolled up, or
+    // they were written late.
     yield* sql`CREATE TABLE usage_pending (
       account_id text NOT NULL,
       request_id text NOT NULL,
       PRIMARY KEY (account_id, request_id)
     )`
     yield* sql`CREATE INDEX usage_pending_request ON usage_pending (request_id)`
-    // What was given back and may have been taken into a rollup before.
+    // Refunds that happened after their request may have been rolled up.
     yield* sql`CREATE TABLE usage_refund (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       account_id text NOT NULL,
@@ -268,7 +269,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     )`
     yield* sql`CREATE INDEX usage_refund_account ON usage_refund (account_id)`
     yield* sql`CREATE INDEX usage_refund_request ON usage_refund (request_id)`
-    // Every request whose id is less than `through` is in the rollups or pending.
+    // Every request with an id less than `through` is in the rollups or pending.
     yield* sql`CREATE TABLE usage_rollup_state (
       single boolean PRIMARY KEY DEFAULT true CHECK (single),
       through text NOT NULL DEFAULT '',
@@ -279,7 +280,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
     yield* sql`INSERT INTO usage_rollup_state DEFAULT VALUES`
     for (const definition of usageFunctions) yield* sql.unsafe(definition)
     yield* sql`CREATE TRIGGER request_late BEFORE INSERT ON request FOR EACH ROW EXECUTE FUNCTION request_is_late()`
-    // Fires where a statement names the column, as that of a refund does and that of a close does not.
+    // Fires when a statement names the column, as a refund does and a close does not.
     yield* sql`CREATE TRIGGER request_refunded AFTER UPDATE OF refunded ON request FOR EACH ROW
       WHEN (NEW.refunded <> OLD.refunded) EXECUTE FUNCTION request_is_refunded()`
   }),
@@ -296,7 +297,7 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0018_budgets": budgets,
   "0019_owners": owners,
   "0020_payments": payments,
-  // PostgreSQL's own sum of bigints goes through numeric, which takes most of the time of summing up thousands of groups.
+  // PostgreSQL's own sum of bigints goes through numeric, which takes most of the time of summing thousands of groups.
   "0021_total": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`CREATE AGGREGATE total(bigint) (SFUNC = int8pl, STYPE = bigint, COMBINEFUNC = int8pl, PARALLEL = SAFE)`
@@ -314,8 +315,8 @@ export const migrations: Record<string, Effect.Effect<void, SqlError.SqlError, S
   "0032_claims_first": claimsFirst,
   "0033_lighter_rules": lighterRules,
   "0034_late_by_statement": lateByStatement,
-  // They are called on connections that have these settings themselves (`ownPool` of `Sql.ts`): each call had to set them and take
-  // them back.
+  // The connections that call these functions have the settings themselves (`ownPool` of `Sql.ts`). Before this, each call had to set
+  // and restore them.
   "0035_plans_by_connection": Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     for (const name of ["ledger_hold", "ledger_close", "ledger_plain"])

@@ -5,20 +5,22 @@ import { WholeExchange } from "./OutboundExchange.ts"
 import { StreamExchange } from "./OutboundStreamExchange.ts"
 
 export interface OutboundOptions {
-  /** The most connections to one origin; a call beyond them waits on its connect clock. Each carries one call at a time. */
+  /**
+   * The maximum number of connections to one origin. Each carries one call at a time. Further calls wait, and their connect clock runs.
+   */
   readonly connectionsPerOrigin: number
-  /** How long an unused connection is kept, unless its server asks for less. */
+  /** How long an unused connection is kept, unless the server asks for less. */
   readonly keepAliveMs: number
-  /** After which a connect attempt ends by itself, if no call waits for it any more; 10 seconds when absent. */
+  /** The time after which a connect attempt that no call waits for ends by itself; 10 seconds when absent. */
   readonly connectMs?: number | undefined
 }
 
 const CONNECT_MS = 10_000
 
 /**
- * HTTP calls to providers, straight on connection pools: no redirects, no retries, no decompression, no trace headers.
- * Origins come from configuration, never from a caller. Any status is a success; interrupting a call, or closing the scope
- * of a stream, drops its connection at once.
+ * HTTP calls to providers, directly on connection pools: no redirects, no retries, no decompression, no trace headers. Origins come
+ * from the configuration, never from a caller. Any status is a success. Interrupting a call, or closing the scope of a stream, drops
+ * its connection at once.
  */
 export class Outbound extends Context.Service<
   Outbound,
@@ -48,7 +50,7 @@ export class Outbound extends Context.Service<
           open: (request) =>
             Effect.suspend(() => {
               const exchange = new StreamExchange(request)
-              // Unlike one of Effect.addFinalizer, this finalizer does not keep and restore the context it was added in.
+              // Unlike `Effect.addFinalizer`, this finalizer does not keep and restore the context in which it was added.
               return Effect.andThen(
                 Effect.flatMap(Effect.scope, (scope) =>
                   Scope.addFinalizer(
@@ -66,7 +68,7 @@ export class Outbound extends Context.Service<
         })
       })
     )
-  /** For calls of which some wait so long for a connection. */
+  /** For pools where some calls wait a long time for a connection. */
   static readonly layerPatient = (connectMs: number) =>
     Outbound.layerWith({
       ...{ connectionsPerOrigin: 1024, keepAliveMs: 30_000 },
@@ -80,7 +82,7 @@ const makePool = (origin: string, options: OutboundOptions) =>
   new Pool(origin, {
     connections: options.connectionsPerOrigin,
     pipelining: 1,
-    // On HTTP/1.1 dropping a call drops exactly its socket, which is what makes a provider stop.
+    // With HTTP/1.1, dropping a call closes exactly its own socket, which makes the provider stop.
     allowH2: false,
     keepAliveTimeout: options.keepAliveMs,
     headersTimeout: 0,

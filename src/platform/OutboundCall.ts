@@ -1,15 +1,15 @@
-/** What a call to a provider is: what it asks for, what it gets, and how it fails. */
+/** Defines a call to a provider: its request, its response and its errors. */
 import { Data, Effect } from "effect"
 
-/** How long each part of a call may take, in milliseconds; an absent clock never strikes. */
+/** How long each part of a call may take, in milliseconds. An absent clock never fires. */
 export interface OutboundClocks {
-  /** From the call to a connection that carries it, waiting for a free one included. */
+  /** From the start of the call until a connection carries it, including the wait for a free connection. */
   readonly connectMs?: number | undefined
   /** Streams only: from the request on the wire until the reader calls `started`. */
   readonly firstMs?: number | undefined
-  /** Streams only: the longest silence after that. Time in which a slow reader keeps it paused does not count. */
+  /** Streams only: the longest silence after that. Time during which a slow reader pauses the stream does not count. */
   readonly idleMs?: number | undefined
-  /** The whole call, from its first instant to its last byte. */
+  /** The whole call, from its start to the last byte. */
   readonly totalMs?: number | undefined
 }
 
@@ -19,52 +19,52 @@ export interface OutboundRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   /** Scheme, host and port, such as `https://api.example.com`. */
   readonly origin: string
-  /** Path and query, beginning with a slash. */
+  /** Path and query, starting with a slash. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
   readonly clocks: OutboundClocks
-  /** The longest body `send` accepts, in bytes; 16 MiB when absent. */
+  /** The longest response body that `send` accepts, in bytes; 16 MiB when absent. */
   readonly maxBodyBytes?: number | undefined
 }
 
 /** Header names are in lower case. */
 export type OutboundHeaders = Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
 
-/** A whole answer, whatever its status. */
+/** A complete response of any status. */
 export interface OutboundResponse {
   readonly status: number
   readonly headers: OutboundHeaders
   readonly body: Uint8Array
 }
 
-/** An answer whose body is still arriving. It holds at most a small buffer: a reader that waits makes the sender wait. */
+/** A response whose body is still arriving. It buffers little: a reader that waits makes the sender wait. */
 export interface OutboundStream {
   readonly status: number
   readonly headers: OutboundHeaders
-  /** The next bytes, or undefined at the end, as often as asked. What arrived before a failure is given before it. */
+  /** Returns the next bytes, or undefined at the end, on every call. Bytes that arrived before a failure come before the failure. */
   readonly read: Effect.Effect<Uint8Array | undefined, OutboundError>
   /**
-   * Gives `take` what has arrived and what will, as it comes and without a fiber that wakes for it: until that answers false, when
-   * there may be more, which this answers with true, or until the end.
+   * Passes the bytes that have arrived, and all later ones, to `take` as they arrive, without waking a fiber for each. It ends with
+   * true when `take` returns false and more may follow, and with false at the end of the stream.
    */
   readonly each: (take: (bytes: Uint8Array) => boolean) => Effect.Effect<boolean, OutboundError>
-  /** The reader has what it waited for: the first clock stops and the idle clock begins. */
+  /** The reader has received what it waited for: the `first` clock stops and the `idle` clock starts. */
   readonly started: () => void
-  /** The reader has all it wants: closing the scope then keeps a connection whose body ends within a moment. */
+  /** The reader needs no more. Closing the scope then keeps the connection if the body ends shortly after. */
   readonly finished: () => void
 }
 
 export type OutboundReason =
-  /** No connection could be made; nothing was sent. */
+  /** No connection could be made. Nothing was sent. */
   | { readonly _tag: "Connect"; readonly detail: string }
-  /** `held` of a stream whose slow reader has kept it waiting for a part of the time that counts. */
+  /** `held`: a slow reader paused the stream for a considerable part of the time that counts. */
   | { readonly _tag: "TimedOut"; readonly clock: OutboundClock; readonly held?: true }
-  /** The connection failed while in use; `answered` tells whether a response head had come. */
+  /** The connection failed while in use. `answered` tells whether the response headers had arrived. */
   | { readonly _tag: "Broken"; readonly detail: string; readonly answered: boolean }
   | { readonly _tag: "TooLarge"; readonly limitBytes: number }
 
-/** A call that got no whole answer. `detail` is an error code and never has any part of the request. */
+/** A call without a complete response. `detail` is an error code and never contains any part of the request. */
 export class OutboundError extends Data.TaggedError("OutboundError")<{ readonly reason: OutboundReason }> {
   override get message() {
     const reason = this.reason
@@ -73,7 +73,7 @@ export class OutboundError extends Data.TaggedError("OutboundError")<{ readonly 
   }
 }
 
-/** The origin and the path of a URL, as a request wants them. */
+/** Splits a URL into the origin and path of a request. */
 export const targetOf = (url: string): { readonly origin: string; readonly path: string } => {
   const { origin, pathname, search } = new URL(url)
   return { origin, path: pathname + search }
@@ -85,7 +85,7 @@ export const headerOf = (headers: OutboundHeaders, name: string): string | undef
   return typeof value === "string" ? value : value?.[0]
 }
 
-/** The rest of a stream, cut at `limitBytes`: enough of an error body to say what went wrong. */
+/** Reads the rest of a stream up to `limitBytes`, which is enough of an error body to find the cause. */
 export const readUpTo = (stream: OutboundStream, limitBytes: number): Effect.Effect<Uint8Array, OutboundError> =>
   Effect.gen(function* () {
     const chunks: Array<Uint8Array> = []

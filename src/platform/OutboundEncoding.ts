@@ -1,4 +1,7 @@
-/** Bodies that a host compresses although it was not asked to: told by how they begin, and read as what they hold. */
+/**
+ * Decompresses bodies that a host compresses although the gateway did not ask for it. The first bytes of a body identify its
+ * compression.
+ */
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import {
@@ -24,10 +27,10 @@ import {
 
 export type Codec = "gzip" | "br" | "zstd" | "deflate" | "deflate-raw"
 
-/** The bytes by which any codec, and any text, can be told. */
+/** The number of bytes that is enough to identify every codec and any text. */
 export const TELLING_BYTES = 16
 
-/** How JSON and server-sent events begin. A body of Brotli can begin with `[` as well. */
+/** Matches the start of JSON and of server-sent events. A Brotli body can start with `[` as well. */
 const TEXT_BEGINS = /^(?:\xEF\xBB\xBF)?\s*(?:$|[{:"]|\[\s*(?:$|[[{"\]\d])|data|event|id|retry)/
 
 const beginsAsText = (start: Uint8Array): boolean =>
@@ -35,12 +38,13 @@ const beginsAsText = (start: Uint8Array): boolean =>
     Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, TELLING_BYTES)).toString("latin1")
   )
 
-/** Whether a byte begins no text. */
+/** Whether no text starts with this byte. */
 const beginsNoText = (byte: number): boolean => byte < 0x09 || (byte > 0x0d && byte < 0x20) || byte > 0x7e
 
 /**
- * How a body that begins so is compressed; undefined of one that is not, whatever its head says. Brotli and deflate have no mark of
- * their own: they are believed where the body is no text, Brotli in place of a text (`isText`) without being named.
+ * The compression of a body that starts with these bytes; undefined for an uncompressed body, whatever its headers say. Brotli and
+ * deflate have no magic number: the function believes the header where the body is not text. In place of a text (`isText`), it also
+ * detects Brotli without a header.
  */
 export const codecOf = (headers: OutboundHeaders, start: Uint8Array, isText: boolean): Codec | undefined => {
   const [first, second] = start
@@ -85,7 +89,7 @@ const failureOf = (error: Error, limitBytes: number): OutboundError => {
   })
 }
 
-/** A whole answer with its body as it was before it was compressed, which is no longer than the limit. */
+/** A complete response with its body decompressed, up to the size limit. */
 export const unpackedAnswer = (
   answer: OutboundResponse,
   limitBytes: number,
@@ -100,10 +104,10 @@ export const unpackedAnswer = (
   })
 }
 
-/** The most that one piece of a stream may become. */
+/** The largest size that one chunk of a stream may decompress to, in bytes. */
 const MAX_PIECE_BYTES = 16 * 1024 * 1024
 
-/** Unpacks piece by piece: what a piece completes is given before the next one is asked for. */
+/** Decompresses chunk by chunk. It returns the output that one chunk completes before it takes the next. */
 class Unpacker {
   readonly #through: Duplex
   #out: Array<Uint8Array> = []
@@ -130,7 +134,7 @@ class Unpacker {
     )
   }
 
-  /** What the end of the body completes. */
+  /** The output that the end of the body completes. */
   readonly end: Effect.Effect<Uint8Array, OutboundError> = Effect.suspend(() => this.#after(() => this.#through.end()))
 
   #after(act: () => void): Effect.Effect<Uint8Array, OutboundError> {
@@ -144,7 +148,7 @@ class Unpacker {
   }
 
   #take(): Uint8Array {
-    // What is ready and waits for its turn of the event loop comes with what was given already.
+    // Also returns output that is ready and only waits for its turn of the event loop.
     while (this.#through.read() !== null);
     const all = Buffer.concat(this.#out)
     this.#out = []
@@ -165,7 +169,7 @@ class Unpacker {
   }
 }
 
-/** A stream with its body as it was before it was compressed; `start` has been read of it. */
+/** A stream with its body decompressed. `start` has already been read from it. */
 export const unpackedStream = (stream: OutboundStream, start: Uint8Array, codec: Codec): OutboundStream => {
   const unpacker = new Unpacker(codec)
   let first: Uint8Array | undefined = start
@@ -184,7 +188,7 @@ export const unpackedStream = (stream: OutboundStream, start: Uint8Array, codec:
   return readBy(stream, read)
 }
 
-/** A stream of which this reads what comes. */
+/** A stream whose `each` uses the given `read`. */
 const readBy = (stream: OutboundStream, read: OutboundStream["read"]): OutboundStream => {
   const each: OutboundStream["each"] = (take) =>
     Effect.flatMap(read, (bytes) => {
@@ -196,7 +200,7 @@ const readBy = (stream: OutboundStream, read: OutboundStream["read"]): OutboundS
   return { status, headers, read, each, started, finished }
 }
 
-/** A stream whose beginning has been read already. */
+/** A stream whose beginning has already been read. */
 export const resumedStream = (stream: OutboundStream, start: Uint8Array): OutboundStream => {
   let first: Uint8Array | undefined = start
   return readBy(
@@ -209,7 +213,7 @@ export const resumedStream = (stream: OutboundStream, start: Uint8Array): Outbou
   )
 }
 
-/** A stream with its body as it was before it was compressed, if it was: waits for the first of it. */
+/** A stream with its body decompressed if it is compressed. Waits for the first bytes. */
 export const plainStream = (stream: OutboundStream): Effect.Effect<OutboundStream, OutboundError> =>
   Effect.map(stream.read, (start) => {
     if (start === undefined) return stream

@@ -12,7 +12,7 @@ import {
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024
 const NOTHING = new Uint8Array()
-/** A reader that is quick makes a sender of much wait for less of its time. */
+/** The share of time above which a paused sender counts as held. A fast reader stays below it even with large bodies. */
 const HELD_PART = 0.1
 
 const DROPPED = new Error("dropped")
@@ -22,15 +22,15 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
 
 /**
- * One call. undici calls the handlers from inside its parser, where a fiber that dispatches or resumes another call would
- * meet the parser busy; so outcomes are handed over in a microtask.
+ * One call. undici calls the handlers from inside its parser. A fiber that starts or resumes another call there would find the parser
+ * busy, so outcomes are delivered in a microtask.
  */
 export abstract class Exchange implements Dispatcher.DispatchHandler {
   protected readonly request: OutboundRequest
   protected controller: Dispatcher.DispatchController | undefined
   protected status = 0
   protected headers: OutboundHeaders = {}
-  /** Nothing more is wanted from, or will come over, the wire. */
+  /** The call needs, or will receive, nothing more from the connection. */
   protected over = false
   #timer: NodeJS.Timeout | undefined
   #timed: OutboundClock = "connect"
@@ -46,7 +46,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   protected abstract onEnd(): void
   protected abstract onFailure(error: OutboundError): void
   protected onSent(): void {}
-  /** For how long, in milliseconds, whoever reads has made the sender wait. */
+  /** How long the reader has made the sender wait, in milliseconds. */
   protected get heldMs(): number {
     return 0
   }
@@ -55,11 +55,11 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
     const { method, path, headers, body = null, clocks } = this.request
     if (clocks.totalMs !== undefined) this.#total = setTimeout(() => this.#strike("total"), clocks.totalMs)
     pool.dispatch({ method, path, headers, body }, this)
-    // Most often there was a connection, and the request is on its way.
+    // Usually a connection was free and the request is already on its way.
     if (this.controller === undefined && !this.over) this.clock("connect", clocks.connectMs)
   }
 
-  /** Ends the call without a word: whoever asked is gone. */
+  /** Ends the call without an outcome, because its caller is gone. */
   drop(): void {
     if (this.over) return
     this.settle()
@@ -93,7 +93,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
     this.#timer?.refresh()
   }
 
-  /** A process that was held up finds silence and waiting bytes at once, so the bytes are looked at first. */
+  /** After a blocked event loop, the timer and the waiting bytes become due together, so the bytes are handled first. */
   #strikeSoon(): void {
     if (this.#timed !== "idle") return this.#strike(this.#timed)
     const heard = this.#heard
@@ -108,7 +108,7 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Thrown here, an unwanted request leaves the queue without costing the connection.
+    // Throwing here removes an abandoned request from the queue without closing the connection.
     if (this.over) throw DROPPED
     this.controller = controller
     this.stopClock()
@@ -144,10 +144,10 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Hands over what a call comes to. */
+/** Delivers the outcome of a call. */
 export type Resume<A> = (effect: Effect.Effect<A, OutboundError>) => void
 
-/** A call whose answer is wanted whole. */
+/** A call that returns the complete response. */
 export class WholeExchange extends Exchange {
   readonly #resume: Resume<OutboundResponse>
   readonly #limit: number
@@ -175,7 +175,7 @@ export class WholeExchange extends Exchange {
     this.#length = length
   }
 
-  /** Pieces are put together as they come: at the end of a long body that would take as long as a part of its way here. */
+  /** Appends chunks as they arrive. Joining them all at the end of a long body would delay the response noticeably. */
   #append(chunk: Uint8Array, length: number): void {
     if (length > this.#body.length) {
       const wider = Buffer.allocUnsafeSlow(Math.max(length, this.#announced, 2 * this.#body.length))

@@ -2,18 +2,18 @@ import { Effect } from "effect"
 import type { OutboundError, OutboundStream } from "./OutboundCall.ts"
 import { Exchange, type Resume } from "./OutboundExchange.ts"
 
-/** Bytes held for a slow reader before the socket is paused. */
+/** The bytes buffered for a slow reader before the socket is paused. */
 const HIGH_WATER_BYTES = 64 * 1024
-/** Small pieces are handed over together until they are this long. */
+/** Small chunks are delivered together up to this length, in bytes. */
 const TOGETHER_BYTES = 4 * 1024
-/** What may still come after a reader has finished, so that the connection can be used again. */
+/** How long the end of the body may take, in milliseconds, after the reader has finished, so that the connection can be reused. */
 const LINGER_MS = 1_000
 const LINGER_BYTES = 64 * 1024
 
-/** A call whose answer is read as it comes. */
+/** A call whose response body is read as it arrives. */
 export class StreamExchange extends Exchange {
   #open: Resume<OutboundStream> | undefined
-  /** Told in a microtask that something has come. */
+  /** Called in a microtask when bytes have arrived. */
   #waiting: (() => void) | undefined
   #queue: Array<Uint8Array> = []
   #queued = 0
@@ -84,7 +84,7 @@ export class StreamExchange extends Exchange {
     if (this.#queue.length > 0) return Effect.succeed(this.#shift())
     if (this.#end !== undefined) return this.#end
     return Effect.callback((resume) => {
-      // The reader takes the bytes itself, so that one interrupted at this moment leaves them for the next.
+      // The reader takes the bytes itself. If it is interrupted at this moment, they stay for the next read.
       const waiting = () => resume(this.#read)
       this.#waiting = waiting
       return Effect.sync(() => {
@@ -117,7 +117,7 @@ export class StreamExchange extends Exchange {
     })
   }
 
-  /** What has arrived, together up to a bound: a reader that meters what it reads must not be given far more than it holds for. */
+  /** Returns what has arrived, joined up to a limit: a reader that meters the output must not receive far more than its hold covers. */
   #shift(): Uint8Array {
     let length = 0
     const end = this.#queue.findIndex((chunk) => (length += chunk.length) >= TOGETHER_BYTES)

@@ -1,4 +1,4 @@
-/** Shows that somebody has a telephone: by Twilio Verify (its API v2), which makes the codes, sends and checks them. */
+/** Verifies that an owner can receive codes on a phone. It uses Twilio Verify (API v2), which creates, sends and checks the codes. */
 import { Context, Data, Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { Config, type TwilioSettings } from "./Config.ts"
@@ -6,39 +6,40 @@ import { Outbound } from "./Outbound.ts"
 import type { OutboundError, OutboundResponse } from "./OutboundCall.ts"
 import { Secrets } from "./Secrets.ts"
 
-/** A verification that could not be begun, or a code that could not be checked. `detail` is for operators and names no number. */
+/**
+ * A verification that could not be started, or a code that could not be checked. `detail` is for operators and contains no phone
+ * number.
+ */
 export class PhoneError extends Data.TaggedError("PhoneError")<{
   /**
-   * `not set up`: nobody verifies telephones here. `number`: this one gets no codes. `too many`: it got too many of late.
-   * `unreachable`: another time it may go well.
+   * `not set up`: the service has no Twilio account. `number`: this phone number cannot receive codes. `too many`: it has received too
+   * many codes recently. `unreachable`: a later attempt may succeed.
    */
   readonly reason: "not set up" | "number" | "too many" | "unreachable"
   readonly detail: string
 }> {
   override get message() {
-    return `a telephone could not be verified: ${this.detail}`
+    return `a phone number could not be verified: ${this.detail}`
   }
 }
 
 /** A code that was sent. */
 export interface SentTo {
-  /** By what it can be checked. */
+  /** The reference with which the code can be checked. */
   readonly reference: string
-  /** E.164. Of one number several spellings may be dialled: as its sender spells it, if that was said. */
+  /** An E.164 number. Several spellings of a number may reach the same phone; this is the provider's spelling, if it returned one. */
   readonly phone: string
 }
 
-/** Verifies telephones. A sandbox without Twilio writes codes into its log, so that it can be tried. */
+/** Verifies phone numbers. A sandbox without Twilio writes codes to its log, so that verification can be tried. */
 export class PhoneVerification extends Context.Service<
   PhoneVerification,
   {
-    /** Codes are only printed, which shows nobody's telephone: what is given for one is play money. */
+    /** The codes are only printed, which proves no phone. So the credit granted for such a code is play money. */
     readonly printed?: true
-    /** Sends a code to this number (E.164). */
+    /** Sends a code to this E.164 number. */
     readonly begin: (phone: string) => Effect.Effect<SentTo, PhoneError>
-    /**
-     * The number that this code was sent to, as its sender spells it; undefined for another code, and once it is no longer valid.
-     */
+    /** The number to which this code was sent, in the provider's spelling. Undefined when the code is wrong or no longer valid. */
     readonly check: (sent: SentTo, code: string) => Effect.Effect<string | undefined, PhoneError>
   }
 >()("tollgate/platform/PhoneVerification") {
@@ -55,7 +56,7 @@ export class PhoneVerification extends Context.Service<
 
 const notSetUp = new PhoneError({ reason: "not set up", detail: "TWILIO_ACCOUNT_SID is not set" })
 
-/** Six digits that follow from the reference, so that any node can check what another one began. */
+/** Derives six digits from the reference, so that every node can check a code that another node sent. */
 const byLog = ({ digest }: Secrets["Service"]) => {
   const codeOf = (reference: string): string =>
     String(digest(reference, "code of a sandbox").readUInt32BE() % 1_000_000).padStart(6, "0")
@@ -64,7 +65,7 @@ const byLog = ({ digest }: Secrets["Service"]) => {
     begin: (phone: string) =>
       Effect.suspend(() => {
         const reference = randomUUID()
-        const said = `a text message to ${phone}, which a sandbox does not send: your code is ${codeOf(reference)}`
+        const said = `text message to ${phone} (a sandbox does not send it): your code is ${codeOf(reference)}`
         return Effect.as(Effect.logInfo(said), { reference, phone })
       }),
     check: ({ phone, reference }: SentTo, code: string) =>
@@ -72,12 +73,12 @@ const byLog = ({ digest }: Secrets["Service"]) => {
   }
 }
 
-/** Longer than Twilio takes; who verifies waits for it. */
+/** Longer than Twilio usually takes. The owner waits for the answer. */
 const CLOCKS = { connectMs: 5_000, totalMs: 10_000 } as const
 
 const MAX_ANSWER_BYTES = 64 * 1_024
 
-/** The member of an answer by this name. */
+/** A member of the response's JSON body. */
 const memberOf = ({ body }: OutboundResponse, name: string): unknown => {
   try {
     return (JSON.parse(Buffer.from(body).toString()) as Record<string, unknown> | null)?.[name]
@@ -86,7 +87,7 @@ const memberOf = ({ body }: OutboundResponse, name: string): unknown => {
   }
 }
 
-/** The number that an answer of Twilio's is about; this one where it names none. */
+/** The phone number that Twilio's answer names, or else the given one. */
 const numberOf = (answer: OutboundResponse, phone: string): string => {
   const to = memberOf(answer, "to")
   return typeof to === "string" && /^\+[1-9]\d{6,14}$/.test(to) ? to : phone
@@ -95,16 +96,16 @@ const numberOf = (answer: OutboundResponse, phone: string): string => {
 const unreachable = (detail: string) => new PhoneError({ reason: "unreachable", detail })
 
 /**
- * SMS is not supported by a landline; what is sent to this number is blocked as fraud; its country is not sent to, because it is not
- * enabled or its rules are not met. All come as a 403, as what a token may not does.
+ * Twilio error codes for numbers that cannot receive codes: a landline does not support SMS; the number is blocked as fraud; the
+ * number's country is not enabled, or its rules are not met. All come with status 403, as does a token without permission.
  */
 const NO_CODES: ReadonlySet<unknown> = new Set([60205, 60410, 60605, 60220])
 
-/** What Twilio's own numbers of errors say beside the status. */
+/** Translates Twilio's error code and status. */
 const refused = (answer: OutboundResponse): PhoneError => {
   const code = memberOf(answer, "code")
   const detail = `Twilio answered ${answer.status}${typeof code === "number" ? `, error ${code}` : ""}`
-  // 60203: too many codes were sent to the number. 429 else: this service asks too much.
+  // 60203: too many codes were sent to this number. Any other 429: this service sends too many requests.
   if (code === 60203) return new PhoneError({ reason: "too many", detail })
   return answer.status === 400 || NO_CODES.has(code)
     ? new PhoneError({ reason: "number", detail })
@@ -125,7 +126,7 @@ const byTwilio = (settings: TwilioSettings, outbound: Outbound["Service"]) => {
         clocks: CLOCKS,
         maxBodyBytes: MAX_ANSWER_BYTES
       })
-      .pipe(Effect.mapError((error: OutboundError) => unreachable(`Twilio cannot be asked: ${error.message}`)))
+      .pipe(Effect.mapError((error: OutboundError) => unreachable(`Twilio cannot be reached: ${error.message}`)))
   const isOk = ({ status }: OutboundResponse) => status >= 200 && status < 300
   return {
     begin: (phone: string) =>
@@ -134,14 +135,14 @@ const byTwilio = (settings: TwilioSettings, outbound: Outbound["Service"]) => {
         const sid = memberOf(answer, "sid")
         return typeof sid === "string"
           ? Effect.succeed({ reference: sid, phone: numberOf(answer, phone) })
-          : Effect.fail(unreachable("Twilio named no verification"))
+          : Effect.fail(unreachable("Twilio's answer contains no verification id"))
       }),
     check: ({ phone, reference }: SentTo, code: string) =>
       Effect.flatMap(post("VerificationCheck", { VerificationSid: reference, Code: code }), (answer) => {
         if (isOk(answer)) {
           return Effect.succeed(memberOf(answer, "status") === "approved" ? numberOf(answer, phone) : undefined)
         }
-        // It has expired, was approved before, or was guessed at too often (60202).
+        // The code has expired, was approved before, or had too many wrong guesses (60202).
         const isOver = answer.status === 404 || memberOf(answer, "code") === 60202
         return isOver || answer.status === 400 ? Effect.undefined : Effect.fail(refused(answer))
       })

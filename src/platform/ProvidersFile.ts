@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { HOST_KINDS, type HostKind, HostQuirks, kindOfAddress } from "./HostQuirks.ts"
 import { BASE, parseBase, StartError } from "./Variables.ts"
 
-/** An OpenAI-compatible host added by the operator. */
+/** An OpenAI-compatible host that the operator added. */
 export interface Host {
   readonly id: string
   readonly name: string
@@ -13,29 +13,29 @@ export interface Host {
   readonly keyed: boolean
   readonly trainsOnData: boolean
   readonly zeroRetention: boolean
-  /** Upstream ids by catalogue id. */
+  /** The host's model ids by catalogue id. */
   readonly models: ReadonlyMap<string, string>
-  /** How the host's chat differs from OpenAI's; absent, it does not. */
+  /** How the host's chat API differs from OpenAI's. Absent: it does not. */
   readonly wire?: HostWire
 }
 
-/** How a host's chat differs from OpenAI's. */
+/** How a host's chat API differs from OpenAI's. */
 export interface HostWire {
-  /** What the host is, where that is known. */
+  /** The kind of the host, if it is known. */
   readonly kind: HostKind | undefined
-  /** The host's own differences, above those of its kind. */
+  /** The host's own differences, which override those of its kind. */
   readonly quirks: HostQuirks
-  /** The differences of single models by catalogue id, above the host's. */
+  /** The differences of single models by catalogue id, which override the host's. */
   readonly modelQuirks: ReadonlyMap<string, HostQuirks>
 }
 
 export interface ProvidersFileOptions {
   readonly path: string
-  /** The catalogue's ids; no other may be mapped. */
+  /** The catalogue's ids. The file may map no others. */
   readonly models: ReadonlySet<string>
-  /** Ids that the file may not take, because an adapter of its own speaks for them. */
+  /** Provider ids that the file must not use, because the gateway has an adapter of its own for them. */
   readonly reserved: ReadonlySet<string>
-  /** Reads the variable that holds a host's key. */
+  /** Reads the environment variable that holds a host's key. */
   readonly keyFrom: (variable: string) => Effect.Effect<Redacted.Redacted | undefined, StartError>
 }
 
@@ -55,22 +55,22 @@ const Entry = Schema.Struct({
       message: "must be 1 to 128 lowercase letters, digits, dots, dashes or underscores"
     })
   ),
-  /** Shown to people; the id where absent. */
+  /** The display name. Absent: the id. */
   name: Schema.optionalKey(Schema.NonEmptyString),
-  /** Everything before `/chat/completions`. */
+  /** The URL in front of `/chat/completions`. */
   base_url: BaseUrl,
-  /** What the host is. Absent, the name in `base_url` tells where it is a known one. */
+  /** The kind of the host. Absent: the domain in `base_url` identifies a known host. */
   kind: Schema.optionalKey(
     Schema.Literals(HOST_KINDS).annotate({ message: `must be one of ${HOST_KINDS.join(", ")}` })
   ),
-  /** How the host differs from its kind, or from OpenAI where it has none. */
+  /** How the host differs from its kind, or from OpenAI when it has no kind. */
   quirks: Schema.optionalKey(HostQuirks),
-  /** Name of the variable with the key; a host without needs none. */
+  /** The name of the environment variable with the key. Absent: the host needs no key. */
   api_key_env: Schema.optionalKey(Schema.NonEmptyString),
-  /** A host that does not say is taken to train on data, so that no data policy is broken by silence. */
+  /** A host that does not say is assumed to train on data, so that its silence cannot break a data policy. */
   trains_on_data: Schema.optionalKey(Schema.Boolean),
   zero_retention: Schema.optionalKey(Schema.Boolean),
-  /** Upstream ids by catalogue id. */
+  /** The host's model ids by catalogue id. */
   models: Schema.Record(Schema.String, EntryModel)
 })
 type Entry = typeof Entry.Type
@@ -81,8 +81,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const Keyed = Schema.Struct({ api_key_env: Schema.NonEmptyString })
 
 /**
- * The variables that the hosts of a file name as the places of their keys. Of a file that is wrong there may be none: what is wrong
- * with it is told when the hosts are loaded, and ends the start.
+ * The environment variables that the hosts of a file name for their keys. An invalid file may have none; its error is reported when the
+ * hosts are loaded, which ends the start.
  */
 export const keyVariables = (path: string): Effect.Effect<ReadonlyArray<string>> =>
   Effect.sync(() => {
@@ -94,7 +94,7 @@ export const keyVariables = (path: string): Effect.Effect<ReadonlyArray<string>>
     }
   })
 
-/** The hosts of the file. Fails with a message that names the file, the entry and the field. */
+/** Loads the hosts of the file. Fails with a message that names the file, the entry and the field. */
 export const loadProvidersFile = (
   options: ProvidersFileOptions
 ): Effect.Effect<ReadonlyArray<Host>, StartError, FileSystem.FileSystem> =>
@@ -120,7 +120,7 @@ export const loadProvidersFile = (
     return yield* Effect.forEach(entries, (entry) => toHost(entry, options))
   })
 
-/** The place of a problem for a person: the entry by number and id, then the field. */
+/** Describes the place of a problem to the operator: the entry by number and id, then the field. */
 const describe = (json: unknown, path: ReadonlyArray<PropertyKey>): string => {
   const [index, ...field] = path
   if (index === undefined) return "the whole"
@@ -133,11 +133,11 @@ const problemOf = (entries: ReadonlyArray<Entry>, { models, reserved }: Provider
   const seen = new Set<string>()
   for (const [index, { id, models: mapped }] of entries.entries()) {
     const place = `entry ${index + 1} (${id})`
-    if (reserved.has(id)) return `${place}, field id: has settings of its own and cannot be defined here`
+    if (reserved.has(id)) return `${place}, field id: has its own environment variables and cannot be defined here`
     if (seen.has(id)) return `${place}, field id: is used twice`
     seen.add(id)
     const unknown = Object.keys(mapped).find((model) => !models.has(model))
-    if (unknown !== undefined) return `${place}, field models: "${unknown}" is no model of the catalogue`
+    if (unknown !== undefined) return `${place}, field models: "${unknown}" is not a model of the catalogue`
   }
   return undefined
 }

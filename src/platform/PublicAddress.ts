@@ -1,22 +1,26 @@
-/** Which addresses a caller may have this service connect to. */
+/** Decides to which addresses a caller may have this service connect. */
 import ipaddr from "ipaddr.js"
 import { isIP } from "node:net"
 
-/** Globally routed unicast addresses of IPv6 (RFC 4291, 2.4, and IANA's registry): no others are anybody's. */
+/** The globally routed unicast addresses of IPv6 (RFC 4291, 2.4, and IANA's registry). No other range is assigned to public hosts. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parse("2000::")
 
-/** By which a network without IPv4 reaches IPv4 (RFC 6052); what its last four octets say is where a packet goes. */
+/**
+ * The prefix through which a network without IPv4 reaches IPv4 (RFC 6052). The last four octets are the IPv4 address that receives the
+ * packet.
+ */
 const NAT64 = ipaddr.IPv6.parse("64:ff9b::")
 
-/** The IPv4 address that a packet to this IPv6 address ends at, where there is one. */
+/** The IPv4 address that receives a packet for this IPv6 address, if there is one. */
 const embedded = (address: ipaddr.IPv6): ipaddr.IPv4 | undefined =>
   address.range() === "ipv4Mapped" || address.match(NAT64, 96)
     ? new ipaddr.IPv4(address.toByteArray().slice(-4))
     : undefined
 
 /**
- * The address as the network takes it; undefined for what is none, and for one with a zone, which is nobody's but a link's. A URL
- * writes IPv6 in groups alone: dotted ones at the end would be taken for a mapped address whatever stands before them.
+ * Parses an address the way the network uses it. Undefined for text that is not an address, and for an address with a zone, which is
+ * valid on one link only. A URL writes IPv6 in groups only: the parser would take dotted octets at the end for a mapped address,
+ * whatever stands before them.
  */
 const parsed = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
   const family = isIP(address)
@@ -27,8 +31,8 @@ const parsed = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined => {
 }
 
 /**
- * Whether an IP address is of the public internet. Private, shared, loopback, link-local, multicast, documentation and reserved
- * networks are not, nor are the tunnels of 6to4 and Teredo; an IPv4 address within one of IPv6 counts as itself.
+ * Whether an IP address belongs to the public internet. Private, shared, loopback, link-local, multicast, documentation and reserved
+ * networks do not, nor do the tunnels of 6to4 and Teredo. An IPv4 address embedded in an IPv6 address counts as itself.
  */
 export const isPublicAddress = (address: string): boolean => {
   const found = parsed(address)
@@ -36,8 +40,8 @@ export const isPublicAddress = (address: string): boolean => {
   return found instanceof ipaddr.IPv4 || found.match(GLOBAL_UNICAST, 3)
 }
 
-/** Whether an IP address is of this machine alone. */
+/** Whether an IP address is a loopback address. */
 export const isLoopbackAddress = (address: string): boolean => parsed(address)?.range() === "loopback"
 
-/** Whether a name is this machine's by definition (RFC 6761, 6.3). */
+/** Whether a name denotes this machine by definition (RFC 6761, 6.3). */
 export const isLocalhost = (hostname: string): boolean => /^(.+\.)?localhost\.?$/i.test(hostname)

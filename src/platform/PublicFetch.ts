@@ -11,83 +11,86 @@ import { isLocalhost, isLoopbackAddress, isPublicAddress } from "./PublicAddress
 export interface PublicRequest {
   readonly method: "GET" | "POST"
   readonly url: string
-  /** All that is told beyond the length of a body. */
+  /** The only headers that are sent, apart from the length of a body. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
-  /** How long the whole call may take, from finding the host to the last byte, in milliseconds. */
+  /** How long the whole call may take, from resolving the host to the last byte, in milliseconds. */
   readonly totalMs: number
-  /** The longest answer, in bytes. */
+  /** The largest response body, in bytes. */
   readonly maxBytes: number
-  /** Asked before so many more bytes of the answer are kept; false ends the call as too large. */
+  /** Called before this many more bytes of the response are kept. Returning false ends the call with `TooLarge`. */
   readonly accept?: ((bytes: number) => boolean) | undefined
-  /** Whether any status is an answer, of which only the beginning is wanted: what exceeds `maxBytes`, or comes late, is not read. */
+  /**
+   * Whether any status is a success, of which only the start of the body is needed. What exceeds `maxBytes` or arrives late is not
+   * read.
+   */
   readonly anyStatus?: boolean | undefined
 }
 
-/** An answer of success, whole; with `anyStatus` the beginning of whatever was answered. */
+/** A complete response with a success status. With `anyStatus`, the start of any response. */
 export interface PublicResponse {
   readonly status: number
   readonly body: Uint8Array
-  /** `Retry-After` as it came, where any status is an answer. */
+  /** The `Retry-After` header as received; only with `anyStatus`. */
   readonly retryAfter?: string
 }
 
 export type PublicFetchReason =
-  /** Nothing was sent, because of what the URL says or where its name leads. `why` says it to a caller. */
+  /** The URL, or the address of its name, is forbidden. Nothing was sent. `why` is a reason for the caller. */
   | { readonly _tag: "Forbidden"; readonly why: string }
-  /** No whole answer came. `detail` is an error code. */
+  /** No complete response arrived. `detail` is an error code. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "TimedOut" }
   | { readonly _tag: "TooLarge"; readonly limitBytes: number }
-  /** Redirects are among these. */
+  /** The response has another status. Redirects are among these. */
   | { readonly _tag: "Status"; readonly status: number }
-  /** As many calls as there may be are under way. */
+  /** The maximum number of calls is running. */
   | { readonly _tag: "Busy" }
 
-/** Statuses of a host that is out of order or asked too much: the same call may have an answer soon. */
+/** Statuses of a host that is down or overloaded. The same call may succeed soon. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** Whether a host with this status may answer otherwise soon. */
+/** Whether a host that answers with this status may soon answer otherwise. */
 export const isPassing = (status: number): boolean => PASSING.has(status)
 
-/** A call that got no answer of success. It never has an address in it. */
+/** A call without a success response. The error never contains an address. */
 export class PublicFetchError extends Data.TaggedError("PublicFetchError")<{ readonly reason: PublicFetchReason }> {}
 
-/** Finds the IP addresses of a name; fails where there are none. */
+/** Resolves a name to IP addresses. Fails when it has none. */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<ReadonlyArray<string>>
 
 export interface PublicFetchOptions {
-  /** Whether http and https to this machine are allowed as well; nothing else that is private ever is. */
+  /** Whether http and https to this machine are allowed as well. No other private address ever is. */
   readonly allowLoopback: boolean
-  /** Calls at a time; 256 when absent. */
+  /** The maximum number of simultaneous calls; 256 when absent. */
   readonly connections?: number | undefined
-  /** Whether a call waits, within its time, while there are as many as there may be; it fails at once where it does not. */
+  /** Whether a call waits, within its time limit, while the maximum number of calls is running. Otherwise it fails at once. */
   readonly waits?: boolean | undefined
-  /** Asks the name servers of this machine when absent. */
+  /** Absent: queries the DNS servers of this machine. */
   readonly resolve?: Resolve | undefined
-  /** Certificates in PEM that vouch for hosts, in place of those that Node trusts. */
+  /** CA certificates in PEM format, which replace those that Node trusts. */
   readonly ca?: string | undefined
 }
 
-/** The same, as a call needs it. */
+/** The options with defaults applied. */
 interface Guard extends Pick<PublicFetchOptions, "allowLoopback" | "ca"> {
   readonly resolve: Resolve
 }
 
 /**
- * HTTP calls to addresses that callers named: over https to public addresses, on any port. Every address of a name is judged by the
- * lookup whose answer is connected to, anew for every call, so that a name cannot lead elsewhere than it did when it was judged. A
- * call has a connection of its own. There are no redirects, no proxies, no cookies, no credentials, no decompression and no retries,
- * and nothing of the environment is told. Interrupting a call drops its connection at once.
+ * HTTP calls to addresses that callers name: over https to public addresses, on any port. The lookup whose result is connected to
+ * checks every address of the name, anew for each call. So a name cannot lead to another address than the checked one (DNS rebinding).
+ * Each call has a connection of its own. There are no redirects, proxies, cookies, credentials, decompression or retries, and no call
+ * reveals anything of the environment. Interrupting a call drops its connection at once.
  */
 export class PublicFetch extends Context.Service<
   PublicFetch,
   {
-    /** Why a URL is refused, as far as it says by itself. It is undefined for one whose name is still to be looked up. */
+    /** Why the text of a URL is forbidden. Undefined for an allowed URL, and for one whose name is still to be resolved. */
     readonly refuses: (url: string) => string | undefined
     /**
-     * Why a URL is refused, by what it says and by where its name leads at this moment. A name that cannot be found now is not
-     * refused for that: every call is judged anew.
+     * Why a URL is forbidden, by its text and by the current addresses of its name. A name that cannot be resolved now is not
+     * forbidden, because every call checks it again.
      */
     readonly judge: (url: string) => Effect.Effect<string | undefined>
     readonly fetch: (request: PublicRequest) => Effect.Effect<PublicResponse, PublicFetchError>
@@ -126,13 +129,13 @@ export class PublicFetch extends Context.Service<
     )
 }
 
-/** Longer ones are no addresses that anybody gives out. */
+/** No legitimate URL is longer. */
 const MAX_URL_LENGTH = 8_192
 
-/** A server that says nothing but headers is heard out no further than this. */
+/** The most response header bytes that a server may send. */
 const MAX_HEADER_BYTES = 16_384
 
-/** How long a name server is waited for, and how often it is asked. */
+/** How long to wait for a DNS server, in milliseconds, and how often to query it. */
 const NAME_SERVER = { timeout: 2_000, tries: 2 }
 
 const NOT_PUBLIC = "must be at a public address"
@@ -142,7 +145,7 @@ const forbidden = (why: string) => failed({ _tag: "Forbidden", why })
 const BUSY = failed({ _tag: "Busy" })
 const TIMED_OUT = failed({ _tag: "TimedOut" })
 
-/** The host as an IP address is written; the URL has brought every notation of one to this form. */
+/** The host as an IP address is written. The URL parser has already normalised every notation of an address. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")
 
 const refusalOf = (text: string, allowLoopback: boolean): string | undefined => {
@@ -157,7 +160,7 @@ const refusalOf = (text: string, allowLoopback: boolean): string | undefined => 
   return isLocalhost(host) || (isIP(host) !== 0 && !isPublicAddress(host)) ? NOT_PUBLIC : undefined
 }
 
-/** How long whoever names a URL is kept waiting for its name to be found. */
+/** How long the caller waits for the name to be resolved. */
 const JUDGING = "2 seconds"
 
 const judged = (text: string, guard: Guard): Effect.Effect<string | undefined> =>
@@ -173,13 +176,13 @@ const judged = (text: string, guard: Guard): Effect.Effect<string | undefined> =
     )
   })
 
-/** Only what the URL speaks to openly must be this machine itself. */
+/** Only a URL that openly names this machine may lead to it. */
 const allows = (guard: Guard, url: URL, address: string): boolean =>
   (guard.allowLoopback && isLoopbackAddress(address)) || (url.protocol === "https:" && isPublicAddress(address))
 
 /**
- * The name servers are asked without the system's resolver: that blocks one of a process's few threads for as long as a name server
- * of the caller's likes, reads the hosts of this machine and completes short names with its own domains.
+ * Queries the DNS servers without the system's resolver. The system's resolver blocks one of the process's few threads for as long as a
+ * DNS server of the caller's choice likes, reads the hosts file of this machine and completes short names with its own domains.
  */
 const resolveName: Resolve = async (hostname, signal) => {
   if (isLocalhost(hostname)) return ["127.0.0.1", "::1"]
@@ -194,7 +197,7 @@ const withCode = (code: string): Error => Object.assign(new Error(code), { code 
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "ERR_UNKNOWN"
 
-/** One call, on a client of its own. undici calls its handlers from inside its parser, so the end is told in a microtask. */
+/** One call, on a client of its own. undici calls its handlers from inside its parser, so the outcome is delivered in a microtask. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: PublicRequest
   readonly #guard: Guard
@@ -237,7 +240,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#client.dispatch({ method, path, headers: told, body, reset: true }, this)
   }
 
-  /** Ends the call without a word: whoever asked is gone. */
+  /** Ends the call without an outcome, because its caller is gone. */
   drop(): void {
     if (this.#over) return
     this.#over = true
@@ -256,7 +259,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #fail(reason: PublicFetchReason): void {
-    // Whoever asks for any status has it as soon as it came.
+    // A caller that accepts any status already has its answer.
     if (this.#request.anyStatus === true && this.#status !== 0) return this.#succeed()
     this.#end(Effect.fail(failed(reason)))
   }
@@ -266,7 +269,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#end(Effect.succeed(this.#retryAfter === undefined ? answer : { ...answer, retryAfter: this.#retryAfter }))
   }
 
-  /** An address in the URL is not looked up, so it is judged here. */
+  /** An address in the URL is not resolved, so it is checked here. */
   #connect({ port, protocol }: buildConnector.Options, callback: buildConnector.Callback): void {
     const host = hostOf(this.#url)
     const literal = isIP(host) !== 0
@@ -277,7 +280,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const socket = secure
       ? connectTls({
           ...target,
-          // No setting of the environment turns this off.
+          // Explicit, so that no environment variable turns this off.
           rejectUnauthorized: true,
           ca: this.#guard.ca,
           ALPNProtocols: ["http/1.1"],

@@ -1,13 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import { Config } from "./Config.ts"
 
-/** Where callers reach this service from outside, for addresses that it hands out. */
+/** The URL at which clients reach this service, for the links that it returns. */
 export class PublicUrl extends Context.Service<
   PublicUrl,
   {
-    /** Without a slash at its end: PUBLIC_URL, else this machine by the port in use. */
+    /** PUBLIC_URL, or else this machine with the port in use, without a trailing slash. */
     readonly base: () => string
-    /** Told once the public port is known, which may have been left to the system. */
+    /** Called once the public port is known. The system may have chosen it. */
     readonly listening: (port: number) => void
   }
 >()("tollgate/platform/PublicUrl") {

@@ -1,54 +1,52 @@
-/** A connection to Redis for what can do without: nobody waits for it long, and while it is away nobody waits at all. */
+/** A connection to Redis for optional uses: requests wait only briefly for an answer, and not at all while Redis is down. */
 import { type Cause, Effect, Fiber, Redacted, type Scope } from "effect"
 import { Redis } from "effect/persistence"
 import { createClient } from "redis"
 import { millisOf } from "./Monotonic.ts"
 
-/** A request waits no longer than this for Redis. */
+/** The longest time that a request waits for Redis. */
 const answerMillis = 500
 /**
- * While Redis is unreachable, one request in this time tries it again; all others are told at once. Longer than
- * `answerMillis`, so that whatever was sent before an outage is settled before the first trial, and trials do not
- * overlap.
+ * While Redis is unreachable, one request per this interval tries it again; all others fail at once. The interval is longer than
+ * `answerMillis`, so that every command sent before an outage has ended before the first trial, and trials do not overlap.
  */
 const retryMillis = 1000
-/** How long the start waits for the first connection before it goes on without. */
+/** How long the start waits for the first connection before it continues without Redis. */
 const startMillis = 2000
 /**
- * A connection over which nothing has come or gone for so long is given up for a new one, above all one that was taken and whose
- * greeting nobody answers: as long as it neither stands nor fails, no other is made.
+ * A connection that has been silent for this long is replaced. This matters most for a connection that was accepted but whose greeting
+ * gets no answer: while it is neither ready nor failed, the client makes no other.
  */
 const silenceMillis = 5000
-/** How often one that nobody uses is used, so that it is not silent. */
+/** How often an idle connection sends a ping, so that it does not fall silent. */
 const pingMillis = 2000
-/** Commands waiting for an answer; beyond it Redis counts as unreachable. */
+/** The maximum number of commands that wait for an answer. Beyond it, Redis counts as unreachable. */
 const mostWaiting = 10_000
 
-/** Redis, as far as it answers. */
+/** Access to Redis while it answers. */
 export interface RedisLink {
-  /** What Redis answers; undefined while it cannot be reached, or does not answer within half a second. */
+  /** Redis's answer. Undefined while Redis is unreachable, or when it does not answer within half a second. */
   readonly attempt: <A>(
     ask: (redis: Redis.Redis["Service"]) => Effect.Effect<A, Redis.RedisError>
   ) => Effect.Effect<A | undefined>
 }
 
-/** What an outage means to whoever uses the link, for the log: once when it begins and once when it is over. */
+/** The log lines of an outage for the feature that uses the link: one when it begins and one when it ends. */
 export interface OutageWords {
   readonly began: string
   readonly over: string
 }
 
 interface Connected {
-  /** Absent until the first connection stands. */
+  /** Undefined until the first connection is ready. */
   redis: Redis.Redis["Service"] | undefined
-  /** Gives up a standing connection for a new one. */
+  /** Replaces the current connection with a new one. */
   renew: () => void
-  /** Why the last attempt to connect failed, which commands refused meanwhile do not say. */
+  /** Why the last attempt to connect failed. Commands that are refused meanwhile do not say. */
   trouble: unknown
 }
 
-// A start must not depend on Redis being up: the first connection is made, and when it fails retried, in the
-// background.
+// A start must not depend on Redis. The first connection is made in the background, and retried when it fails.
 const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const link: Connected = { redis: undefined, renew: () => {}, trouble: undefined }
   const failed = (cause: unknown) => {
@@ -59,7 +57,7 @@ const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     disableOfflineQueue: true,
     commandsQueueMaxLength: mostWaiting,
     pingInterval: pingMillis,
-    // The client's own timeout only covers commands not yet sent, and costs a timer each.
+    // The client's own timeout covers only commands that have not been sent, and costs a timer per command.
     commandOptions: { timeout: 0 },
     socket: {
       socketTimeout: silenceMillis,
@@ -69,16 +67,16 @@ const connect = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       }
     }
   })
-  // Without a listener they would end this process. An outage is reported once, below.
+  // Without a listener, an error event would end this process. The code below reports each outage once.
   client.on("error", () => {})
-  // Closing politely would wait for ever for the answers of a hung server.
+  // A graceful close would wait for ever for the answers of a hung server.
   yield* Effect.addFinalizer(() => Effect.sync(() => client.destroy()))
   const send = <A = unknown>(command: string, ...args: ReadonlyArray<string>) =>
     Effect.tryPromise({
       try: () => client.sendCommand<A>([command, ...args]),
       catch: (cause) => new Redis.RedisError({ cause })
     })
-  const unused = Effect.die(new Error("commands are all that is sent over this link"))
+  const unused = Effect.die(new Error("this link only sends commands"))
   const redis = yield* Redis.make({ send, connect: unused, subscribe: () => unused })
   const renew = () => {
     if (!client.isReady) return
@@ -113,8 +111,8 @@ const reasonOf = (loss: Loss, trouble: unknown): string => {
 }
 
 /**
- * A link that is made whether or not Redis is there, and ends with its scope. It says an outage once in the log, without the
- * address or its password, and tries to end it by itself.
+ * Creates a link whether or not Redis is up, and closes it with the scope. The link logs each outage once, without the address or its
+ * password, and keeps trying to reconnect.
  */
 export const makeRedisLink: (
   url: Redacted.Redacted,
@@ -130,7 +128,7 @@ export const makeRedisLink: (
       down = true
       retryAt = millisOf(clock) + retryMillis
       const reason = reasonOf(loss, link.trouble)
-      // Silence is what a connection to a machine that is gone looks like, and would for many minutes.
+      // When a remote machine disappears, its connection only falls silent, and would stay so for many minutes.
       if (typeof loss !== "string" && loss._tag === "TimeoutError") link.renew()
       if (!began) return Effect.void
       return Effect.logWarning(words.began).pipe(Effect.annotateLogs({ reason }))

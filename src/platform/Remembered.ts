@@ -1,4 +1,4 @@
-/** A map of so many entries at most, each for so long; the ones not used for longest make room. Times are in milliseconds. */
+/** An LRU map with a maximum number of entries and a lifetime per entry. Times are in milliseconds. */
 export class Remembered<A> {
   readonly #entries: Map<string, { readonly value: A; readonly until: number }> = new Map()
   readonly #capacity: number
@@ -22,7 +22,7 @@ export class Remembered<A> {
     return found.value
   }
 
-  /** Its life begins anew. */
+  /** Restarts the entry's lifetime. */
   set(key: string, value: A, nowMs: number): void {
     this.#entries.delete(key)
     this.#entries.set(key, { value, until: nowMs + this.#lifeMs })

@@ -1,14 +1,14 @@
-/** Where a member stands; given when it joins, needed when it leaves. */
+/** A member's position, returned by `join` and needed by `leave`. */
 export interface Place<A> {
   readonly member: A
-  /** Changes as others leave. */
+  /** Changes as other members leave. */
   index: number
 }
 
 /**
- * Members that come and go with every request. A `Set` would do, but for V8's collector: each table that a `Set` grows out of
- * stays linked to the one after it, so once one of them is old all later ones, with whatever was in them, are kept as long as
- * it is: requests that ended long ago, until the next full collection.
+ * A set whose members come and go with every request. A built-in `Set` would do, but for V8's garbage collector. When a `Set` grows,
+ * its old table stays linked to the new one. Once one table is in the old generation, all later tables and everything that was in them
+ * stay alive until the next full collection, including requests that ended long ago.
  */
 export class Roster<A> {
   readonly #places: Array<Place<A>> = []
@@ -23,7 +23,7 @@ export class Roster<A> {
     return place
   }
 
-  /** Nothing happens if it left before. */
+  /** Does nothing if the member has already left. */
   leave(place: Place<A>): void {
     if (this.#places[place.index] !== place) return
     const last = this.#places.pop()!
@@ -32,7 +32,7 @@ export class Roster<A> {
     last.index = place.index
   }
 
-  /** Those present now, in no order; a copy, for members who leave meanwhile. */
+  /** The current members, in no particular order. This is a copy, so members may leave while the caller iterates. */
   get members(): ReadonlyArray<A> {
     return this.#places.map(({ member }) => member)
   }

@@ -1,4 +1,4 @@
-/** Files in a bucket of an S3-compatible store, one object each, below `files/`. */
+/** Stores files in a bucket of an S3-compatible store, one object each, under `files/`. */
 import { AwsV4Signer } from "aws4fetch"
 import { Data, Effect, Redacted, Schedule } from "effect"
 import { subtle } from "node:crypto"
@@ -11,22 +11,22 @@ import { Unavailable } from "./Sql.ts"
 
 const PREFIX = "files/"
 
-/** All of one try; a clip on a slow line takes its time. */
+/** The limit for one attempt. A large video needs its time on a slow line. */
 const CLOCKS = { connectMs: 5_000, totalMs: 300_000 } as const
 
-/** Of a file that is read as its reader takes it, which may be slow. */
+/** The limits for a download that follows the pace of its reader, which may be slow. */
 const READ_CLOCKS = { connectMs: 5_000, firstMs: 30_000, idleMs: 30_000 } as const
 
-/** A page of a thousand keys is some 400 bytes each. */
+/** A page has 1,000 keys of about 400 bytes each. */
 const MAX_ANSWER_BYTES = 2 * 1024 * 1024
 
-/** As much of an error as has its code. */
+/** Enough of an error body to contain its code. */
 const MAX_ERROR_BYTES = 16 * 1024
 
-/** Three tries in all: what is over by then is no hiccup, and a caller waits. */
+/** Three attempts in all. A longer failure is an outage, and the caller is waiting. */
 const retries = Schedule.exponential("100 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
 
-/** An answer that does not give what was asked for, by its status and the store's own code for it. */
+/** A response that does not contain the requested data, with its status and the store's error code. */
 class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly code: string }> {
   override get message() {
     return `the bucket answered ${this.status} ${this.code}`.trim()
@@ -43,18 +43,18 @@ const isPassing = (problem: Problem): boolean =>
     ? problem.reason._tag !== "TooLarge"
     : problem.status >= 500 || problem.status === 429 || problem.code === "RequestTimeout"
 
-/** No bucket is a wrong setting, and not a file that is gone. */
+/** A missing bucket is a wrong setting, not a missing file. */
 const isMissing = (problem: Problem): boolean =>
   problem._tag === "Refused" && problem.status === 404 && problem.code !== "NoSuchBucket"
 
-/** Neither the key nor the id is in what is said: an id is all it takes to read a file. */
+/** The message contains neither the key nor the id, because an id is enough to read a file. */
 const unavailable = (problem: Problem): Unavailable => new Unavailable({ store: "file store", cause: problem.message })
 
 const EMPTY = new Uint8Array()
 
 interface Ask {
   readonly method: "GET" | "PUT" | "DELETE"
-  /** What stands behind the bucket, beginning with a slash. */
+  /** The path after the bucket, starting with a slash. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
@@ -65,7 +65,7 @@ const signing = (settings: S3Settings) => {
   const { accessKeyId, bucket, endpoint, pathStyle, region } = settings
   const secretAccessKey = Redacted.value(settings.secretAccessKey)
   const base = pathStyle ? `${endpoint.origin}/${bucket}` : `${endpoint.protocol}//${bucket}.${endpoint.host}`
-  // Keys of a day, made from the secret one.
+  // Signing keys per day, derived from the secret key.
   const cache = new Map<string, ArrayBuffer>()
   return ({ body = EMPTY, headers = {}, method, path }: Ask) =>
     Effect.promise(async (): Promise<Omit<OutboundRequest, "clocks">> => {
@@ -85,7 +85,7 @@ const signing = (settings: S3Settings) => {
     })
 }
 
-/** Whether a success has the bytes that were asked for, and those alone. */
+/** Whether a success response contains exactly the requested bytes. */
 const isWhole = ({ headers, status }: Pick<OutboundResponse, "headers" | "status">, range: ByteRange, part: boolean) =>
   headerOf(headers, "content-length") === String(range.end - range.start) &&
   (!part || (status === 206 && headerOf(headers, "content-range")?.startsWith(`bytes ${range.start}-`) === true))
@@ -107,7 +107,7 @@ export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): Fi
 
   const open = (id: string, range: ByteRange) =>
     Effect.gen(function* () {
-      // An empty file has no last byte to name.
+      // An empty file has no last byte to name in a range.
       const part = range.end > range.start
       const headers = part ? { range: `bytes=${range.start}-${range.end - 1}` } : {}
       const request = yield* sign({ method: "GET", path: pathOf(id), headers })
@@ -154,12 +154,12 @@ export const s3Files = (settings: S3Settings, outbound: Outbound["Service"]): Fi
 }
 
 const pathOf = (id: string): string => {
-  // Every id was made here or looked up before; this is what no mistake elsewhere can get past.
+  // Every id was created by the service or looked up before. This check protects against a mistake elsewhere.
   if (!isFileId(id)) throw new Error("not the id of a file")
   return `/${PREFIX}${id}`
 }
 
-/** Keys come in the order of their bytes, which for ids is that of time. */
+/** Keys are listed in byte order, which for ids is the order of time. */
 const listing = (after: string): string =>
   new URLSearchParams({
     "list-type": "2",

@@ -6,31 +6,31 @@ import { Config } from "./Config.ts"
 import { DataDirectory } from "./DataDirectory.ts"
 import { StartError } from "./Variables.ts"
 
-/** What an AES-256-GCM text begins with (NIST SP 800-38D): its nonce, then its tag. */
+/** The prefix of an AES-256-GCM ciphertext (NIST SP 800-38D): first the nonce, then the tag. */
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Readable by the owner alone. */
+/** Only the owner can read the file. */
 const KEY_MODE = 0o600
 
 /**
- * Secrets that the service must know again, such as what webhooks are signed with. Outside of this process they are only sealed,
- * under a key that is in no database: `SECRETS_KEY`, or a file in the data directory that the first start makes.
+ * Encrypts secrets that the service must read again, such as the signing secrets of webhooks. Outside of this process they exist only
+ * encrypted. Their key is in no database: it is `SECRETS_KEY`, or a file that the first start creates in the data directory.
  */
 export class Secrets extends Context.Service<
   Secrets,
   {
-    /** Says which key this is, and nothing of it. Nodes with the same one can open what the others sealed. */
+    /** Identifies the key without revealing any of it. Nodes with the same `keyId` can open each other's secrets. */
     readonly keyId: string
-    /** `purpose` names the one place where it may be opened again. */
+    /** Encrypts a secret. `purpose` names the one use for which `open` decrypts it. */
     readonly seal: (secret: Redacted.Redacted, purpose: string) => Uint8Array
-    /** Undefined for what was sealed with another key, for another purpose, or changed since. */
+    /** Undefined for data that was encrypted with another key or for another purpose, or was changed since. */
     readonly open: (sealed: Uint8Array, purpose: string) => Redacted.Redacted | undefined
-    /** 32 bytes by which a text is known again, and cannot be guessed: HMAC-SHA-256 (RFC 2104). Another one for each purpose. */
+    /** A 32-byte HMAC-SHA-256 (RFC 2104) that recognizes a text without revealing it. Each purpose has a different one. */
     readonly digest: (text: string, purpose: string) => Buffer
   }
 >()("tollgate/platform/Secrets") {
-  /** Fails, naming DATA_DIR, when the file of the key can be neither read nor made. */
+  /** Fails with an error that names DATA_DIR when the key file can be neither read nor created. */
   static readonly layer = Layer.effect(
     Secrets,
     Effect.gen(function* () {
@@ -39,7 +39,7 @@ export class Secrets extends Context.Service<
     })
   )
 
-  /** The same with this key. */
+  /** The same, with the given key. */
   static readonly layerFrom = (key: Redacted.Redacted) => Layer.sync(Secrets, () => makeSecrets(key))
 }
 
@@ -51,7 +51,7 @@ const makeSecrets = (from: Redacted.Redacted) => {
   const digests = derive(from, "digests")
   return Secrets.of({
     keyId: createHash("sha256").update(derive(from, "name")).digest("hex").slice(0, 16),
-    // A length before it, so that no two pairs are the same bytes.
+    // The purpose's length comes first, so that no two pairs produce the same bytes.
     digest: (text, purpose) =>
       createHmac("sha256", digests)
         .update(`${Buffer.byteLength(purpose)} ${purpose} ${text}`)
@@ -77,7 +77,10 @@ const makeSecrets = (from: Redacted.Redacted) => {
   })
 }
 
-/** Whole or not at all, once, however many processes start: the first link stands, and all read what it names. */
+/**
+ * Creates the file completely or not at all, and only once, however many processes start at the same time. The first link wins, and all
+ * processes read the file it names.
+ */
 const makeFile = (path: string): void => {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`
   const file = openSync(draft, "wx", KEY_MODE)

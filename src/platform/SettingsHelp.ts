@@ -1,11 +1,11 @@
-/** The settings as `--help` prints them. */
+/** Formats the settings for `--help`. */
 import { settings } from "./SettingsTable.ts"
 import type { Setting } from "./Variables.ts"
 
-/** Column where the sentences begin: behind the longest name. */
+/** The column where the sentences start: after the longest name. */
 const indentOf = (names: ReadonlyArray<string>): number => 4 + Math.max(...names.map(({ length }) => length))
 
-/** The first sentence of a text in Markdown, with paths in place of links. */
+/** The first sentence of a Markdown text, with paths in place of links. */
 const firstSentence = (markdown: string): string => {
   const plain = markdown.replaceAll(/\[[^\]]+\]\(\.\.\/([^)]*)\)/g, "docs/$1").replaceAll("`", "")
   return /^.*?\.(?= [A-Z]|$)/.exec(plain)?.[0] ?? plain
@@ -23,7 +23,7 @@ const wrapped = (text: string, width: number): ReadonlyArray<string> => {
   return [...lines, line]
 }
 
-/** Every setting by group: its name, one sentence and its default, in lines of at most this many columns where names leave room. */
+/** Every setting by group: its name, one sentence and its default. Lines have at most `columns` columns where the names leave room. */
 export const settingsHelp = (columns: number): string => {
   const groups = Object.entries(
     settings as Readonly<Record<string, Readonly<Record<string, Setting<unknown, unknown>>>>>

@@ -1,4 +1,7 @@
-/** Every variable the service reads: name, allowed values, default and meaning. Type, decoder, `--help` and reference derive from it. */
+/**
+ * Lists every environment variable of the service: name, allowed values, default and meaning. The type, the decoder, `--help` and the
+ * reference page derive from it.
+ */
 import { Effect, Record, Redacted } from "effect"
 import type { LogLevel } from "effect"
 import { BlockList, isIP } from "node:net"
@@ -81,7 +84,7 @@ const path = (allowed: string): Pick<Setting<string>, "allowed" | "parse"> => ({
   parse: (text) => resolve(text)
 })
 
-/** Names are grouped as a reader looks for them; within a group the order is that of importance. */
+/** Groups are in the order in which an operator looks for them, and variables in the order of importance. */
 export const settings = {
   Serving: {
     PORT: port(8787, "The public port; 0 picks a free one."),
@@ -90,14 +93,14 @@ export const settings = {
       allowed: `${BASE}, such as https://api.example.com`,
       parse: (text) => parseBase(text)?.href.replace(/\/+$/, ""),
       meaning:
-        "The address at which callers reach the service, used in links to files. When absent, `http://localhost` with the port. The console's cookie is `Secure` when it begins with `https`, and limited to its path otherwise."
+        "The URL at which clients reach the service, used in links to files. When absent, `http://localhost` with the port. The console's cookie is `Secure` when the URL begins with `https`, and limited to its path otherwise."
     }),
     TRUSTED_PROXIES: setting({
       allowed: "a comma-separated list of IP addresses and CIDR ranges",
       parse: parseProxies,
       absent: new BlockList(),
       meaning:
-        "Proxies whose `X-Forwarded-For` the gateway believes, and whose `X-Forwarded-Proto: https` makes the console's cookie `Secure`."
+        "Proxies from which the gateway trusts `X-Forwarded-For`, and `X-Forwarded-Proto: https`, which makes the console's cookie `Secure`."
     }),
     OPS_HOST: host(
       "127.0.0.1",
@@ -106,7 +109,7 @@ export const settings = {
     OPS_PORT: port(9464, "The ops port; 0 picks a free one."),
     SHUTDOWN_DELAY: durationOrZero(
       "5 seconds",
-      "How long a node that stops answers `/readyz` with 503 and still serves every request, closing each connection. Give it longer than your load balancer takes to notice."
+      "How long a stopping node answers `/readyz` with 503 while it still serves every request and closes each connection. Make it longer than your load balancer takes to notice."
     ),
     SHUTDOWN_GRACE: duration("20 seconds", "How long running requests may take to finish after SHUTDOWN_DELAY."),
     RATE_LIMIT_SCALE: setting({
@@ -182,19 +185,21 @@ export const settings = {
       "Simulated providers: `on` for providers without a key, `off`, or `auto`: on without any key (hosts in `PROVIDERS_FILE` included) on the embedded database."
     ),
     OPENAI_API_KEY: secret("OpenAI's key."),
-    OPENAI_BASE_URL: baseUrl("OpenAI's address, or that of a stand-in."),
+    OPENAI_BASE_URL: baseUrl("The base URL of OpenAI's API, or of a compatible server."),
     ANTHROPIC_API_KEY: secret("Anthropic's key."),
-    ANTHROPIC_BASE_URL: baseUrl("Anthropic's address, or another that speaks its Messages API."),
+    ANTHROPIC_BASE_URL: baseUrl("The base URL of Anthropic's API, or of another server with its Messages API."),
     GEMINI_API_KEY: secret("The key of Google's Gemini API."),
-    GEMINI_BASE_URL: baseUrl("What stands before `/v1beta`."),
+    GEMINI_BASE_URL: baseUrl("The base URL of Gemini's API, without `/v1beta`."),
     VOYAGE_API_KEY: secret("Voyage AI's key."),
-    VOYAGE_BASE_URL: baseUrl("What stands before `/embeddings` and `/rerank`."),
+    VOYAGE_BASE_URL: baseUrl("The base URL of Voyage's API, without `/embeddings` and `/rerank`."),
     TAVILY_API_KEY: secret("The key of Tavily's search."),
-    TAVILY_BASE_URL: baseUrl("What stands before `/search`."),
+    TAVILY_BASE_URL: baseUrl("The base URL of Tavily's API, without `/search`."),
     FAL_API_KEY: secret("fal's key, for images and videos."),
-    FAL_BASE_URL: baseUrl("What stands before a model's path, and before its queue's at any host except fal.run."),
+    FAL_BASE_URL: baseUrl(
+      "The base URL of fal's API, without a model's path. The queue uses it as well, unless the host is fal.run."
+    ),
     XAI_API_KEY: secret("xAI's key."),
-    XAI_BASE_URL: baseUrl("What stands before `/chat/completions` and `/videos/generations`."),
+    XAI_BASE_URL: baseUrl("The base URL of xAI's API, without `/chat/completions` and `/videos/generations`."),
     PROVIDERS_FILE: setting({
       ...path("the path of a file"),
       meaning: "A JSON file with further OpenAI-compatible hosts; see [Providers](../operate/providers.md)."
@@ -204,16 +209,16 @@ export const settings = {
       meaning:
         "A JSON file with your prices, statuses, promotions and history of models; see [Providers](../operate/providers.md)."
     }),
-    UPSTREAM_CONNECT_TIMEOUT: duration("10 seconds", "Until a connection with a provider stands."),
+    UPSTREAM_CONNECT_TIMEOUT: duration("10 seconds", "How long connecting to a provider may take."),
     UPSTREAM_FIRST_TOKEN_TIMEOUT: duration("2 minutes", "Until a stream's first content."),
     UPSTREAM_IDLE_TIMEOUT: duration(
       "1 minute",
       "The longest silence within a stream, and of a host that sends a long list of vectors."
     ),
-    UPSTREAM_TOTAL_TIMEOUT: duration("10 minutes", "All calls to providers for one request."),
+    UPSTREAM_TOTAL_TIMEOUT: duration("10 minutes", "How long all provider calls of one request together may take."),
     LATENCY_HEDGE: flag(
       "0",
-      "`1` lets plans of the strategy `latency` ask a second provider when the first stays silent."
+      "`1` lets requests with the strategy `latency` call a second provider while the first has not answered."
     ),
     AUTO_CLASSIFIER_MODEL: setting({
       allowed: "the id of a model",
@@ -227,18 +232,18 @@ export const settings = {
     HOLD_TTL: duration("15 minutes", "A hold that is neither settled nor renewed ends after this time."),
     CLIENT_DRAIN: duration(
       "30 seconds",
-      "How long the gateway reads an answer on for a client that left, where disconnecting would not stop the bill."
+      "How long the gateway keeps reading an answer after its client disconnected, where stopping the provider would not stop its bill."
     ),
     SWEEP_INTERVAL: duration(
       "15 seconds",
       "How often the gateway ends overdue holds, frees old idempotency keys and removes expired files."
     ),
-    VIDEO_DEADLINE: duration("30 minutes", "A video that is not made this long after its submission has failed."),
+    VIDEO_DEADLINE: duration("30 minutes", "A video that is not finished this long after its submission fails."),
     VIDEO_PROVIDER_LIMIT: integer(
       20,
       1,
       10_000,
-      "Video jobs that one provider may have at a time, from all nodes; one account may have half of them."
+      "Video jobs that all nodes together run at one provider; one account may have half of them."
     ),
     STRIPE_SECRET_KEY: secret(
       "Takes payments through Stripe. When absent, payments are simulated in a sandbox and not taken elsewhere."
@@ -247,7 +252,7 @@ export const settings = {
     STRIPE_BASE_URL: setting({
       allowed: "an http or https URL without a path",
       parse: parseEndpoint,
-      meaning: "A stand-in for Stripe at another address."
+      meaning: "The base URL of a Stripe-compatible server, for tests."
     })
   },
   "Accounts and messages": {
@@ -255,7 +260,7 @@ export const settings = {
     MAIL_FROM: setting({
       allowed: "an address such as Ann <ann@example.com>",
       parse: matching(/^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$|^[^\s@<>]+@[^\s@<>]+$/),
-      meaning: "The sender of letters, such as `Ann <ann@example.com>`; needed with `SMTP_URL`."
+      meaning: "The sender of emails, such as `Ann <ann@example.com>`; needed with `SMTP_URL`."
     }),
     TWILIO_ACCOUNT_SID: setting({
       allowed: "AC and 32 hexadecimal characters",
@@ -268,7 +273,7 @@ export const settings = {
       parse: parseSid("VA"),
       meaning: "The Verify service."
     }),
-    TWILIO_BASE_URL: baseUrl("What stands before `/v2/Services`.", "https://verify.twilio.com"),
+    TWILIO_BASE_URL: baseUrl("The base URL of Twilio Verify, without `/v2/Services`.", "https://verify.twilio.com"),
     PHONE_CODES_PER_DAY: integer(
       1_000,
       1,
@@ -309,7 +314,7 @@ export const settings = {
     OTEL_TRACES_SAMPLER: words(
       "parentbased_always_on",
       samplers,
-      "Which traces are recorded. With `parentbased_` a caller's decision stands for its trace."
+      "Which traces are recorded. With `parentbased_`, the caller's decision counts for its trace."
     ),
     OTEL_TRACES_SAMPLER_ARG: ratio("The share of traces that `traceidratio` records, 0 to 1; the same on every node."),
     OTEL_SDK_DISABLED: flag("0", "`1` exports nothing, whatever the endpoint."),
@@ -333,7 +338,7 @@ export const settingsByName: Readonly<Record<Names, Setting<unknown, unknown>>> 
   ...Object.values(settings)
 )
 
-/** Decodes every variable. Fails with the name of the first variable with a wrong text. */
+/** Decodes every variable. Fails with the name of the first variable whose value is invalid. */
 export const readValues: Effect.Effect<Values, StartError> = Effect.suspend(() =>
   Effect.all(Record.map(settingsByName, (one, name) => read(name, one)))
 ) as Effect.Effect<Values, StartError>

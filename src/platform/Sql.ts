@@ -10,7 +10,7 @@ import { makeFailures, withStatements } from "./Statements.ts"
 import { withStatementTimeout } from "./StatementTimeout.ts"
 import { StartError } from "./Variables.ts"
 
-/** A store that cannot be used at present; the same request may succeed later. `cause` holds no parameters. */
+/** A store that is currently unavailable. The same request may succeed later. `cause` contains no parameters. */
 export class Unavailable extends Data.TaggedError("Unavailable")<{
   readonly store: "database" | "redis" | "file store"
   readonly cause?: unknown
@@ -20,15 +20,15 @@ export class Unavailable extends Data.TaggedError("Unavailable")<{
   }
 }
 
-/** A statement that the database refuses for what it says: a mistake in this program. Holds no parameters. */
+/** A statement that the database rejects because of its content, which is a mistake in this program. Contains no parameters. */
 export class StatementRefused extends Error {
   override readonly name = "StatementRefused"
 }
 
 /**
- * For every method of a store: a database that is away, overloaded or too slow becomes `Unavailable`; every other
- * refusal is a defect, constraint violations included (a store that expects one catches it first). Neither carries
- * what the statement was called with.
+ * Wraps every method of a store. A database that is down, overloaded or too slow becomes `Unavailable`. Every other rejection is a
+ * defect, constraint violations included; a store that expects one catches it first. Neither error contains the parameters of the
+ * statement.
  */
 export const storeErrors = <A, E, R>(
   self: Effect.Effect<A, E, R>
@@ -43,20 +43,20 @@ export const storeErrors = <A, E, R>(
   )
 
 /**
- * JSON as `jsonb` takes it, which takes neither a NUL nor half a surrogate pair; what a model or a caller wrote may hold both, and
- * a statement must not fail of it. They become U+FFFD.
+ * Replaces characters that `jsonb` rejects, a NUL and half a surrogate pair, with U+FFFD. The text of a model or a caller may contain
+ * both, and a statement must not fail because of them.
  */
 export const storable = (json: string): string =>
   json.includes("\\u") ? json.replace(/\\(?:u0000|u[dD][89a-fA-F]..|.)/g, replaceUnstorable) : json
 
 const replaceUnstorable = (escape: string) => (/^\\u(?:0000|[dD])/.test(escape) ? "\\ufffd" : escape)
 
-/** The same of a text, for a column of texts. */
+/** The same for a text column. */
 export const storableText = (text: string): string => text.replaceAll("\0", "\ufffd").toWellFormed()
 
 /**
- * `LIMIT`, with the number, a whole one, in the text of the statement. As a parameter it makes a plan for any number look dearer than
- * one for the number at hand, so that PostgreSQL plans anew at every execution, and of a page that can take longer than to read it.
+ * A `LIMIT` with the whole number in the text of the statement. With a parameter, PostgreSQL estimates a generic plan as more expensive
+ * than a plan for the current number. So it plans anew at every execution, which can take longer than reading the page.
  */
 export const limitTo = (sql: SqlClient.SqlClient, rows: number): Statement.Fragment =>
   sql.literal(`LIMIT ${BigInt(rows)}`)
@@ -64,9 +64,9 @@ export const limitTo = (sql: SqlClient.SqlClient, rows: number): Statement.Fragm
 export interface ConnectOptions {
   readonly url: Redacted.Redacted
   readonly poolSize: number
-  /** How the database is called in the message of a failed start. */
+  /** The database's name in the message of a failed start. */
   readonly called: string
-  /** Whether plans that walk through a whole table are avoided, as they are unless told: for all but what reads whole tables. */
+  /** Whether PostgreSQL avoids plans that scan a whole table; true when absent. Only work that reads whole tables sets it to false. */
   readonly readsByIndex?: boolean
 }
 
@@ -83,24 +83,26 @@ const pool = (
     applicationName: "tollgate",
     startupParameters: {
       timezone: "UTC",
-      // Statements here take a millisecond; to compile one takes many.
+      // Statements here take a millisecond. Compiling one takes many.
       jit: "off",
-      // Whatever the service reads stands together in an index, and a plan made while a table was small must not go on reading all of it.
+      // Everything the service reads is contiguous in an index. A plan that was made while a table was small must not go on reading all
+      // of it.
       enable_seqscan: readsByIndex ? "off" : "on",
-      // As for memory and solid disks. By the default, for disks that seek, a page of a large account among small ones seems cheapest
-      // when all that it has is collected and sorted, though the index has it in order.
+      // The value for memory and solid-state disks. The default is for disks that seek. With it, collecting and sorting all rows of a
+      // large account among small ones looks cheapest for a page, although the index has them in order.
       random_page_cost: "1.1",
-      // A client's own clock is `StatementTimeout.ts`, which is longer.
+      // The client's own timeout is in `StatementTimeout.ts` and is longer.
       statement_timeout: "30s",
-      // A transaction whose process hangs must not keep its locks.
+      // The transaction of a hung process must not keep its locks.
       idle_in_transaction_session_timeout: "60s",
       ...startupParameters
     }
   })
 
 /**
- * For statements that are always the same (`Statements.ts`), opened when the first comes: one at a time, and room for another while a
- * connection that says nothing is given up. Made for the values at hand, no plan of theirs would be another.
+ * A pool for statements whose text never changes (`Statements.ts`), opened at the first one. One runs at a time, with room for a second
+ * while an unresponsive connection is being given up. Plans for the actual values would not differ, so it always uses the cached
+ * generic plan.
  */
 const ownPool = (options: ConnectOptions) =>
   pool(
@@ -121,10 +123,10 @@ const checkVersion = (sql: SqlClient.SqlClient, called: string) =>
     })
   })
 
-/** Containers start together: a database that is just coming up is waited for. */
+/** Containers start at the same time, so the service waits for a database that is still starting. */
 const startPatience = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: "10 seconds" }))
 
-/** A pool of connections, once one of them has shown a server that is new enough. */
+/** Opens a pool of connections after one of them has shown that the server is recent enough. */
 export const connect = Effect.fn("connect")(
   function* (options: ConnectOptions) {
     const { poolSize: maxConnections } = options
@@ -154,7 +156,9 @@ export const connect = Effect.fn("connect")(
 export const layerOf = <E, R>(client: Effect.Effect<SqlClient.SqlClient, E, R>) =>
   Layer.effect(SqlClient.SqlClient, client).pipe(Layer.provide(Reactivity.layer))
 
-/** Those of the service and of a command beside it, with room for who looks in by hand; no fewer than a small pool has. */
+/**
+ * Connections for the service and a command beside it, with some left for an operator's session. Even a small pool gets this minimum.
+ */
 const connectionsFor = (poolSize: number): number => Math.max(60, 2 * poolSize + 20)
 
 const connected = (embedded: typeof startPostgres, readsByIndex: boolean) =>
@@ -178,5 +182,5 @@ const connected = (embedded: typeof startPostgres, readsByIndex: boolean) =>
 /** The service's database: that of DATABASE_URL, or an embedded server that lives as long as the layer. */
 export const layer = connected(startPostgres, true)
 
-/** The same database for a command beside a running service, whose embedded server it then uses; it may read all there is. */
+/** The same database for a command beside a running service. It uses that service's embedded server, and may scan whole tables. */
 export const layerCommand = connected(connectEmbedded, false)

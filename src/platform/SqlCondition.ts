@@ -1,16 +1,16 @@
-/** What a database says of its condition when it refuses a connection or a statement, in words for operators. */
+/** Describes to operators why a database refuses a connection or a statement. */
 import type { SqlError } from "effect/sql"
 
-/** How a kind of failure is told, and what may be told of it. */
+/** The description of a class of failures. */
 interface Condition {
   readonly words: string
-  /** Whether it lies with the database's reach or state: the same statement may succeed later. */
+  /** Whether the cause is the database's reachability or state, so that the same statement may succeed later. */
   readonly passing?: true
-  /** Whether the server's message is free of values: it can only name identifiers, files and addresses. */
+  /** Whether the server's message contains no values: it can only name identifiers, files and addresses. */
   readonly detail?: true
 }
 
-/** By SQLSTATE, or by its first two characters for all others of a class. */
+/** Keyed by SQLSTATE, or by its first characters for the rest of a class. */
 const conditions: Readonly<Record<string, Condition>> = {
   "08": { words: "the connection to the database failed", passing: true, detail: true },
   "22": { words: "a value does not fit its column or function" },
@@ -42,7 +42,7 @@ const conditions: Readonly<Record<string, Condition>> = {
   XX002: { words: "an index of the database is damaged", detail: true }
 }
 
-/** What a client says of a connection that gives no answer. */
+/** The description of a connection that gives no answer. */
 export const UNANSWERED = "the database does not answer"
 
 /** A member of the server's message, or of the system's error. */
@@ -54,7 +54,7 @@ const fieldOf = ({ reason: { cause } }: SqlError.SqlError, name: "code" | "const
 /** The five characters of SQLSTATE; empty for an error that no server sent. */
 const stateOf = (error: SqlError.SqlError): string => {
   const code = fieldOf(error, "code")
-  // Errors of the system have codes too, such as ECONNREFUSED and EPIPE.
+  // System errors have codes too, such as ECONNREFUSED and EPIPE.
   return /^(?!E[A-Z]{4}$)[0-9A-Z]{5}$/.test(code) ? code : ""
 }
 
@@ -75,13 +75,13 @@ const conditionOf = (error: SqlError.SqlError): Condition => {
   return { words: "a statement could not be sent to the database" }
 }
 
-/** Whether a fault lies with the database's reach or state and not with the statement; no connection is always that. */
+/** Whether a fault is in the database's reachability or state and not in the statement. A missing connection always is. */
 export const isPassing = (error: SqlError.SqlError): boolean =>
   error.isRetryable || error.reason.operation === "connect" || conditionOf(error).passing === true
 
 /**
- * One line for logs and operators: the database's condition in words, then SQLSTATE and the server's message. The message is left
- * out where it may quote the values of parameters.
+ * One line for logs and operators: the database's condition in words, then SQLSTATE and the server's message. It omits the message
+ * where it may quote the values of parameters.
  */
 export const describeSqlError = (error: SqlError.SqlError): string => {
   const { reason } = error

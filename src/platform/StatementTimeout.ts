@@ -1,4 +1,4 @@
-/** A clock for every statement: a connection that says nothing would else keep whoever waits for it for ever. */
+/** Adds a timeout to every statement. Without it, an unresponsive connection would block its caller for ever. */
 import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
 import { Context, Effect, Fiber } from "effect"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -6,8 +6,8 @@ import { UNANSWERED } from "./SqlCondition.ts"
 import type { Failures } from "./Statements.ts"
 
 /**
- * How long a statement is waited for, in milliseconds: longer than the 30 seconds that the server itself gives it, so that it
- * strikes where the server is not heard any more. Whoever allows a statement more there provides more here.
+ * How long to wait for a statement, in milliseconds. This is longer than the server's own limit of 30 seconds, so it fires only when
+ * the server no longer responds. Code that allows a statement more time on the server raises it here as well.
  */
 export const StatementTimeout = Context.Reference<number>("tollgate/platform/StatementTimeout", {
   defaultValue: () => 40_000
@@ -20,20 +20,19 @@ const unanswered = () => {
   })
 }
 
-/** Whether a statement failed because its time was over. */
+/** Whether a statement failed because of this timeout. */
 export const isUnanswered = ({ reason }: SqlError.SqlError): boolean => reason.message === UNANSWERED
 
 /**
- * Runs a statement in a fiber of its own, which is interrupted when its time is over: the driver then cancels the statement, and
- * drops a connection that does not hear of it either.
+ * Runs a statement in a fiber of its own and interrupts the fiber after the timeout. The driver then cancels the statement, and drops
+ * the connection if the cancellation gets no response either.
  */
 const timed = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
   Effect.flatMap(StatementTimeout, (ms) => (ms === Infinity ? statement : within(statement, ms)))
 
 /**
- * Runs a statement in a fiber of its own, which is interrupted when so many milliseconds are over. By the machine's clock, as all that
- * is the network's. Leaner than a race, of which every statement would pay for two fibers. Meanwhile, when the statement has begun,
- * the caller may do something else.
+ * Runs a statement in a fiber of its own and interrupts the fiber after this many milliseconds of the machine's clock. This is cheaper
+ * than a race, which would cost every statement two fibers. `meanwhile` runs on the caller's fiber once the statement has started.
  */
 export const within = <A>(
   statement: Effect.Effect<A, SqlError.SqlError>,
@@ -42,7 +41,7 @@ export const within = <A>(
 ): Effect.Effect<A, SqlError.SqlError> =>
   Effect.withFiber((caller) =>
     Effect.callback((resume) => {
-      // Begun here, so that no interruption can come between it and who would hand it on.
+      // Started here, so that no interruption can come between the start and the code that hands the fiber on.
       const fiber = Effect.runForkWith(caller.context)(statement)
       meanwhile?.()
       const late = () => resume(Effect.andThen(Fiber.interrupt(fiber), Effect.fail(unanswered())))
@@ -55,7 +54,7 @@ export const within = <A>(
     })
   )
 
-/** Where the connection is lost its transaction is undone; a failure would hide the one that it is undone for. */
+/** A lost connection has already undone its transaction. A failure of the rollback would hide the error that caused it. */
 const undone = <A>(ending: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>) =>
   Effect.catchIf(
     ending,
@@ -95,8 +94,8 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
   )
 
 /**
- * A client of these connections with a clock on every statement, those that begin and end transactions included; streams of rows
- * have none. A statement that it strikes at fails as one whose connection broke: nobody knows whether it was carried out.
+ * A client on these connections that applies the timeout to every statement, including those that begin and end transactions, but not
+ * to streams of rows. A statement that times out fails like one whose connection broke: it is unknown whether it was carried out.
  */
 export const withStatementTimeout = (pool: PgPool.PgPool, failures: Failures) =>
   SqlClient.make({

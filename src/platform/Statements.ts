@@ -1,27 +1,30 @@
-/** Statements each by itself, without what a client does for those that are put together, traced, or part of a transaction. */
+/** Executes single statements without the overhead of a client: no composition, no tracing, no transaction. */
 import type { PgPool } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { isPassing } from "./SqlCondition.ts"
 
-/** Who carries out statements one by one: a client, as a part of the transaction around it, or what `statementsOf` gives. */
+/**
+ * Executes single statements: a client does so within the transaction around it, and the result of `statementsOf` does so outside of
+ * any.
+ */
 export interface Statements {
-  /** The rows of a statement with its parameters as `$1`, `$2` and so on. Nothing in it is escaped. */
+  /** The rows of a statement with its parameters as `$1`, `$2` and so on. The text is not escaped. */
   readonly unsafe: <A extends object>(
     statement: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
 }
 
-/** What the connections of a client have met of the database's failures. */
+/** Records the database failures that the connections of a client have met. */
 export interface Failures {
-  /** `performance.now()` at the last failure that lay with the database and not with a statement; at first minus infinity. */
+  /** `performance.now()` at the latest failure of the database, as opposed to one of a statement. Initially minus infinity. */
   readonly lastAt: () => number
-  /** Notes a failure of a connection or a statement. */
+  /** Records a failure of a connection or a statement. */
   readonly met: (error: SqlError.SqlError) => Effect.Effect<void>
 }
 
-/** None so far. */
+/** Creates a record without failures. */
 export const makeFailures = (): Failures => {
   let lastAt = Number.NEGATIVE_INFINITY
   const note = (error: SqlError.SqlError) => {
@@ -33,7 +36,7 @@ export const makeFailures = (): Failures => {
 const own: unique symbol = Symbol("own")
 const failing: unique symbol = Symbol("failing")
 
-/** A client with connections beside its own, for who has them by `statementsOf`. */
+/** Adds separate connections to a client, which `statementsOf` returns. */
 export const withStatements = <Client extends SqlClient.SqlClient>(
   client: Client,
   pool: PgPool.PgPool,
@@ -52,14 +55,14 @@ export const withStatements = <Client extends SqlClient.SqlClient>(
 }
 
 /**
- * Statements on the connections that a client has beside its own, which no other statement waits for or keeps waiting, and without a
- * clock on them: for who has one itself. They are never part of a transaction.
+ * Executes statements on the client's separate connections. They neither wait for other statements nor delay them, and have no timeout,
+ * so the caller must have its own. They are never part of a transaction.
  */
 export const statementsOf = (client: SqlClient.SqlClient): Statements =>
   (client as SqlClient.SqlClient & { readonly [own]?: Statements })[own] ?? client
 
 const noFailures = makeFailures()
 
-/** The failures of a client that notes them; none of any other. */
+/** The recorded failures of a client; an empty record for a client that records none. */
 export const failuresOf = (client: SqlClient.SqlClient): Pick<Failures, "lastAt"> =>
   (client as SqlClient.SqlClient & { readonly [failing]?: Failures })[failing] ?? noFailures

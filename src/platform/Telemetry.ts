@@ -1,4 +1,4 @@
-/** What the service tells of itself: logs on the console always, metrics for who asks, and all of it over OTLP when told to. */
+/** The service's telemetry: logs on the console always, metrics for scrapers, and all of it over OTLP when an endpoint is set. */
 import {
   Context,
   Effect,
@@ -21,35 +21,39 @@ import { makeMetrics, Metrics } from "./Metrics.ts"
 import type { TelemetrySettings } from "./TelemetrySettings.ts"
 import { makeTracing, type SpanRecord, Tracing } from "./Tracing.ts"
 
-/** Spans or log lines in one export. Encoding one takes a few milliseconds, in which nothing else runs. */
+/** The maximum number of spans or log lines in one export. Encoding one takes a few milliseconds, in which nothing else runs. */
 const MAX_BATCH = 512
 
-/** Exports under way at once; what finds no room is dropped. With the batch this bounds the memory telemetry takes: about 4,000
- * spans. */
+/**
+ * The maximum number of concurrent exports. Further ones are dropped. Together with the batch size this bounds the memory of telemetry
+ * to about 4,000 spans.
+ */
 const MAX_UNDER_WAY = 8
 
-/** A collector that has not answered for so long will not. */
+/** A collector that has not answered by then counts as failed. */
 const EXPORT_TIMEOUT_MS = 10_000
 
-/** How long a stop waits for what has not been exported yet. */
+/** How long a stopping service waits for the last exports. */
 const FLUSH_TIMEOUT = "3 seconds"
 
 const SPANS_EVERY = "1 second"
 const METRICS_EVERY = "10 seconds"
 
-/** The schema whose names are used for what is asked of models. */
+/** The schema of the attribute names for calls to models. */
 const SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai/1.42.0"
 
 // ---- logs
 
-/** The span that an entry belongs to. Effect's own, which are off, stand there all the same, with a word in place of their ids. */
+/** The span of a log entry. Effect's own spans are off, but Effect still provides one with a placeholder instead of ids. */
 const spanAround = (entry: Logger.Options<unknown>): Tracer.AnySpan | undefined => {
   let span = entry.fiber.cache.span
   while (span?._tag === "Span" && span.traceId === "noop") span = Option.getOrUndefined(span.parent)
   return span
 }
 
-/** The same logger, for which an entry is of the span it belongs to: a collector refuses all it is sent with ids that are none. */
+/**
+ * Wraps a logger so that each entry carries the span it belongs to. A collector rejects a whole export when one entry has invalid ids.
+ */
 const withSpanAround = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
   Logger.make((entry) => {
     const { cache } = entry.fiber
@@ -59,7 +63,7 @@ const withSpanAround = <Output>(logger: Logger.Logger<unknown, Output>): Logger.
     return logger.log({ ...entry, fiber })
   })
 
-/** One line of JSON: time, level, message, and whatever is known of the request, such as its id and its trace. */
+/** Writes one line of JSON: time, level, message, and what is known of the request, such as its id and its trace. */
 const jsonLine = Logger.make<unknown, string>((entry) => {
   const { annotations, cause, level, message, timestamp } = Logger.formatStructured.log(entry)
   const span = spanAround(entry)
@@ -73,7 +77,7 @@ const jsonLine = Logger.make<unknown, string>((entry) => {
   })
 })
 
-/** Writes logs to the console in the operator's format, from the operator's level on. */
+/** Writes logs to the console in the operator's format, from the operator's level upwards. */
 export const logging = Layer.unwrap(
   Effect.map(Config, ({ log }) =>
     Layer.mergeAll(
@@ -85,10 +89,10 @@ export const logging = Layer.unwrap(
 
 // ---- metrics
 
-/** Figures of the event loop cover so long. */
+/** The time window of the event loop's figures, in milliseconds. */
 const LOOP_WINDOW_MS = 10_000
 
-/** Figures of this process, for as long as the scope is open. */
+/** Registers the figures of this process until the scope closes. */
 const processFigures = (metrics: Metrics): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     let delay = { p99: 0, max: 0 }
@@ -107,8 +111,18 @@ const processFigures = (metrics: Metrics): Effect.Effect<void, never, Scope.Scop
           monitor.disable()
         })
     )
-    metrics.gauge("nodejs.eventloop.delay.p99", "Of the last ten seconds", "s", () => delay.p99)
-    metrics.gauge("nodejs.eventloop.delay.max", "Of the last ten seconds", "s", () => delay.max)
+    metrics.gauge(
+      "nodejs.eventloop.delay.p99",
+      "99th percentile of the event loop's delay in the last 10 seconds",
+      "s",
+      () => delay.p99
+    )
+    metrics.gauge(
+      "nodejs.eventloop.delay.max",
+      "Longest delay of the event loop in the last 10 seconds",
+      "s",
+      () => delay.max
+    )
     metrics.gauge("process.memory.usage", "Resident memory", "By", () => process.memoryUsage.rss())
     metrics.gauge("process.cpu.time", "Since the start", "s", () => {
       const { system, user } = process.cpuUsage()
@@ -129,11 +143,14 @@ const counting = Layer.effectContext(
 const answered = (request: HttpClientRequest.HttpClientRequest, status: number) =>
   HttpClientResponse.fromWeb(request, new Response(null, { status }))
 
-/** For a collector that asks for a pause the exporter would keep all that comes until its end, which may be far; for one that fails, not. */
+/**
+ * When a collector answers 429, the exporter would buffer everything until the requested pause ends, which may be long. For other
+ * failures it does not.
+ */
 const TOO_MANY = 429
 const FAILS = 503
 
-/** Posts exports, bounded in number and time, and says once when a collector cannot be reached, and once when it can again. */
+/** Sends exports with limits on their number and time. It logs once when a collector becomes unreachable, and once when it recovers. */
 const makeClient = Effect.sync(() => {
   let underWay = 0
   let reachable = true
@@ -142,7 +159,9 @@ const makeClient = Effect.sync(() => {
     reachable = now
     return now
       ? Effect.logInfo("telemetry is delivered again")
-      : Effect.logWarning("telemetry cannot be delivered; what finds no room is dropped, and requests go on as ever")
+      : Effect.logWarning(
+          "telemetry cannot be delivered; exports that exceed the buffer are dropped, and requests are not affected"
+        )
   }
   return HttpClient.make((request, url, signal) =>
     Effect.suspend(() => {
@@ -154,7 +173,7 @@ const makeClient = Effect.sync(() => {
             method: request.method,
             headers: request.headers,
             body: request.body._tag === "Uint8Array" ? (request.body.body as Uint8Array<ArrayBuffer>) : null,
-            // The headers may hold a key, which is for this address alone.
+            // The headers may contain a key, which is meant for this address only.
             redirect: "error",
             signal: AbortSignal.any([signal, AbortSignal.timeout(EXPORT_TIMEOUT_MS)])
           })
@@ -177,7 +196,7 @@ const makeClient = Effect.sync(() => {
 
 const KINDS = { internal: 1, server: 2, client: 3 } as const
 
-/** A span as OTLP's JSON has it. */
+/** Encodes a span as OTLP's JSON. */
 const encodeSpan = (span: SpanRecord) => ({
   traceId: span.context.traceId,
   spanId: span.context.spanId,
@@ -208,7 +227,7 @@ const tracing = (settings: TelemetrySettings, url: string, headers: Readonly<Rec
         shutdownTimeout: FLUSH_TIMEOUT,
         body: (spans: Array<SpanRecord>) => {
           const scopeSpans = [{ scope: { name: "tollgate" }, schemaUrl: SCHEMA_URL, spans: spans.map(encodeSpan) }]
-          // Effect's own spans have members that these leave out; on the wire both are the same.
+          // Effect's spans have additional members, which these omit. On the wire both are the same.
           return [serialization.traces({ resourceSpans: [{ resource, scopeSpans }] } as never), Effect.void]
         }
       })
@@ -232,16 +251,16 @@ const exportTo = (settings: TelemetrySettings, endpoint: URL) => {
   })
   const metrics = OtlpMetrics.layer({ ...common, url: `${base}/v1/metrics`, exportInterval: METRICS_EVERY })
   const traces = tracing(settings, `${base}/v1/traces`, headers)
-  // Side by side, so that a stop waits for all three together.
+  // In parallel, so that a stop waits for all three together.
   return Layer.mergeAll(Layer.provide(Layer.mergeAll(traces, logs), OtlpExporter.layerFlusher), metrics).pipe(
     Layer.provide([OtlpSerialization.layerJson, Layer.effect(HttpClient.HttpClient, makeClient), withoutEnvironment])
   )
 }
 
 /**
- * Metrics always; traces, metrics and logs over OTLP when there is an endpoint. It is given outermost, so that it starts first and
- * ends last, with what had not been exported. A collector that is slow or away costs requests nothing, and bounded memory.
- * Effect's own spans are off: the spans of the request path are those of `Tracing`.
+ * Collects metrics always; exports traces, metrics and logs over OTLP when an endpoint is set. It is the outermost layer, so it starts
+ * first and ends last, after it has exported what is left. A slow or missing collector does not slow requests down and uses bounded
+ * memory. Effect's own spans are off: `Tracing` makes the spans of the request path.
  */
 export const layer = Layer.unwrap(
   Effect.map(Config, ({ telemetry }) =>

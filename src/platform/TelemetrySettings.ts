@@ -2,11 +2,11 @@ import type { Redacted } from "effect"
 import type { Values } from "./SettingsTable.ts"
 import type { Sampler } from "./Tracing.ts"
 
-/** What the service exports about itself, and where to. */
+/** What telemetry the service exports, and where to. */
 export interface TelemetrySettings {
-  /** Takes OTLP over HTTP, at `/v1/traces` and the like beneath it. Absent: nothing is exported. */
+  /** The OTLP/HTTP base URL, to which `/v1/traces` and the like are appended. Absent: nothing is exported. */
   readonly endpoint: URL | undefined
-  /** Sent with every export; they may hold a key. */
+  /** Headers of every export, which may contain a key. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   readonly serviceName: string
   readonly resource: Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ const samplerOf = (name: Values["OTEL_TRACES_SAMPLER"], ratio: number): Sampler 
   followsParent: name.startsWith("parentbased_")
 })
 
-/** The part of the settings that OpenTelemetry's variables and `TRACE_CONTEXT_PROVIDERS` decide. */
+/** The settings that come from OpenTelemetry's variables and `TRACE_CONTEXT_PROVIDERS`. */
 export const telemetryOf = (values: Values): TelemetrySettings => ({
   endpoint: values.OTEL_SDK_DISABLED ? undefined : values.OTEL_EXPORTER_OTLP_ENDPOINT,
   headers: values.OTEL_EXPORTER_OTLP_HEADERS,

@@ -1,4 +1,4 @@
-/** The forms of OpenTelemetry's variables. */
+/** Parsers for OpenTelemetry's environment variables. */
 import { Redacted } from "effect"
 import { type Parse, setting } from "./Variables.ts"
 
@@ -26,7 +26,7 @@ const parsePairs =
     return found
   }
 
-/** Attributes of a resource. */
+/** A variable with the attributes of a resource. */
 export const pairs = (meaning: string) =>
   setting<Readonly<Record<string, string>>>({
     allowed: "a comma-separated list of key=value, percent-encoded",
@@ -35,7 +35,7 @@ export const pairs = (meaning: string) =>
     meaning
   })
 
-/** Headers of an export; they may hold a key. */
+/** A variable with the headers of an export, which may contain a key. */
 export const headerPairs = (meaning: string) =>
   setting<Redacted.Redacted<Readonly<Record<string, string>>>>({
     allowed: "a comma-separated list of name=value, percent-encoded",
@@ -57,7 +57,7 @@ export const samplers = [
   "parentbased_traceidratio"
 ] as const
 
-/** A share, from 0 to 1. */
+/** A variable with a share from 0 to 1. */
 export const ratio = (meaning: string) =>
   setting({
     allowed: "a number from 0 to 1",
@@ -69,7 +69,7 @@ export const ratio = (meaning: string) =>
     meaning
   })
 
-/** Ids of providers. */
+/** A variable with provider ids. */
 export const providerIds = (meaning: string) =>
   setting<ReadonlyArray<string>>({
     allowed: "a comma-separated list of providers' ids",

@@ -1,25 +1,25 @@
 /**
- * Spans of the request path. They are handed on as plain values, so that work in a fiber of a service stays in the trace of the
- * request it is for, and so that a request whose trace is not recorded costs nothing: it has no span.
+ * Spans of the request path. They are passed as plain values, so that work in a service's fiber stays in the trace of its request. A
+ * request whose trace is not recorded has no span, and tracing costs it nothing.
  */
 import { Context, Tracer } from "effect"
 import { newSpanId, newTraceId } from "./Ids.ts"
 
-/** Where in a trace something stands, as W3C Trace Context carries it between services. */
+/** A position in a trace, as W3C Trace Context carries it between services. */
 export interface TraceContext {
   readonly traceId: string
   readonly spanId: string
   readonly sampled: boolean
-  /** `tracestate` as it came; it is passed on and never read. */
+  /** `tracestate` as received. The gateway passes it on and never reads it. */
   readonly state: string | undefined
 }
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Longer ones may be dropped, says W3C Trace Context, 3.3.1.5. */
+/** W3C Trace Context, 3.3.1.5, allows dropping longer ones. */
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/
 
-/** Reads the headers of a caller. What is not well formed is as good as absent, and a `tracestate` alone means nothing. */
+/** Reads the trace headers of a request. A malformed header counts as absent, and a `tracestate` without `traceparent` is ignored. */
 export const readTraceContext = (
   traceparent: string | undefined,
   tracestate: string | undefined
@@ -27,32 +27,32 @@ export const readTraceContext = (
   if (traceparent === undefined) return undefined
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(traceparent) ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined
-  // Only a version to come may say more than this one.
+  // Only a future version may have more fields.
   if (version === "00" && more !== undefined) return undefined
   const state = tracestate !== undefined && TRACESTATE.test(tracestate) ? tracestate : undefined
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1, state }
 }
 
-/** The headers that hand a trace on. */
+/** The headers that propagate a trace. */
 export const traceHeaders = ({ sampled, spanId, state, traceId }: TraceContext): Readonly<Record<string, string>> => ({
   traceparent: `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`,
   ...(state === undefined ? {} : { tracestate: state })
 })
 
-/** Which traces are recorded. */
+/** Decides which traces are recorded. */
 export interface Sampler {
-  /** The part of the traces begun here that is recorded, from 0 to 1. */
+  /** The share of traces started here that is recorded, from 0 to 1. */
   readonly ratio: number
-  /** Whether a caller's decision stands for its trace, instead of the ratio. */
+  /** Whether a caller's decision overrides the ratio for its trace. */
   readonly followsParent: boolean
 }
 
-/** OpenTelemetry's probability sampling looks at the last 56 bits of a trace id; the first 52 of them are exact as a number. */
+/** OpenTelemetry's probability sampling uses the last 56 bits of a trace id. The first 52 of them are exact as a number. */
 const RANDOMNESS = 2 ** 52
 const RANDOMNESS_AT = 32 - 56 / 4
 const RANDOMNESS_END = RANDOMNESS_AT + 52 / 4
 
-/** A function of the trace id alone, so that every node and service with this ratio, or a greater one, records the same trace. */
+/** Depends only on the trace id, so every node and service with this ratio or a higher one records the same trace. */
 const isWithin = (ratio: number, traceId: string): boolean =>
   ratio >= 1 ||
   (ratio > 0 && Number.parseInt(traceId.slice(RANDOMNESS_AT, RANDOMNESS_END), 16) >= (1 - ratio) * RANDOMNESS)
@@ -65,7 +65,7 @@ export type SpanKind = "internal" | "server" | "client"
 export type AttributeValue = string | number | bigint | boolean | ReadonlyArray<string> | undefined
 export type Attributes = Readonly<Record<string, AttributeValue>>
 
-/** A span that has ended, as it is exported. Times are Unix nanoseconds in decimal. */
+/** An ended span in its export format. Times are Unix nanoseconds in decimal. */
 export interface SpanRecord {
   readonly name: string
   readonly kind: SpanKind
@@ -77,13 +77,13 @@ export interface SpanRecord {
   readonly failed: boolean
 }
 
-/** Unix nanoseconds of now; the clock has microseconds. */
+/** The current time in Unix nanoseconds. The clock has microsecond resolution. */
 const nowNanos = (): string => `${Math.round((performance.timeOrigin + performance.now()) * 1_000)}000`
 
-/** A span under way, of a trace that is recorded. Attributes never hold a key, or what was asked or answered. */
+/** A running span of a recorded trace. Attributes never contain a key, a prompt or an answer. */
 export class Span {
   readonly context: TraceContext
-  /** May be given a better one until the end. */
+  /** May be replaced by a better name until the span ends. */
   name: string
   readonly #kind: SpanKind
   readonly #parentSpanId: string | undefined
@@ -107,14 +107,14 @@ export class Span {
     this.#record = record
   }
 
-  /** Begins a span below this one, which may outlive it. */
+  /** Starts a child span, which may outlive this one. */
   child(name: string, kind: SpanKind, attributes?: Attributes): Span {
     const { spanId, ...context } = this.context
     const span = new Span(name, kind, { ...context, spanId: newSpanId() }, spanId, this.#record)
     return attributes === undefined ? span : span.set(attributes)
   }
 
-  /** Adds attributes; an undefined one is left out. */
+  /** Adds attributes. Undefined ones are omitted. */
   set(attributes: Attributes): this {
     for (const name in attributes) {
       const value = attributes[name]
@@ -123,7 +123,7 @@ export class Span {
     return this
   }
 
-  /** Marks it as failed, with a word for the kind of failure. */
+  /** Marks the span as failed, with a word for the kind of failure. */
   fail(errorType: string): this {
     this.#failed = true
     this.#attributes.set("error.type", errorType)
@@ -134,7 +134,7 @@ export class Span {
     return this.#failed
   }
 
-  /** Hands it to be exported, once. */
+  /** Ends the span and exports it, once. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -150,31 +150,31 @@ export class Span {
     })
   }
 
-  /** As Effect knows it, so that what is logged beneath it carries its ids. */
+  /** The span in Effect's form, so that log lines below it carry its ids. */
   get forLogs(): Tracer.AnySpan {
     return Tracer.externalSpan(this.context)
   }
 }
 
-/** A request's place in a trace. */
+/** A request's position in a trace. */
 export interface Trace {
-  /** Its own span; undefined unless its trace is recorded here. */
+  /** The request's own span. Undefined unless the gateway records its trace. */
   readonly span: Span | undefined
-  /** Where its caller stood. */
+  /** The caller's position in the trace. */
   readonly from: TraceContext | undefined
 }
 
-/** The trace that a receipt names: the one recorded here, else the caller's own. */
+/** The trace that a receipt names: the one recorded here, or else the caller's own. */
 export const traceIdOf = (trace: Trace | undefined): string | null =>
   trace?.span?.context.traceId ?? trace?.from?.traceId ?? null
 
-/** Begins traces. */
+/** Starts traces. */
 export interface Tracing {
-  /** The span of a request that has arrived with these headers; undefined where its trace is not recorded. */
+  /** Starts the span of a request that arrived with these headers. Undefined when its trace is not recorded. */
   readonly server: (traceparent: string | undefined, tracestate: string | undefined) => Span | undefined
 }
 
-/** Traces by this sampler, each ended span handed to `record`. */
+/** Traces with this sampler. Each ended span goes to `record`. */
 export const makeTracing = (sampler: Sampler, record: (span: SpanRecord) => void): Tracing => ({
   server: (traceparent, tracestate) => {
     const parent = readTraceContext(traceparent, tracestate)
@@ -185,7 +185,7 @@ export const makeTracing = (sampler: Sampler, record: (span: SpanRecord) => void
   }
 })
 
-/** The service's tracing; without an exporter it records nothing. */
+/** The service's tracing. Without an exporter it records nothing. */
 export const Tracing = Context.Reference<Tracing>("tollgate/platform/Tracing", {
   defaultValue: () => ({ server: () => undefined })
 })

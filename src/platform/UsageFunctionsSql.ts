@@ -1,12 +1,12 @@
 /**
- * By their ids requests are rolled up in the order in which they arrived. A request that is written later after its arrival than
- * the grace notes itself, and all others are written by then: so what is older than the grace, and whose writers have ended, can
- * be taken once and for all. The grace covers what comes before a hold; a clock that is behind by more makes every request of its
- * node one that came late, which costs a row each and counts right.
+ * Requests are rolled up in order of their ids, which is the order in which they arrived. A request that is written later than the
+ * grace period after its arrival is recorded as late. All others are written by then. So everything older than the grace period, once
+ * its writers have ended, can be rolled up for good. The grace period covers the work before a hold. If a node's clock is behind by
+ * more than that, each of its requests counts as late, which costs a row each but stays correct.
  */
 export const usageFunctions: ReadonlyArray<string> = [
   `CREATE FUNCTION usage_grace_ms() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT 30000::bigint'`,
-  // An id's ten digits of time are milliseconds in Crockford's base 32, the first of them 0 for a thousand years.
+  // An id's ten digits of time are milliseconds in Crockford's base 32. The first digit stays 0 for a thousand years.
   `CREATE FUNCTION request_is_late() RETURNS trigger LANGUAGE plpgsql AS $late$
   DECLARE
     digits CONSTANT text := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

@@ -1,21 +1,21 @@
-/** The kinds of variables of the environment, and how one is read. `SettingsTable.ts` lists the variables. */
+/** The kinds of environment variables, and how to read one. `SettingsTable.ts` lists the variables. */
 import { Config as Source, Data, Duration, Effect, Option, Redacted, Schema } from "effect"
 import { domainToASCII } from "node:url"
 
-/** Why the service cannot start, in one line for the person who starts it. Never holds a secret. */
+/** Why the service cannot start, in one line for the operator. Never contains a secret. */
 export class StartError extends Data.TaggedError("StartError")<{ readonly message: string }> {}
 
-/** Decodes the text of a variable; `undefined` means that the text is not allowed. */
+/** Decodes the text of a variable. `undefined` means that the text is invalid. */
 export type Parse<A> = (text: string) => A | undefined
 
-/** One variable of the environment. `D` is its value when it is absent. */
+/** One environment variable. `D` is the type of its value when it is absent. */
 export interface Setting<A, D = undefined> {
-  /** What its text must be, to follow "must be" in a message. */
+  /** Describes the allowed texts, as the continuation of "must be" in a message. */
   readonly allowed: string
   readonly parse: Parse<A>
   /** The value when the variable is absent or empty. */
   readonly absent: D
-  /** The default as a reader writes it; undefined when there is none. */
+  /** The default as documentation shows it; undefined when there is none. */
   readonly shown: string | undefined
   /** One or more sentences for the operator, in Markdown. */
   readonly meaning: string
@@ -28,7 +28,10 @@ interface Parts<A> {
   readonly shown?: string
 }
 
-/** Describes a variable: with `fallback`, a text parsed in its place; with `absent`, a value; otherwise it may be undefined. */
+/**
+ * Describes a variable. `fallback` is a text that is parsed when the variable is absent, and `absent` is a value. Without both, an
+ * absent variable is undefined.
+ */
 export function setting<A>(parts: Parts<A> & { readonly fallback: string }): Setting<A, A>
 export function setting<A>(parts: Parts<A> & { readonly absent: A }): Setting<A, A>
 export function setting<A>(parts: Parts<A>): Setting<A>
@@ -39,14 +42,14 @@ export function setting<A>(
   return { allowed, parse, meaning, shown, absent: fallback === undefined ? absent : parse(fallback) }
 }
 
-/** Reads one variable. Absent and empty are the same, as in a `.env` file with an unused line. */
+/** Reads one variable. Absent and empty are the same, so a `.env` file may contain unused lines. */
 export const read = <A, D>(name: string, { absent, allowed, parse }: Setting<A, D>): Effect.Effect<A | D, StartError> =>
   Source.option(Source.String(name)).pipe(
     Effect.mapError(() => new StartError({ message: `${name} must be ${allowed}` })),
     Effect.flatMap((found): Effect.Effect<A | D, StartError> => {
       if (Option.isNone(found) || found.value.trim() === "") return Effect.succeed(absent)
       const value = parse(found.value.trim())
-      // The text itself stays out of the message: it may be a secret put into the wrong variable.
+      // The message omits the text, which may be a secret in the wrong variable.
       return value === undefined
         ? Effect.fail(new StartError({ message: `${name} must be ${allowed}` }))
         : Effect.succeed(value)
@@ -56,7 +59,7 @@ export const read = <A, D>(name: string, { absent, allowed, parse }: Setting<A, 
 /** Accepts any text. */
 export const anyText: Parse<string> = (text) => text
 
-/** Digits alone, between these. */
+/** Accepts only digits, for a number within these bounds. */
 export const wholeNumber =
   (minimum: number, maximum: number): Parse<number> =>
   (text) => {
@@ -64,13 +67,13 @@ export const wholeNumber =
     return value >= minimum && value <= maximum ? value : undefined
   }
 
-/** One of these words, in whatever letters. */
+/** Accepts one of these words, in upper or lower case. */
 const oneOf =
   <const A extends string>(words: ReadonlyArray<A>): Parse<A> =>
   (text) =>
     words.find((word) => word === text.toLowerCase())
 
-/** A whole number within bounds. */
+/** A variable with a whole number within bounds. */
 export const integer = (fallback: number, minimum: number, maximum: number, meaning: string) =>
   setting({
     allowed: `a whole number from ${minimum} to ${maximum}`,
@@ -79,7 +82,7 @@ export const integer = (fallback: number, minimum: number, maximum: number, mean
     meaning
   })
 
-/** A port to listen on. */
+/** A variable with a port to listen on. */
 export const port = (fallback: number, meaning: string) =>
   setting({
     allowed: "a port, a whole number from 0 (any free one) to 65535",
@@ -88,7 +91,7 @@ export const port = (fallback: number, meaning: string) =>
     meaning
   })
 
-/** An address to listen on. */
+/** A variable with an address to listen on. */
 export const host = (fallback: string, meaning: string) =>
   setting({
     allowed: "a host name or an IP address",
@@ -97,17 +100,17 @@ export const host = (fallback: string, meaning: string) =>
     meaning
   })
 
-/** What the system says of an address that it does not have, and of a name that nobody knows. */
+/** The system's error codes for an address of another machine and for an unknown name. */
 const NO_ADDRESS: ReadonlySet<string> = new Set(["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"])
 
-/** Why nothing can be listened on: says which of the two variables is to be another, whose names begin so. */
+/** Explains why the service cannot listen. The message names the variable to change, which starts with this prefix. */
 export const cannotListen = (
   prefix: "" | "OPS_",
   { host, port }: { readonly host: string; readonly port: number },
   code = "unknown error"
 ): StartError => {
   if (NO_ADDRESS.has(code)) {
-    return new StartError({ message: `${prefix}HOST ${host} is no address of this machine (${code})` })
+    return new StartError({ message: `${prefix}HOST ${host} is not an address of this machine (${code})` })
   }
   const name = `${prefix}PORT`
   const why =
@@ -119,10 +122,10 @@ export const cannotListen = (
 
 const decodeDuration = Schema.decodeUnknownOption(Schema.DurationFromString)
 
-/** A timer of Node's that is to wait for 2^31 milliseconds or more strikes at once. */
+/** Node fires a timer of 2^31 milliseconds or more at once. */
 const LONGEST_WAIT = Duration.days(24)
 
-/** The longest time a file may be kept. No timer waits for it; its end is still a moment that dates have. */
+/** The longest time a file may be kept. No timer waits for it, but the end must still be a valid date. */
 export const LONGEST_RETENTION = Duration.days(36_500)
 
 const lengthOfTime = (least: 0 | 1, fallback: string, meaning: string, longest: Duration.Duration) =>
@@ -137,14 +140,14 @@ const lengthOfTime = (least: 0 | 1, fallback: string, meaning: string, longest: 
     meaning
   })
 
-/** A length of time in whole milliseconds, as the database takes them, above zero and up to `longest`. */
+/** A variable with a duration in whole milliseconds, which is the database's precision, above zero and up to `longest`. */
 export const duration = (fallback: string, meaning: string, longest = LONGEST_WAIT) =>
   lengthOfTime(1, fallback, meaning, longest)
 
-/** A length of time in whole milliseconds; `0` without a unit is allowed. */
+/** A variable with a duration in whole milliseconds. `0` without a unit is allowed. */
 export const durationOrZero = (fallback: string, meaning: string) => lengthOfTime(0, fallback, meaning, LONGEST_WAIT)
 
-/** A URL of one of these protocols, with a host. */
+/** Accepts a URL with one of these protocols and a host. */
 export const parseUrl =
   (protocols: ReadonlyArray<string>): Parse<URL> =>
   (text) => {
@@ -153,8 +156,8 @@ export const parseUrl =
   }
 
 /**
- * Parses an address that others put their paths behind. A query would end up inside a path, and a user or a password would be sent
- * nowhere, so neither is allowed.
+ * Parses a base URL, to which paths are appended. It must have no query, which would end up inside the path, and no user or password,
+ * which would not be sent.
  */
 export const parseBase: Parse<URL> = (text) => {
   const url = parseUrl(["http:", "https:"])(text)
@@ -162,10 +165,10 @@ export const parseBase: Parse<URL> = (text) => {
   return isPlain ? url : undefined
 }
 
-/** What such an address must be, in the words of a message. */
+/** Describes such a base URL, for messages. */
 export const BASE = "an http or https URL without a query, a user or a password"
 
-/** An address that paths are put behind. */
+/** A variable with a base URL, to which paths are appended. */
 export function baseUrl(meaning: string, fallback: string): Setting<URL, URL>
 export function baseUrl(meaning: string): Setting<URL>
 export function baseUrl(meaning: string, fallback?: string): Setting<URL, URL | undefined> {
@@ -173,7 +176,7 @@ export function baseUrl(meaning: string, fallback?: string): Setting<URL, URL | 
   return fallback === undefined ? setting(parts) : setting({ ...parts, fallback })
 }
 
-/** A URL that may hold a password. */
+/** A variable with a URL that may contain a password. */
 export const secretUrl = (allowed: string, protocols: ReadonlyArray<string>, meaning: string) =>
   setting({
     allowed,
@@ -189,7 +192,10 @@ const unescaped = (text: string): string | undefined => {
   }
 }
 
-/** The URL of a Redis. A URL that the client cannot read would end the start as a fault of the program, which names no variable. */
+/**
+ * A variable with the URL of a Redis server. The Redis client reports an unreadable URL as a defect without the variable's name, so the
+ * URL is checked here.
+ */
 export const redisUrl = (meaning: string) =>
   setting({
     allowed: "a URL such as redis://host:6379, with or without the number of a database as its path",
@@ -201,7 +207,7 @@ export const redisUrl = (meaning: string) =>
     meaning
   })
 
-/** The URL of a mail server. A host that is none, such as 192.0.2.256, would end the start in the same way. */
+/** A variable with the URL of a mail server. An invalid host such as 192.0.2.256 would otherwise be a defect in the same way. */
 export const smtpUrl = (meaning: string) =>
   setting({
     allowed: "a URL such as smtps://user:password@host:465",
@@ -212,16 +218,16 @@ export const smtpUrl = (meaning: string) =>
     meaning
   })
 
-/** A key or a password. */
+/** A variable with a key or a password. */
 export const secret = (meaning: string) =>
   setting({
-    // A key is sent in a header, where a control character or a line break would break the request.
+    // A key is sent in a header, which a control character or a line break would break.
     allowed: "printable text without spaces",
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? Redacted.make(text) : undefined),
     meaning
   })
 
-/** One of these words. */
+/** A variable with one of these words. */
 export const words = <const A extends string>(
   fallback: NoInfer<A>,
   allowed: ReadonlyArray<A>,
@@ -229,7 +235,7 @@ export const words = <const A extends string>(
   shown: string = fallback
 ) => setting<A>({ allowed: `one of ${allowed.join(", ")}`, parse: oneOf(allowed), fallback, meaning, shown })
 
-/** On or off. */
+/** A variable that is on or off. */
 export const flag = (fallback: "0" | "1", meaning: string) =>
   setting({
     allowed: "0 or 1",

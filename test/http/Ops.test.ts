@@ -216,7 +216,7 @@ describe("the address for operators", () => {
         Layer.provide(database)
       )
       const error = yield* Effect.flip(Layer.build(layers))
-      assert.strictEqual(error.message, "OPS_HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)")
+      assert.strictEqual(error.message, "OPS_HOST 192.0.2.1 is not an address of this machine (EADDRNOTAVAIL)")
     }).pipe(Effect.scoped)
   )
 })

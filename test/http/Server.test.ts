@@ -182,7 +182,7 @@ describe("a service that cannot listen", () => {
       const { port } = new URL(origin)
       for (const [env, message] of [
         [{ PORT: port }, `PORT ${port} is in use; stop the program that uses it, or set PORT to another port`],
-        [{ HOST: "192.0.2.1" }, "HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)"]
+        [{ HOST: "192.0.2.1" }, "HOST 192.0.2.1 is not an address of this machine (EADDRNOTAVAIL)"]
       ] as const) {
         const error = yield* Effect.flip(serve(routes, { env }))
         assert.strictEqual(error.message, message)

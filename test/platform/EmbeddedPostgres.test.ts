@@ -264,7 +264,7 @@ describe("the data directory", () => {
       mkdirSync(cluster)
       writeFileSync(join(cluster, "letter.txt"), "mine")
       const foreign = yield* Effect.flip(Effect.scoped(startPostgres({ dataDirectory })))
-      assert.include(foreign.message, `finds files in ${cluster} that are no PostgreSQL data`)
+      assert.include(foreign.message, `finds files in ${cluster} that are not PostgreSQL data`)
       writeFileSync(join(cluster, "PG_VERSION"), "14\n")
       const old = yield* Effect.flip(Effect.scoped(startPostgres({ dataDirectory })))
       assert.include(old.message, `the data in ${cluster} is of version 14`)

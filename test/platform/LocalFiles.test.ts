@@ -87,7 +87,7 @@ describe("LocalFiles", () => {
       yield* store.put(short, bytesOf("0123456789"), "image/png")
       truncateSync(join(directory, short), 5)
       const error = yield* Effect.flip(read(store, short, 0, 10))
-      assert.deepInclude(error, { store: "file store", cause: "read: a file is shorter than it was" })
+      assert.deepInclude(error, { store: "file store", cause: "read: a file is shorter than its record says" })
     }).pipe(Effect.scoped)
   )
 

@@ -48,7 +48,7 @@ describe("portsFree", () => {
       const { port } = yield* Effect.scoped(taken)
       const both = yield* look({ PORT: String(port), OPS_PORT: String(port) })
       assert.include(both, `OPS_PORT ${port} is in use`)
-      assert.include(yield* look({ OPS_HOST: "203.0.113.1" }), "OPS_HOST 203.0.113.1 is no address of this machine")
+      assert.include(yield* look({ OPS_HOST: "203.0.113.1" }), "OPS_HOST 203.0.113.1 is not an address of this machine")
     })
   )
 })

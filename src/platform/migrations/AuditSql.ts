@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The audit log in two halves, of which neither is ever changed; and the idempotency keys of what is not paid for. */
+/** Creates the audit log in two halves, neither of which is ever updated, and the idempotency keys of operations that are free. */
 export const audit = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Written after the deed that an entry was opened for. An entry without `awaited` was written with its deed and needs none.
+  // Written after the operation for which an entry was opened. An entry without `awaited` was written together with its operation and
+  // needs no completion.
   yield* sql`CREATE TABLE audit_completion (
     event_id text PRIMARY KEY REFERENCES audit_event,
     outcome text NOT NULL CHECK (outcome IN ('succeeded', 'failed')),
@@ -13,15 +14,15 @@ export const audit = Effect.gen(function* () {
     completed_at timestamptz NOT NULL DEFAULT now(),
     CHECK ((outcome = 'failed') = (code IS NOT NULL))
   )`
-  // What was opened and not completed: so few rows that all of them can be looked at.
+  // Entries that were opened and not completed. They are few enough to read all of them.
   yield* sql`CREATE TABLE audit_open (
     event_id text PRIMARY KEY REFERENCES audit_event,
     opened_at timestamptz NOT NULL DEFAULT now()
   )`
   yield* sql`ALTER TABLE audit_event ADD COLUMN awaited boolean NOT NULL DEFAULT false`
-  // A page is found in one place whatever it is narrowed to, for what few lines have both of may be in as many as there are of
-  // each. The collation of the id is none that another index has: no plan can walk through all lines in the order of that one
-  // instead, in the hope of some that fit.
+  // Every combination of filters reads a page from one place of an index: scanning for the few rows that match two filters might read
+  // as many rows as match either. No other index has this collation for the id. So no plan can walk through all rows in the order of
+  // another index in the hope that some match.
   yield* sql`CREATE FUNCTION audit_place(account_id text, type text, actor_id text, resource_id text) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN hashtextextended(
       account_id || '|' || COALESCE(type, '') || '|' || COALESCE(actor_id, '') || '|' || COALESCE(resource_id, ''), 0)`
@@ -50,7 +51,7 @@ export const audit = Effect.gen(function* () {
     yield* sql`CREATE TRIGGER ${sql(`${table}_append_only`)} BEFORE UPDATE OR DELETE OR TRUNCATE ON ${sql(table)}
       FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()`
   }
-  // A claim of a paid request stands in its request row; these are of what changes an account and is not paid for.
+  // The claim of a paid request is in its request row. These claims belong to operations that change an account and are free.
   yield* sql`CREATE TABLE unpaid_claim (
     account_id text NOT NULL REFERENCES account,
     claim text NOT NULL,

@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Batches that run in the background, and what became of their lines until that is in files. */
+/**
+ * Creates the table of batches that run in the background, and that of their lines' results, which stay until they are written to
+ * files.
+ */
 export const batches = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE batch (
@@ -40,7 +43,7 @@ export const batches = Effect.gen(function* () {
   yield* sql`CREATE UNIQUE INDEX batch_claim ON batch (account_id, claim) WHERE claim IS NOT NULL`
   yield* sql`CREATE INDEX batch_open ON batch (account_id)
     WHERE status IN ('validating', 'in_progress', 'finalizing', 'cancelling')`
-  // Each line that has ended, once, however many processes were at it.
+  // Each finished line, once, however many processes worked on it.
   yield* sql`CREATE TABLE batch_item (
     batch_id text NOT NULL REFERENCES batch ON DELETE CASCADE,
     index int NOT NULL,

@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { ledgerCommit } from "../LedgerCommitSql.ts"
 
 /**
- * Which budgets a key's holds count towards is remembered by nodes for a while. The key's epoch tells the ledger whether what a
- * node remembers is so still: it changes with the key's budget, its project, and its project's budget.
+ * Nodes cache for a while which budgets a key's holds count towards. The key's epoch tells the ledger whether a node's cache is
+ * current. The epoch changes with the key's budget, its project, and its project's budget.
  */
 const keyEpoch = `
 CREATE FUNCTION api_key_budgets_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -12,7 +12,10 @@ CREATE FUNCTION api_key_budgets_change() RETURNS trigger LANGUAGE plpgsql AS $$ 
   RETURN NEW;
 END $$`
 
-/** A project that gets another budget in the same instant would not see the key that comes into it, nor its key that budget. */
+/**
+ * Locks the project: if it gets another budget at the same instant, the change must include the key that is joining it, and the key
+ * must get that budget.
+ */
 const keyProject = `
 CREATE FUNCTION api_key_comes_into_project() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   PERFORM 1 FROM project WHERE id = NEW.project_id FOR SHARE;
@@ -26,8 +29,8 @@ CREATE FUNCTION project_budget_change() RETURNS trigger LANGUAGE plpgsql AS $$ B
 END $$`
 
 /**
- * A key that was rotated and still works has the budget, the project and the routing of the one that is in its place by now, or the
- * two would spend two, and what its project bounds would not bind it. Those between may have stopped before it.
+ * A rotated key that still works has the budget, the project and the routing of the key that replaces it. Otherwise the two would have
+ * two budgets, and the limits of the project would not apply to the old key. Keys between the two may have stopped earlier.
  */
 const rotatedKeys = `
 CREATE FUNCTION api_key_is_as_its_successor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -41,10 +44,10 @@ CREATE FUNCTION api_key_is_as_its_successor() RETURNS trigger LANGUAGE plpgsql A
 END $$`
 
 /**
- * A hold that is taken out of another open one of the same account: that one gives what it has beyond its progress, as far as it
- * is wanted, and within its own budget periods. Where it has less than the least that is needed, the account makes up for the
- * rest, unless the caller's budgets are others by now: what was not held before obeys them. What cannot be had so is a hold like
- * any, as is one out of a request that is no longer open: it is answered as ledger_commit answers it.
+ * Takes a hold out of another open hold of the same account. The source hold gives what it has beyond its progress, up to the wanted
+ * amount and within its own budget periods. Where it has less than the required minimum, the account's balance covers the rest, unless
+ * the caller's budgets have changed: money that was not held before obeys the current ones. What cannot be taken this way is an
+ * ordinary hold, as is one whose source is no longer open; `ledger_commit` answers those.
  */
 const ledgerCarve = `
 CREATE OR REPLACE FUNCTION ledger_carve(parent text, child jsonb)
@@ -85,9 +88,9 @@ BEGIN
 END $carve$`
 
 /**
- * What is spent of a budget may pass a threshold of it: that is noted in the transaction that spends it, once for each period,
- * and told afterwards. It is asked at every spend, since the limit may have been lowered in between. What is less
- * than a cent and than a hundredth of a budget is nothing: no request may fit in it, so that it would never be spent to the last.
+ * Spending may cross a threshold of a budget. The transaction that spends records that, once per period, and the owner is notified
+ * afterwards. Every spend checks it, because the limit may have been lowered in between. A remainder below one cent and below a
+ * hundredth of the budget counts as zero: no request may fit into it, so the budget would never be spent completely.
  */
 const crossings = `
 CREATE FUNCTION budget_period_is_spent() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -100,10 +103,10 @@ CREATE FUNCTION budget_period_is_spent() RETURNS trigger LANGUAGE plpgsql AS $$ 
   RETURN NULL;
 END $$`
 
-/** Budgets of keys and of projects, and what is told of them. */
+/** Adds budgets of keys and of projects, and the record of their notifications. */
 export const budgets = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Whose it is where nobody has it any more: what was spent of it may still be told.
+  // The owner of a budget, also after its key or project is gone, because spending may still be reported.
   yield* sql`ALTER TABLE budget ADD COLUMN owner_id text`
   yield* sql`UPDATE budget SET owner_id = k.id FROM api_key k WHERE k.budget_id = budget.id`
   yield* sql`ALTER TABLE api_key ADD COLUMN budgets_epoch integer NOT NULL DEFAULT 0`
@@ -123,7 +126,7 @@ export const budgets = Effect.gen(function* () {
     EXECUTE FUNCTION api_key_is_as_its_successor()`
   yield* sql`CREATE TRIGGER project_budget_change AFTER UPDATE OF budget_id ON project FOR EACH ROW
     WHEN (NEW.budget_id IS DISTINCT FROM OLD.budget_id) EXECUTE FUNCTION project_budget_change()`
-  // A batch keeps who asked for it; of one from before the epochs nothing is known, so that its first hold asks.
+  // A batch stores the principal that created it. Batches from before the epochs have no epoch, so their first hold reads the budgets.
   yield* sql`UPDATE batch SET principal = (principal - 'budget') || '{"budgets": [], "budgetsEpoch": -1}'
     WHERE principal ? 'budget' OR NOT principal ? 'budgets'`
   yield* sql`CREATE FUNCTION ledger_budgets(budgets text[]) RETURNS text[] LANGUAGE sql IMMUTABLE AS

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Ends a request that was charged up front, once, behind the lock of its account: what is to be given back moves by a refund, and
- * the receipt is completed. Without an amount all is given back that has not been yet. One that comes after an expiry has
- * given all back finds its work done for nothing, which the house bears.
+ * Ends a request that was charged up front, once, behind the lock of its account. A refund moves the amount that is given back, and the
+ * receipt is completed. Without an amount, everything not yet refunded is given back. When a conclusion comes after an expiry has
+ * refunded everything, the work was done for nothing and the house bears its cost.
  */
 const ledgerConclude = `
 CREATE FUNCTION ledger_conclude(conclusion jsonb) RETURNS TABLE (concluded boolean, cost bigint, money bigint)
@@ -45,7 +45,7 @@ BEGIN
   RETURN NEXT;
 END $conclude$`
 
-/** The conclusion of a request that was charged up front and of which nothing is heard any more. */
+/** Ends a request that was charged up front and has not been heard of for too long. */
 const ledgerOverdueCharge = `
 CREATE FUNCTION ledger_overdue_charge(request_id text, account_id text) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $overdue$
   SELECT jsonb_build_object('request_id', request_id, 'account_id', account_id, 'only_if_expired', true, 'status', 'failed',
@@ -53,10 +53,9 @@ CREATE FUNCTION ledger_overdue_charge(request_id text, account_id text) RETURNS 
 $overdue$`
 
 /**
- * A hold that is taken out of another open one of the same account: that one gives what it has beyond its progress, as far as it
- * is wanted, and within its own budget periods. Where it has less than the least that is needed, the account makes up for the
- * rest. What cannot be had so is a hold like any, as is one out of a request that is no longer open: it is answered as
- * ledger_commit answers it.
+ * Takes a hold out of another open hold of the same account. The source hold gives what it has beyond its progress, up to the wanted
+ * amount and within its own budget periods. Where it has less than the required minimum, the account's balance covers the rest. What
+ * cannot be taken this way is an ordinary hold, as is one whose source is no longer open; `ledger_commit` answers those.
  */
 const ledgerCarve = `
 CREATE FUNCTION ledger_carve(parent text, child jsonb)
@@ -95,8 +94,8 @@ BEGIN
 END $carve$`
 
 /**
- * A request that is charged up front is `settled` from the start, and `closed` is null until it is concluded. Functions beside
- * the ledger's one statement: that stays what it is for all that is held.
+ * A request that is charged up front is `settled` from the start, and its `closed` is null until it is concluded. These functions stand
+ * beside the ledger's one statement, which remains responsible for everything that is held.
  */
 export const chargedRequests = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

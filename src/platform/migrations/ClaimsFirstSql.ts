@@ -2,18 +2,16 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * A hold by itself, as `ledger_commit` would take it, in two statements, or three where it lays a claim, without any JSON but the
- * request's own: what a group costs before its first operation is most of what one operation costs. NULL, and nothing has happened,
- * where it is not so plain: a claim that is there, less money than it might take, a key that is inactive or has other budgets, an
- * overdue hold of the account. Fails with a unique violation where its request is there before, or where its claim is taken in the
- * same instant. All these are for `ledger_commit` to judge.
- *
- * A claim that is there is looked for before anything is written: whoever waits for an answer under an idempotency key asks again and
- * again, and each time would be a transaction that is undone, with what it has written left behind. It is looked for as a row
- * between itself and itself: that fits only the index on claims, with both its columns, and any number of accounts may use one key.
- *
- * The balance is taken first, which waits for whoever has the account; the key is read by a statement that begins after that, so
- * that a revocation which has committed meanwhile is seen.
+ * Takes a single hold the way `ledger_commit` would, in two statements, or three with a claim, and without any JSON but the request's
+ * own. The fixed cost of a group is most of the cost of one operation. Returns NULL, with nothing changed, in every case that is not
+ * plain: an existing claim, less money than the hold might take, an inactive key or other budgets, an overdue hold of the account.
+ * Fails with a unique violation when the request already exists, or when its claim is made at the same instant. `ledger_commit` decides
+ * all of these.
+ * The function looks for an existing claim before it writes. A client that waits for an answer under an idempotency key asks again and
+ * again, and each time would be a transaction that is rolled back and leaves dead rows behind. The claim is looked up as a row between
+ * itself and itself: that fits only the index on claims, with both of its columns, and any number of accounts may use the same key.
+ * The balance is locked first, which waits for the current holder of the account's lock. The statement that reads the key begins after
+ * that, so it sees a revocation that has committed meanwhile.
  */
 const ledgerHold = `
 CREATE OR REPLACE FUNCTION ledger_hold(account text, request text, key text, project text, operation text, model text, amount bigint,
@@ -56,23 +54,19 @@ BEGIN
 END $hold$`
 
 /**
- * The ledger's statement for what most groups are under load: ends and holds of one account, of which none is to be judged by those
- * before it. It does what `ledger_commit` would, the closes first and then the holds. First it reads all that could stand in the way,
- * and answers NULL where something does, with nothing written: a close of what is not open or counts towards a budget, less money
- * than all holds might take, a key that is inactive or has other budgets, an overdue hold of the account, a claim that is there. A
- * request that is there before makes it fail with a unique violation. All these are for `ledger_commit` to judge, in which alone such
- * rules stand.
- *
- * It takes a column of each member of the operations, not a document of each operation, and answers what each close settled, then
- * what each absorbed, then what each released of what is held, and last the account's money as it was, posted and held.
- *
- * The account's balance is locked first, so that what is read then is the latest: whoever changes an open request holds that lock.
- * Should one not, and the request have ended or left its place between the two, then the whole statement fails, and nothing of it
- * stands: no request is paid for that does not end by it, and none is paid for as another.
- *
- * A plan is made once per connection, perhaps when a table is tiny and any of its indexes seems as good as another. So a request is
- * read by its id and its account, which bound the reading of either index that begins with one of them; and what was read to be ended
- * is written where it was found, by its place in the table, which leaves a plan no choice.
+ * The ledger's statement for most groups under load: closes and holds of one account, none of which depends on the ones before it. It
+ * does what `ledger_commit` would do, first the closes and then the holds. First it reads everything that could be an obstacle, and
+ * returns NULL with nothing written if it finds one: a close of a request that is not open or counts towards a budget, less money than
+ * all holds might take, an inactive key or other budgets, an overdue hold of the account, an existing claim. An existing request makes
+ * it fail with a unique violation. `ledger_commit` decides all of these and is the only place with such rules.
+ * The parameters are one array per member of the operations, not one document per operation. The result is what each close settled,
+ * then what each absorbed, then what each released of its hold, and last the account's earlier money, posted and held.
+ * The account's balance is locked first, so everything read afterwards is current: all code that changes an open request takes that
+ * lock. If some code did not, and the request ended or moved between the two steps, the whole statement fails and none of it stands. So
+ * no payment is made for a request that the statement does not end, or in the name of another.
+ * PostgreSQL makes a plan once per connection, perhaps when a table is tiny and any of its indexes looks as good as another. So a
+ * request is read by its id and its account, which limits the read of either index that starts with one of them. A row to be closed is
+ * written where it was found, by its physical place (ctid), which leaves the plan no choice.
  */
 const ledgerPlain = `
 CREATE OR REPLACE FUNCTION ledger_plain(account text, ended text[], settle boolean[], cost bigint[], ended_status text[], resolved text[],
@@ -179,8 +173,8 @@ BEGIN
 END $plain$`
 
 /**
- * The ledger's statements for plain holds, which look for claims before they write. `ledger_commit_plain`, which did what
- * `ledger_plain` does, and what it called go with this: nothing calls them.
+ * Adds the ledger's statements for plain holds, which look for claims before they write. Drops `ledger_commit_plain`, which did what
+ * `ledger_plain` does, and the functions it called, because nothing calls them any more.
  */
 export const claimsFirst = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * What a node writes to learn whether the database can be written (`DatabaseHealth.ts`). A row takes a page of its own, so that each
- * write asks the disk for space: an update in place would succeed on a full disk. The table is emptied at 4 MB, unless a backup reads
- * it.
+ * Creates the table that a node writes to in order to learn whether the database accepts writes (`DatabaseHealth.ts`). Each row fills a
+ * page, so that each write asks the disk for space: an update in place would succeed on a full disk. The table is emptied at 4 MB,
+ * unless a backup reads it.
  */
 export const durableWrites = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

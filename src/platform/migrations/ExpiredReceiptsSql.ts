@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { ledgerCommit } from "../LedgerCommitSql.ts"
 
 /**
- * The operation that ends an overdue hold: its progress is settled, the rest released. The receipt says of that progress what the last
- * extension said, and that the hold expired.
+ * The operation that ends an overdue hold: it settles the progress of the request and releases the rest. The receipt shows that
+ * progress as the last extension recorded it, and that the hold expired.
  */
 const ledgerExpiry = `
 CREATE OR REPLACE FUNCTION ledger_expiry(request_id text, account_id text) RETURNS jsonb LANGUAGE sql STABLE AS $expiry$
@@ -15,7 +15,7 @@ CREATE OR REPLACE FUNCTION ledger_expiry(request_id text, account_id text) RETUR
   FROM (SELECT (SELECT r.opened -> 'soFar' FROM request r WHERE r.id = request_id) AS so_far) AS known
 $expiry$`
 
-/** An extension of a hold writes down what is known of the request, and its expiry copies that to the receipt. */
+/** An extension of a hold records what is known of the request, and its expiry copies that to the receipt. */
 export const expiredReceipts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const definition of [ledgerExpiry, ledgerCommit]) yield* sql.unsafe(definition)

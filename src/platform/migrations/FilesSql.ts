@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** What is known of each file that is kept. */
+/** Creates the table of stored files. */
 export const files = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // The row comes before the bytes and goes after them, so that no bytes are ever without one: what a process that died left
-  // behind is found here.
+  // The row is written before the bytes and deleted after them, so bytes never exist without a row. A sweep finds through it what a
+  // dead process left behind.
   yield* sql`CREATE TABLE file (
     id text PRIMARY KEY CHECK (id ~ '^file_[0-9a-f]{44}$'),
     account_id text NOT NULL REFERENCES account,

@@ -1,4 +1,4 @@
-/** The ledger's statement as it was at first; `platform/LedgerCommitSql.ts` has it as it is. */
+/** The first version of the ledger's statement. The current one is in `platform/LedgerCommitSql.ts`. */
 export const firstLedgerCommit = `
 CREATE FUNCTION ledger_commit(operations jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * What keys were used for follows from what is written of days, whoever writes it: a program of before knows nothing of it. Once for
- * a statement, for a row each would take several times as long.
+ * A trigger derives the usage of keys from the daily rows, whichever program writes them: a program of an earlier version does not know
+ * of it. It fires once per statement, because once per row would take several times as long.
  */
 const keysUsed = (name: string, written: string) => `
 CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -14,19 +14,19 @@ CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RETURN NULL;
 END $$`
 
-/** What keys are rotated and listed by, and what each of them was used for in all. */
+/** Adds the columns and indexes for rotating and listing keys, and the total usage of each key. */
 export const keys = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE api_key ADD COLUMN routing json`
-  // A key that was rotated; it may work for a while beside the one in its place.
+  // A rotated key, which may work for a while beside the key that replaces it.
   yield* sql`ALTER TABLE api_key ADD COLUMN replaced_by text REFERENCES api_key`
-  // The collation is none that another index has: no plan can walk through all keys in the order of that one instead.
+  // No other index has this collation. So no plan can walk through all keys in the order of another index instead.
   yield* sql`CREATE INDEX api_key_of_kind ON api_key (account_id, kind, id COLLATE "C" DESC)`
   yield* sql`DROP INDEX api_key_account`
-  // Those that were revoked, or have expired, may be any number: those that work are found without reading any of them.
+  // Any number of keys may be revoked or expired. This index finds the working keys without reading the others.
   yield* sql`CREATE INDEX api_key_working ON api_key (account_id, COALESCE(expires_at, 'infinity'::timestamptz))
     WHERE kind = 'inference' AND revoked_at IS NULL`
-  // Of all that is rolled up; what is not yet is looked up beside it.
+  // Totals of everything that is rolled up. The rest is read separately.
   yield* sql`CREATE TABLE key_usage (
     key_id text PRIMARY KEY,
     cost bigint NOT NULL,
@@ -44,7 +44,7 @@ export const keys = Effect.gen(function* () {
     FOR EACH STATEMENT EXECUTE FUNCTION usage_rollup_is_new()`
   yield* sql`CREATE TRIGGER usage_rollup_more AFTER UPDATE ON usage_rollup REFERENCING OLD TABLE AS before NEW TABLE AS after
     FOR EACH STATEMENT EXECUTE FUNCTION usage_rollup_is_more()`
-  // Behind the triggers, which let nobody write meanwhile.
+  // Runs after the triggers exist. Creating them locks out all writers until the commit.
   yield* sql`INSERT INTO key_usage (key_id, cost, newest_at)
     SELECT key_id, sum(cost), max(newest_at) FROM usage_rollup WHERE width = 'day' GROUP BY key_id`
 })

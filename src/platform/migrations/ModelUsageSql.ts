@@ -5,7 +5,7 @@ const figures = ["requests", "prompt", "cached", "cache_write", "completion", "r
 const ofKey = "width, key_id, cost, newest_at"
 const ofModel = `account_id, width, start, model, provider, ${figures.join(", ")}`
 
-/** What is summed up besides of what is written in `usage_rollup`: for keys in all, and for models in each hour and day. */
+/** Sums derived from the rows of `usage_rollup`: totals for keys, and hourly and daily sums for models. */
 const written = (name: string, rowsOf: (columns: string, negative: string) => string) => `
 CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO key_usage AS known (key_id, cost, newest_at)
@@ -23,8 +23,8 @@ CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGI
 END $$`
 
 /**
- * What accounts used of each model at each provider, in all their keys and projects: what is asked for most, and would else be summed
- * up from a row for every key at every question.
+ * Adds the usage of accounts by model and provider, across all keys and projects. It is what clients ask for most, and would otherwise
+ * be summed from one row per key at every query.
  */
 export const modelUsage = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -43,7 +43,7 @@ export const modelUsage = Effect.gen(function* () {
     cost bigint NOT NULL
   ) WITH (fillfactor = 70)`
   yield* sql`CREATE UNIQUE INDEX model_usage_row ON model_usage (account_id, width, start, model, provider) NULLS NOT DISTINCT`
-  // Nobody writes from here on until this is committed, whatever takes the place of the functions.
+  // No writer runs from here until the commit, whatever replaces the functions.
   yield* sql`LOCK TABLE usage_rollup IN SHARE ROW EXCLUSIVE MODE`
   yield* sql.unsafe(written("usage_rollup_is_new", (columns) => `SELECT ${columns} FROM after`))
   yield* sql.unsafe(

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Owners of accounts in the console: their sessions, the codes they are sent, and their telephones. */
+/** Creates the tables of account owners in the console: their sessions, the codes sent to them, and their phone numbers. */
 export const owners = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE owner_session (
@@ -14,7 +14,8 @@ export const owners = Effect.gen(function* () {
   yield* sql`CREATE INDEX owner_session_account ON owner_session (account_id)`
   yield* sql`CREATE INDEX owner_session_created ON owner_session (created_at)`
   yield* sql`CREATE INDEX owner_session_seen ON owner_session (seen_at)`
-  // To whom a code was sent and what for, as a keyed digest; so are the codes, which could be guessed from any other.
+  // The recipient and the purpose of a code, as a keyed hash. The codes are hashed with a key too, because any other hash of six digits
+  // could be reversed by trying all of them.
   yield* sql`CREATE TABLE verification_code (
     subject bytea PRIMARY KEY CHECK (length(subject) = 32),
     id text NOT NULL CHECK (id ~ '^[0-9a-f]{24}$'),
@@ -25,7 +26,7 @@ export const owners = Effect.gen(function* () {
     CHECK ((digest IS NULL) <> (reference IS NULL))
   ) WITH (fillfactor = 80)`
   yield* sql`CREATE INDEX verification_code_expires ON verification_code (expires_at)`
-  // What was sent to somebody, or for somebody, since a time.
+  // How many codes were sent to a recipient, or for an account, since a given time.
   yield* sql`CREATE TABLE verification_sends (
     subject bytea PRIMARY KEY CHECK (length(subject) = 32),
     sends int NOT NULL CHECK (sends > 0),

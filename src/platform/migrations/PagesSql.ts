@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Indexes of pages, newest first. Their collation is none that another index has, as that of `api_key_of_kind`: no plan can walk
- * through all rows in the order of a primary key instead.
+ * Indexes for pages, newest first. No other index has their collation, as with `api_key_of_kind`. So no plan can walk through all rows
+ * in the order of a primary key instead.
  */
 export const pages = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

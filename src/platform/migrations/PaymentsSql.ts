@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Money that customers pay in through a processor of payments. */
+/** Creates the tables for money that customers pay through a payment processor. */
 export const payments = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // `return_url` is kept so that a checkout is asked for in the same words again: the processor compares them.
-  // An operator has to look at what has `attention`; what is `stopped` is not asked about until then.
+  // `return_url` is kept so that a repeated checkout request has the same content, because the processor compares them. `attention`
+  // means that an operator must look at the top-up. The service does not query the processor about a `stopped` one until then.
   yield* sql`CREATE TABLE top_up (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
     account_id text NOT NULL REFERENCES account,
@@ -26,11 +26,11 @@ export const payments = Effect.gen(function* () {
     CHECK (status <> 'paid' OR session_id IS NOT NULL),
     CHECK (NOT stopped OR attention IS NOT NULL)
   ) WITH (fillfactor = 80)`
-  // The order of no other index, as that of `api_key_of_kind`.
+  // No other index has this order, as with `api_key_of_kind`.
   yield* sql`CREATE INDEX top_up_account ON top_up (account_id, id COLLATE "C" DESC)`
   yield* sql`CREATE INDEX top_up_payment ON top_up (payment_id) WHERE payment_id IS NOT NULL`
   yield* sql`CREATE INDEX top_up_ask ON top_up (ask_at) WHERE status = 'open' AND NOT stopped`
-  // What was told of a payment beside that it was made, so that telling it again writes no second line of the audit log.
+  // Notices about a payment other than that it was made. With it, a repeated notice writes no second line to the audit log.
   yield* sql`CREATE TABLE payment_notice (
     event_id text PRIMARY KEY,
     top_up_id text NOT NULL REFERENCES top_up,

@@ -2,23 +2,20 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * The ledger's statement for what most groups are under load: ends and holds of one account, of which none is to be judged by those
- * before it. It does what `ledger_commit` would, the closes first and then the holds. First it reads all that could stand in the way,
- * and answers NULL where something does, with nothing written: a close of what is not open or counts towards a budget, less money
- * than all holds might take, a key that is inactive or has other budgets, an overdue hold of the account. A request or a claim that is
- * there before makes it fail with a unique violation. All these are for `ledger_commit` to judge, in which alone such rules stand.
- *
- * It takes a column of each member of the operations, not a document of each operation, and answers what each close settled, then
- * what each absorbed, then what each released of what is held, and last the account's money as it was, posted and held: to take
- * documents apart and to answer in rows was a quarter of what an operation cost.
- *
- * The account's balance is locked first, so that what is read then is the latest: whoever changes an open request holds that lock.
- * Should one not, and the request have ended or left its place between the two, then the whole statement fails, and nothing of it
- * stands: no request is paid for that does not end by it.
- *
- * A plan is made once per connection, perhaps when a table is tiny and any of its indexes seems as good as another. So a request is
- * read by its id and its account, which bound the reading of either index that begins with one of them; and what was read to be ended
- * is written where it was found, by its place in the table, which leaves a plan no choice.
+ * The ledger's statement for most groups under load: closes and holds of one account, none of which depends on the ones before it. It
+ * does what `ledger_commit` would do, first the closes and then the holds. First it reads everything that could be an obstacle, and
+ * returns NULL with nothing written if it finds one: a close of a request that is not open or counts towards a budget, less money than
+ * all holds might take, an inactive key or other budgets, an overdue hold of the account. An existing request or claim makes it fail
+ * with a unique violation. `ledger_commit` decides all of these and is the only place with such rules.
+ * The parameters are one array per member of the operations, not one document per operation. The result is what each close settled,
+ * then what each absorbed, then what each released of its hold, and last the account's earlier money, posted and held. Taking documents
+ * apart and answering in rows was a quarter of the cost of an operation.
+ * The account's balance is locked first, so everything read afterwards is current: all code that changes an open request takes that
+ * lock. If some code did not, and the request ended or moved between the two steps, the whole statement fails and none of it stands. So
+ * no payment is made for a request that the statement does not end.
+ * PostgreSQL makes a plan once per connection, perhaps when a table is tiny and any of its indexes looks as good as another. So a
+ * request is read by its id and its account, which limits the read of either index that starts with one of them. A row to be closed is
+ * written where it was found, by its physical place (ctid), which leaves the plan no choice.
  */
 const ledgerPlain = `
 CREATE FUNCTION ledger_plain(account text, ended text[], settle boolean[], cost bigint[], ended_status text[], resolved text[],
@@ -113,8 +110,8 @@ BEGIN
 END $plain$`
 
 /**
- * The ledger's statement for plain groups, by columns. The one before it stays, for nodes of the version before this one, which may
- * still be at work on the same database.
+ * Adds the ledger's statement for plain groups with array parameters. The earlier statement stays for nodes of the previous version,
+ * which may still be working on the same database.
  */
 export const plainArrays = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

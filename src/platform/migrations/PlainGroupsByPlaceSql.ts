@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The statement for plain groups as it was when it first ended them by their places; `PlainGroupsCheckedSql.ts` has it as it is. */
+/**
+ * The statement for plain groups when it first closed requests by their physical place (ctid). `PlainGroupsCheckedSql.ts` has the
+ * current one.
+ */
 const ledgerCommitPlain = `
 CREATE OR REPLACE FUNCTION ledger_commit_plain(account text, closes jsonb, holds jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
@@ -89,7 +92,9 @@ BEGIN
   END IF;
 END $plain$`
 
-/** The same statement, cheaper, and as cheap on a connection whose plans were made when no request was there. */
+/**
+ * Replaces the statement with a cheaper one, which is equally cheap on a connection whose plans were made while the table was empty.
+ */
 export const plainGroupsByPlace = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(ledgerCommitPlain)

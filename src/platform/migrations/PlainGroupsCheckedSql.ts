@@ -2,21 +2,19 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * The ledger's statement for what nearly every group is: ends and holds of one account, of which none is to be judged by those
- * before it. It does and answers what `ledger_commit` would, the closes first and then the holds, each by its index in both
- * together, for a part of what that costs. What is not so plain it leaves to `ledger_commit`, in which alone such rules stand,
- * before it has written any of it: a close of what is not open or counts towards a budget, a hold that is there before, a key or a
- * claim that stands in the way, less money than all holds might take, an overdue hold of the account.
- *
- * A plan is made once per connection, perhaps when a table is tiny and any of its indexes seems as good as another. So a request is
- * read by its id and its account, which bound the reading of either index that begins with one of them, or by an id alone, which
- * only one begins with, for what stands in no index, so that walking through all of another one is no answer; where the index on
- * accounts would read all that an account has, the account is written so that it cannot serve. And what was read to be ended is
- * written where it was found, by its place in the table, which leaves a plan no choice.
- *
- * The account's balance is locked first, so that what is read then is the latest: whoever changes an open request holds that lock.
- * Should one not, and the request have ended or left its place between the two, then the whole statement fails, and nothing of it
- * stands: no request is paid for that does not end by it.
+ * The ledger's statement for nearly every group: closes and holds of one account, none of which depends on the ones before it. It does
+ * and returns what `ledger_commit` would, first the closes and then the holds, each under its index in both together, at a part of the
+ * cost. In every case that is not plain it leaves the group to `ledger_commit`, the only place with such rules, before it has written
+ * anything: a close of a request that is not open or counts towards a budget, an existing hold, a key or a claim that is an obstacle,
+ * less money than all holds might take, an overdue hold of the account.
+ * PostgreSQL makes a plan once per connection, perhaps when a table is tiny and any of its indexes looks as good as another. So a
+ * request is read by its id and its account, which limits the read of either index that starts with one of them. For values that are in
+ * no index, it is read by the id alone, with which only one index starts, so that no plan walks through another index. Where the index
+ * on accounts would read all rows of an account, the account is written in a form that the index cannot serve. A row to be closed is
+ * written where it was found, by its physical place (ctid), which leaves the plan no choice.
+ * The account's balance is locked first, so everything read afterwards is current: all code that changes an open request takes that
+ * lock. If some code did not, and the request ended or moved between the two steps, the whole statement fails and none of it stands. So
+ * no payment is made for a request that the statement does not end.
  */
 const ledgerCommitPlain = `
 CREATE OR REPLACE FUNCTION ledger_commit_plain(account text, closes jsonb, holds jsonb)
@@ -107,14 +105,14 @@ BEGIN
   END IF;
 END $plain$`
 
-/** What the statement fails with. */
+/** Makes the statement fail. */
 const ledgerUnwritten = `
 CREATE FUNCTION ledger_unwritten(request text) RETURNS bigint LANGUAGE plpgsql AS $unwritten$
 BEGIN
   RAISE EXCEPTION 'request % has changed while its account was locked', request;
 END $unwritten$`
 
-/** The same statement, which fails where a request that it paid for was not written. */
+/** Replaces the statement with one that fails when a request that it paid for was not written. */
 export const plainGroupsChecked = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(ledgerUnwritten)

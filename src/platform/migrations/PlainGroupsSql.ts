@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The statement for plain groups as it was at first; `PlainGroupsCheckedSql.ts` has it as it is. */
+/** The first version of the statement for plain groups. `PlainGroupsCheckedSql.ts` has the current one. */
 const ledgerCommitPlain = `
 CREATE FUNCTION ledger_commit_plain(account text, closes jsonb, holds jsonb)
 RETURNS TABLE (place int, verdict text, detail text, result bigint, beside bigint, money bigint, promised bigint)
@@ -89,7 +89,7 @@ BEGIN
   END IF;
 END $plain$`
 
-/** Makes cheap what groups of operations nearly always are. */
+/** Adds a cheap statement for the most common kind of group. */
 export const plainGroups = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(ledgerCommitPlain)

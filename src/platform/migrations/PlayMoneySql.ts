@@ -2,9 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ledgerCommit } from "../LedgerCommitSql.ts"
 
-/**
- * As before, for a request that is paid with real money. One that is paid with play money is left to `ledger_commit`.
- */
+/** The same as before for a request that is paid with real money. One that is paid with play money is left to `ledger_commit`. */
 const ledgerClose = `
 CREATE OR REPLACE FUNCTION ledger_close(account text, request text, settle boolean, cost bigint, status text, resolved_model text,
   provider text, closed jsonb, keep_claim boolean, answer jsonb)
@@ -47,7 +45,8 @@ BEGIN
 END $close$`
 
 /**
- * As before, for groups in which every close is of a request that is paid with real money. The others are left to `ledger_commit`.
+ * The same as before for groups in which every close is of a request that is paid with real money. Other groups are left to
+ * `ledger_commit`.
  */
 const ledgerPlain = `
 CREATE OR REPLACE FUNCTION ledger_plain(account text, ended text[], settle boolean[], cost bigint[], ended_status text[], resolved text[],
@@ -158,8 +157,8 @@ BEGIN
 END $plain$`
 
 /**
- * As before. A request gets back the kind of money that it was charged, and one that was paid with play money reports both kinds
- * as the account's money.
+ * The same as before, with two additions. A request gets back the kind of money that it was charged. One that was paid with play money
+ * reports both kinds as the account's money.
  */
 const ledgerConclude = `
 CREATE OR REPLACE FUNCTION ledger_conclude(conclusion jsonb) RETURNS TABLE (concluded boolean, cost bigint, money bigint)
@@ -204,8 +203,8 @@ BEGIN
 END $conclude$`
 
 /**
- * As before. What is carved out is paid with the same kind of money as the hold it comes from. A request that may only be paid with
- * real money takes nothing out of a hold of play money: it is a hold like any.
+ * The same as before, with two additions. A carved hold is paid with the same kind of money as its source. A request that may only be
+ * paid with real money takes nothing out of a hold of play money: it becomes an ordinary hold.
  */
 const ledgerCarve = `
 CREATE OR REPLACE FUNCTION ledger_carve(parent text, child jsonb)
@@ -252,10 +251,10 @@ BEGIN
 END $carve$`
 
 /**
- * Play money has balances of its own, which only accounts that were given some have. `play` of a request is true where play money
- * pays for it, and null where real money does, so that a service without a sandbox writes nothing for it. Rows of play money are
- * written behind the lock of the account's balance alone, which stands for a foreign key. An adjustment is an
- * operator's correction of a balance, in either direction.
+ * Adds play money, which has separate balances that only accounts with play money have. `play` of a request is true when play money
+ * pays for it and null when real money does, so a service without a sandbox writes nothing for it. Rows of play money are written
+ * behind the lock of the account's balance only, which takes the place of a foreign key. An adjustment is an operator's correction of a
+ * balance, in either direction.
  */
 export const playMoney = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Projects, to which keys of the same account may belong. */
+/** Adds projects, to which keys of the same account may belong. */
 export const projects = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE project (
@@ -18,9 +18,9 @@ export const projects = Effect.gen(function* () {
     UNIQUE (account_id, id),
     UNIQUE (account_id, slug)
   )`
-  // The order of no other index, as that of `api_key_of_kind`.
+  // No other index has this order, as with `api_key_of_kind`.
   yield* sql`CREATE INDEX project_account ON project (account_id, id COLLATE "C" DESC)`
-  // A key cannot come into the project of another account, whatever a program gets wrong.
+  // The constraint keeps a key out of another account's project, whatever mistake a program makes.
   yield* sql`ALTER TABLE api_key ADD CONSTRAINT api_key_project_fkey
     FOREIGN KEY (account_id, project_id) REFERENCES project (account_id, id)`
   yield* sql`CREATE INDEX api_key_project ON api_key (project_id) WHERE project_id IS NOT NULL AND revoked_at IS NULL`

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Indexes for the lists of receipts of one status. A request that succeeds is in neither, so the ledger writes nothing for them on its
- * usual way. The collation of the first is none that another index on requests has: no plan can walk through all of an account's
- * requests in the order of another index instead.
+ * Indexes for lists of receipts with a given status. A successful request is in neither, so the ledger's usual path writes nothing for
+ * them. No other index on requests has the collation of the first. So no plan can walk through all of an account's requests in the
+ * order of another index instead.
  */
 export const requestFilters = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -2,9 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * The index by which an account's requests are read, in the order in which they come. It was in the opposite one, in which each
- * comes before all that are there: pages were split in the middle, stayed half empty, and most of the time that the ledger took for
- * an index went into this one. PostgreSQL reads either of them in both directions.
+ * The index through which an account's requests are read, now in ascending order. It was descending before, so each new entry came
+ * before all existing ones: pages were split in the middle and stayed half empty, and this index took most of the ledger's index time.
+ * PostgreSQL reads both kinds in either direction.
  */
 export const requestsByAccount = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

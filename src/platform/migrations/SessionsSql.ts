@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Conversations that the legacy chat records. What callers wrote stands as JSON texts, which may hold any character. */
+/**
+ * Creates the tables of conversations that the legacy chat records. Callers' texts are stored as JSON strings, which may contain any
+ * character.
+ */
 export const sessions = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE session (
@@ -16,7 +19,7 @@ export const sessions = Effect.gen(function* () {
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (account_id, session_id)
   ) WITH (fillfactor = 80)`
-  // What an account's sessions are in all, so that its bounds need no sum over them.
+  // The totals of an account's sessions, so that checking the limits needs no sum over them.
   yield* sql`CREATE TABLE session_total (
     account_id text PRIMARY KEY REFERENCES account (id),
     sessions int NOT NULL DEFAULT 0 CHECK (sessions >= 0),
@@ -35,6 +38,6 @@ export const sessions = Effect.gen(function* () {
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (session, position)
   )`
-  // Answers alone have one: by it, a turn that comes again is known.
+  // Only answers have a turn id, through which a repeated turn is recognized.
   yield* sql`CREATE INDEX session_message_turn ON session_message (session, turn) WHERE turn IS NOT NULL`
 })

@@ -2,13 +2,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * A hold by itself, as `ledger_commit` would take it, in two statements without any JSON but the request's own: what a group costs
- * before its first operation is most of what one operation costs. NULL, and nothing has happened, where it is not so plain: less
- * money than it might take, a key that is inactive or has other budgets, an overdue hold of the account. Fails with a unique
- * violation where its request or its claim is there before. Both are for `ledger_commit` to judge.
- *
- * The balance is taken first, which waits for whoever has the account; the key is read by a statement that begins after that, so
- * that a revocation which has committed meanwhile is seen.
+ * Takes a single hold the way `ledger_commit` would, in two statements and without any JSON but the request's own. The fixed cost of a
+ * group is most of the cost of one operation. Returns NULL, with nothing changed, in every case that is not plain: less money than the
+ * hold might take, an inactive key or other budgets, an overdue hold of the account. Fails with a unique violation when its request or
+ * its claim already exists. `ledger_commit` decides all of these. The balance is locked first, which waits for the current holder of
+ * the account's lock. The statement that reads the key begins after that, so it sees a revocation that has committed meanwhile.
  */
 const ledgerHold = `
 CREATE FUNCTION ledger_hold(account text, request text, key text, project text, operation text, model text, amount bigint,
@@ -42,11 +40,10 @@ BEGIN
 END $hold$`
 
 /**
- * A close by itself, likewise: what it settled and absorbed, and the account's money after it, posted and held. NULL, and nothing has
- * happened, where the request is not open or counts towards a budget.
- *
- * The balance is changed first, by what the request says then; to have waited for it may make that old. So the request is written
- * only if it still says the same, and else the balance is as it was.
+ * Closes a single request in the same way. Returns what it settled and absorbed, and the account's money afterwards, posted and held.
+ * Returns NULL, with nothing changed, when the request is not open or counts towards a budget. The balance is changed first, by the
+ * amounts that the request shows at that moment. Waiting for the balance may make these outdated. So the request is written only if
+ * they are unchanged; otherwise the balance is restored.
  */
 const ledgerClose = `
 CREATE FUNCTION ledger_close(account text, request text, settle boolean, cost bigint, status text, resolved_model text,
@@ -90,7 +87,7 @@ BEGIN
   RETURN ARRAY[paid, due - paid, money, promised];
 END $close$`
 
-/** The ledger's statements for what most groups are where few callers come at once: one plain operation. */
+/** Adds the ledger's statements for the most common group under light load: one plain operation. */
 export const singleOperations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe(ledgerHold)

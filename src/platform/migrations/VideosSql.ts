@@ -1,12 +1,13 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Video jobs. What ends a job stands in its row: the rules of `domain/Video.ts` once more. */
+/** Creates the table of video jobs. Constraints repeat the rules of `domain/Video.ts`: a job's row contains its outcome. */
 export const videos = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // `turn` fences: who works on a job takes the next one, and writes only where it is still the last. `plan` is who may make it at
-  // what price, as it was when it was charged; `asking` whom it is being handed to, `waits_for` who has no room for it. A prompt may hold characters that no text of the
-  // database can, so it is JSON.
+  // `turn` is a fencing token: a worker takes the next one, and writes only while its own is still the latest. `plan` lists the
+  // providers that may make the video and their prices at the time of the charge. `asking` is the provider to which the job is being
+  // submitted; `waits_for` is the provider that has no capacity for it. A prompt may contain characters that PostgreSQL text cannot, so
+  // it is stored as JSON.
   yield* sql`CREATE TABLE video_job (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
     request_id text NOT NULL UNIQUE,

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Endpoints, the events they are told of, and each telling with its attempts. */
+/** Creates the tables of endpoints, of events, and of each delivery with its attempts. */
 export const webhooks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Secrets are sealed; `sealed_with` names the key, so that a node knows whether it has it.
+  // Secrets are encrypted. `sealed_with` names the key, so that a node knows whether it can decrypt them.
   yield* sql`CREATE TABLE webhook_endpoint (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
     account_id text NOT NULL REFERENCES account,
@@ -22,7 +22,7 @@ export const webhooks = Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX webhook_endpoint_account ON webhook_endpoint (account_id, id DESC)`
   yield* sql`CREATE INDEX webhook_endpoint_removed ON webhook_endpoint (id) WHERE status = 'removed'`
-  // The body is kept as it is signed: every attempt sends the same bytes.
+  // The body is stored as signed, so every attempt sends the same bytes.
   yield* sql`CREATE TABLE webhook_event (
     id text PRIMARY KEY,
     account_id text NOT NULL,
@@ -31,7 +31,7 @@ export const webhooks = Effect.gen(function* () {
     created_at timestamptz NOT NULL
   )`
   yield* sql`CREATE INDEX webhook_event_created ON webhook_event (created_at)`
-  // One that is claimed is due again when its claim ends: what a dead node had claimed comes back by itself.
+  // A claimed delivery is due again when its claim ends, so the claims of a dead node return by themselves.
   yield* sql`CREATE TABLE webhook_delivery (
     id text PRIMARY KEY CHECK (id ~ '^[0-9a-f]{24}$'),
     endpoint_id text NOT NULL REFERENCES webhook_endpoint ON DELETE CASCADE,
@@ -50,7 +50,7 @@ export const webhooks = Effect.gen(function* () {
   ) WITH (fillfactor = 70)`
   yield* sql`CREATE UNIQUE INDEX webhook_delivery_once ON webhook_delivery (event_id, endpoint_id)`
   yield* sql`CREATE INDEX webhook_delivery_endpoint ON webhook_delivery (endpoint_id, id DESC)`
-  // The endpoint comes first, so that a claim steps from one to the next, however many wait for each.
+  // The endpoint comes first, so a claim steps from one endpoint to the next, however many deliveries wait for each.
   yield* sql`CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, due_at) WHERE status = 'pending'`
   yield* sql`CREATE INDEX webhook_delivery_claimed ON webhook_delivery (endpoint_id, due_at) WHERE claim IS NOT NULL`
   yield* sql`CREATE INDEX webhook_delivery_ended ON webhook_delivery (ended_at) WHERE ended_at IS NOT NULL`
